@@ -1,0 +1,118 @@
+package insights
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Position is where a message stands in the log. With an event's index in its
+// message it identifies the event for ever: it is stored with the row.
+type Position struct {
+	Partition uint16
+	Offset    uint64
+}
+
+// Batch collects the rows of many messages, column by column, for one insert.
+// Its strings alias the messages: they must stay unchanged until Reset.
+type Batch struct {
+	columns   []fieldColumn // of fields, in their order
+	site      column[string]
+	partition column[uint16]
+	offset    column[uint64]
+	index     column[uint16]
+}
+
+// NewBatch makes an empty batch.
+func NewBatch() *Batch {
+	b := &Batch{columns: make([]fieldColumn, len(fields))}
+	for i := range fields {
+		b.columns[i] = fields[i].kind.column()
+	}
+	return b
+}
+
+// Rows is the number of rows collected.
+func (b *Batch) Rows() int { return len(b.site.list) }
+
+// Add takes a message's events, but for those whose index skip reports true
+// for; a nil skip takes all. On an error nothing of the message was taken.
+func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
+	before := b.Rows()
+	r := reader{b: m.events}
+	for i := range m.Count {
+		size := r.uvarint()
+		if r.err != nil || size > uint64(len(r.b)) {
+			b.truncate(before)
+			return fmt.Errorf("%w: event %d of %d ends too early", ErrMessage, i, m.Count)
+		}
+		event := reader{b: r.b[:size]}
+		r.b = r.b[size:]
+		if skip != nil && skip(i) {
+			continue
+		}
+		if err := b.addEvent(&event); err != nil {
+			b.truncate(before)
+			return fmt.Errorf("event %d of %d: %w", i, m.Count, err)
+		}
+		b.site.list = append(b.site.list, m.Site)
+		b.partition.list = append(b.partition.list, at.Partition)
+		b.offset.list = append(b.offset.list, at.Offset)
+		b.index.list = append(b.index.list, uint16(i))
+	}
+	if len(r.b) != 0 {
+		b.truncate(before)
+		return fmt.Errorf("%w: %d bytes after its events", ErrMessage, len(r.b))
+	}
+	return nil
+}
+
+func (b *Batch) addEvent(r *reader) error {
+	mask := r.u64()
+	if mask&^knownFields != 0 {
+		return fmt.Errorf("%w: it has fields that this version does not know (mask %x): upgrade the sink before the API", ErrMessage, mask&^knownFields)
+	}
+	for i, c := range b.columns {
+		if mask&(1<<fields[i].id) != 0 {
+			c.take(r)
+		} else {
+			c.absent()
+		}
+	}
+	if r.err == nil && len(r.b) != 0 {
+		r.err = errors.New("bytes are left over")
+	}
+	return r.err
+}
+
+// truncate drops the rows from n on, also those half added.
+func (b *Batch) truncate(n int) {
+	for _, c := range b.columns {
+		c.truncate(n)
+	}
+	b.site.truncate(n)
+	b.partition.truncate(n)
+	b.offset.truncate(n)
+	b.index.truncate(n)
+}
+
+// Reset empties the batch and lets go of the messages.
+func (b *Batch) Reset() { b.truncate(0) }
+
+// InsertColumns are the names of the table's columns in the order of Values.
+func InsertColumns() []string {
+	names := []string{ColumnSite, ColumnPartition, ColumnOffset, ColumnIndex}
+	for i := range fields {
+		names = append(names, fields[i].Name)
+	}
+	return names
+}
+
+// Values are the columns in the order of InsertColumns, each a slice that
+// clickhouse-go appends as it is. They are valid until the next change.
+func (b *Batch) Values() []any {
+	list := []any{b.site.list, b.partition.list, b.offset.list, b.index.list}
+	for _, c := range b.columns {
+		list = append(list, c.values())
+	}
+	return list
+}

@@ -1,0 +1,214 @@
+package insights
+
+import (
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// columns is THE column table: the schema, the log encoding, validation,
+// queries and the documents are made from its rows.
+//
+// To add a column, add a row (and, if the event has a new member, that member
+// in event.go). Field ids are for ever: take the next free one.
+var columns = []Column{
+	{
+		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: Operators, Extra: ExtraInterval,
+		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", kind: timeKind{func(e *Event) int64 { return e.TimeMillis }}}},
+		Doc:    "When the event happened, in UTC; cut to the hour, day, week (from Monday) or month if an interval is given.",
+		Expr:   bucket,
+	},
+	textDimension("url", Never, text(1, "url", func(e *Event) string { return e.URL }), Content,
+		"The page's address as sent, with its query."),
+	{
+		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: equality, Privacy: Content,
+		Doc:  "The path of url.",
+		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
+	},
+	wordDimension("eventType", Never, EventTypes, word(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
+		"What happened."),
+
+	metric("eventsCount", numberValue{}, Operators, "Number of events.",
+		func() sqltree.Expr { return sqltree.Call("count") }),
+	metric("sessionsCount", numberValue{}, Operators, "Number of different sessions.", uniques("session")),
+	metric("visitorsCount", numberValue{}, Operators, "Number of different visitors.", uniques("visitor")),
+
+	stored(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, kind: hashKind{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
+		"Keyed hash of the visitor id."),
+	stored(Field{id: 4, Name: "session", Type: "UInt64", Codec: hashCodec, kind: hashKind{func(e *Event) uint64 { return e.Session }}}, Pseudonym,
+		"Keyed hash of the session id."),
+	stored(text(5, "visitor_id", func(e *Event) string { return e.VisitorID }), Personal,
+		"The visitor id in clear, if the site asks for it."),
+	stored(text(6, "session_id", func(e *Event) string { return e.SessionID }), Personal,
+		"The session id in clear, if the site asks for it."),
+
+	textDimension("siteSection", AsNull, text(7, "site_section", func(e *Event) string { return e.Section }), Content,
+		"The site section's id."),
+	textDimension("siteSpace", AsNull, text(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
+		"The site space's id."),
+	textDimension("siteShareKey", AsNull, text(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,
+		"The key of the share link that was used."),
+	wordDimension("displayContext", Never, DisplayContexts, word(10, "display_context", DisplayContexts, func(e *Event) Code { return e.DisplayContext }), Content,
+		"Where the content was shown."),
+	{
+		Name: "page", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Absent: AsNull, Privacy: Content,
+		Fields: []Field{
+			text(11, "space", func(e *Event) string { return e.Space }),
+			text(12, "page", func(e *Event) string { return e.Page }),
+		},
+		Doc:  "The page and its space; null outside any space.",
+		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("tuple", sqltree.Col("space"), sqltree.Col("page")) },
+	},
+	stored(text(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
+
+	textDimension("visitorGeoCountry", AsNull, text(14, "country", func(e *Event) string { return e.Country }), Coarse,
+		"Country by IP address (ISO 3166-1 alpha-2), if a database of places is configured."),
+	{
+		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Absent: AsNull, Extra: ExtraPrecision, Privacy: Coarse,
+		Fields: []Field{
+			{id: 15, Name: "latitude", Type: "Float32", Codec: hashCodec, kind: degreesKind{func(e *Event) float32 { return e.Latitude }}},
+			{id: 16, Name: "longitude", Type: "Float32", Codec: hashCodec, kind: degreesKind{func(e *Event) float32 { return e.Longitude }}},
+		},
+		Doc:  "The H3 cell of the visitor's place at the given precision, with the cell's centre.",
+		Expr: point, Match: matchPoint,
+	},
+	wordDimension("visitorDevice", Never, Devices, word(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
+		"Kind of device, by user agent."),
+	wordDimension("visitorBrowser", Never, Browsers, word(18, "browser", Browsers, func(e *Event) Code { return e.Browser }), Coarse,
+		"Browser, by user agent."),
+	wordDimension("visitorOS", Never, OperatingSystem, word(19, "os", OperatingSystem, func(e *Event) Code { return e.OS }), Coarse,
+		"Operating system, by user agent."),
+	wordDimension("visitorBot", AsEmpty, Bots, word(20, "bot", Bots, func(e *Event) Code { return e.Bot }), Coarse,
+		`Which bot it was, by user agent; "" for a person.`),
+	textDimension("visitorLanguage", AsNull, text(21, "language", func(e *Event) string { return e.Language }), Coarse,
+		"The browser's language as sent."),
+	{
+		Name: "visitorAuthenticated", Roles: Filter | Group, Value: flagValue{}, Operators: equality, Privacy: Coarse,
+		Fields: []Field{{id: 22, Name: "authenticated", Type: "UInt8", Codec: hashCodec, kind: flagKind{func(e *Event) bool { return e.Authenticated }}}},
+		Doc:    "Whether the session carried claims or a visitor token.",
+		Expr:   expr("authenticated"),
+	},
+
+	{
+		Name: "eventLinkTargetValue", Roles: Filter | Group, Value: linkValue{}, Operators: equality, Absent: Excluded, Privacy: Content,
+		Fields: []Field{text(23, "link_target", func(e *Event) string { return e.LinkTarget })},
+		Doc:    "What the link points to.",
+		Expr:   expr("link_target"), Present: notEmpty("link_target"),
+	},
+	wordDimension("eventLinkTargetKind", Excluded, LinkKinds, word(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
+		"What kind of target the link has."),
+	textDimension("eventLinkTargetDomain", AsNull, text(25, "link_domain", func(e *Event) string { return e.LinkDomain }), Content,
+		"The host of the link's address."),
+	wordDimension("eventLinkPosition", Excluded, LinkPositions, word(26, "link_position", LinkPositions, func(e *Event) Code { return e.LinkPosition }), Content,
+		"Where on the page the link was."),
+	textDimension("eventAPIOperationPath", AsNull, text(27, "api_path", func(e *Event) string { return e.OperationPath }), Content,
+		"Path of the API operation."),
+	textDimension("eventAPIOperationMethod", AsNull, text(28, "api_method", func(e *Event) string { return e.OperationMethod }), Content,
+		"Method of the API operation."),
+	textDimension("eventSearchQuery", Excluded, text(29, "search_query", func(e *Event) string { return e.Query }), Personal,
+		"What was searched or asked."),
+	textDimension("eventSearchResultRecordId", AsNull, text(30, "search_record", func(e *Event) string { return e.ResultRecord }), Content,
+		"The record that was opened from the results."),
+	stored(text(31, "search_space", func(e *Event) string { return e.ResultSpace }), Content, "The space of the page opened from the results."),
+	stored(text(32, "search_page", func(e *Event) string { return e.ResultPage }), Content, "The page opened from the results."),
+	wordDimension("eventPageFeedbackRating", Excluded, FeedbackRatings, word(33, "feedback_rating", FeedbackRatings, func(e *Event) Code { return e.FeedbackRating }), Content,
+		"Rating of the page, of events that carry one."),
+	textDimension("eventPageFeedbackComment", Excluded, text(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
+		"Comment on the page."),
+	{
+		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: Operators, Absent: Excluded, Privacy: Content,
+		Fields:  []Field{{id: 35, Name: "ask_rating", Type: "Int8", Codec: hashCodec, kind: codeKind{func(e *Event) int8 { return e.AskRating }}}},
+		Doc:     "Rating of an answer: 1 or -1.",
+		Expr:    func(Arguments) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col("ask_rating")) },
+		Present: func() sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("ask_rating"), sqltree.Int(0)) },
+	},
+	stored(text(36, "ask_response", func(e *Event) string { return e.AskResponse }), Content, "The answer that was rated."),
+
+	metric("pageFeedbackRating", ratingValue{[]string{"ok", "good", "bad"}}, nil,
+		"Number of page ratings of each kind, over all events that carry one; orders by good minus bad.",
+		func() sqltree.Expr {
+			return sqltree.Call("tuple", countFeedback("ok"), countFeedback("good"), countFeedback("bad"))
+		}).rankedBy(func() sqltree.Expr {
+		return sqltree.Bin(sqltree.Sub, countFeedback("good"), countFeedback("bad"))
+	}),
+	metric("askResponseRating", ratingValue{[]string{"positive", "negative"}}, nil,
+		"Number of answers rated up and down; orders by positive minus negative.",
+		func() sqltree.Expr {
+			return sqltree.Call("tuple", countAsk(sqltree.Gt), countAsk(sqltree.Lt))
+		}).rankedBy(func() sqltree.Expr {
+		return sqltree.Bin(sqltree.Sub, countAsk(sqltree.Gt), countAsk(sqltree.Lt))
+	}),
+
+	textDimension("referrer", AsEmpty, text(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
+		`The page the visitor came from; "" for none.`),
+	textDimension("referrerDomain", AsEmpty, text(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
+		`The host of referrer, without a leading "www."; "" for none.`),
+	textDimension("utmSource", AsEmpty, text(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url."),
+	textDimension("utmMedium", AsEmpty, text(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url."),
+	textDimension("utmCampaign", AsEmpty, text(41, "utm_campaign", func(e *Event) string { return e.UTMCampaign }), Coarse, "utm_campaign of url."),
+	textDimension("utmTerm", AsEmpty, text(42, "utm_term", func(e *Event) string { return e.UTMTerm }), Coarse, "utm_term of url."),
+	textDimension("utmContent", AsEmpty, text(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url."),
+
+	{
+		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: Excluded, Privacy: Personal,
+		Doc:  "Name of a claim: an event counts once for each claim it has. A filter selects events that have any of the names.",
+		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("arrayJoin", claimNames()) },
+		// arrayJoin itself leaves out events without claims.
+		Present: func() sqltree.Expr { return sqltree.Call("notEmpty", sqltree.Col("claims")) },
+		Match: func(_ Arguments, values []any) sqltree.Expr {
+			return sqltree.Call("hasAny", claimNames(), sqltree.Param(sqltree.ArrayOf(typeString), values))
+		},
+	},
+	{
+		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: AsEmpty, Extra: ExtraClaim, Privacy: Personal,
+		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, kind: claimsKind{func(e *Event) []Claim { return e.Claims }}}},
+		Doc:    `Value of the claim named by claim (nested claims by dotted path); "" for visitors without it.`,
+		Expr: func(a Arguments) sqltree.Expr {
+			return sqltree.Call("arrayElement", sqltree.Col("claims"), sqltree.Param(typeString, a.Claim))
+		},
+	},
+
+	textDimension("eventAdDomain", AsNull, text(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
+	stored(text(46, "ad_zone", func(e *Event) string { return e.AdZone }), Content, "Zone of the ad."),
+	wordDimension("eventAdPlacement", Excluded, AdPlacements, word(47, "ad_placement", AdPlacements, func(e *Event) Code { return e.AdPlacement }), Content,
+		"Where the ad was."),
+	wordDimension("eventTrademarkPlacement", Excluded, TrademarkPlacements, word(48, "trademark_placement", TrademarkPlacements, func(e *Event) Code { return e.TrademarkPlacement }), Content,
+		"Where the trademark was."),
+	wordDimension("eventLLMSVariant", AsNull, LLMSVariants, word(49, "llms_variant", LLMSVariants, func(e *Event) Code { return e.LLMSVariant }), Content,
+		"Which llms.txt was requested."),
+	wordDimension("eventMarkdownSource", AsNull, MarkdownSources, word(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
+		"What asked for a page's Markdown."),
+	{
+		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: NotFoundTypes, null: true}}, Operators: equality, Absent: AsNull, Privacy: Content,
+		Doc:  "Why a page was not found. No event says so yet: always null.",
+		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
+	},
+
+	{
+		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: Operators, Privacy: Content,
+		Doc: "Day of the week in UTC: 1 is Monday, 7 is Sunday.",
+		Expr: func(Arguments) sqltree.Expr {
+			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", sqltree.Col("time")))
+		},
+	},
+	{
+		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: Operators, Privacy: Content,
+		Doc: "Hour of the day in UTC.",
+		Expr: func(Arguments) sqltree.Expr {
+			return sqltree.Call("toInt64", sqltree.Call("toHour", sqltree.Col("time")))
+		},
+	},
+}
+
+func (c Column) rankedBy(rank func() sqltree.Expr) Column {
+	c.Rank = rank
+	return c
+}
+
+func countFeedback(rating string) sqltree.Expr {
+	// The code, not the word: the set's words are not constants of this call.
+	code := sqltree.Int(int64(FeedbackRatings.must(rating)))
+	return sqltree.Call("countIf", sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("feedback_rating")), code))
+}
+
+func countAsk(sign sqltree.Op) sqltree.Expr {
+	return sqltree.Call("countIf", sqltree.Bin(sign, sqltree.Col("ask_rating"), sqltree.Int(0)))
+}

@@ -1,0 +1,139 @@
+package insights
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Table is the table that queries read and the sink writes.
+const Table = "events"
+
+// The columns that come from where an event stands in the log, not from the
+// event. Partition, offset and index identify a row for ever.
+const (
+	ColumnSite      = "site"
+	ColumnPartition = "log_partition"
+	ColumnOffset    = "log_offset"
+	ColumnIndex     = "log_index"
+)
+
+// Topology is how the events table is laid out.
+type Topology struct {
+	// Cluster is the cluster's name in the servers' configuration; "" is a
+	// single node.
+	Cluster string
+}
+
+// StoredColumn is a column of the events table as the server names it.
+type StoredColumn struct{ Name, Type, Codec string }
+
+// StoredColumns are all columns of the events table.
+func StoredColumns() []StoredColumn {
+	list := []StoredColumn{
+		{ColumnSite, "String", textCodec},
+		{ColumnPartition, "UInt16", hashCodec},
+		{ColumnOffset, "UInt64", "Delta, " + hashCodec},
+		{ColumnIndex, "UInt16", "Delta, " + hashCodec},
+	}
+	for _, f := range fields {
+		list = append(list, StoredColumn{f.Name, f.Type, f.Codec})
+	}
+	return list
+}
+
+// tableSettings are set on the table, not left to the server's version: some
+// of these defaults changed between releases (field notes, §0.3). Repeats are
+// told by position (see ingest), so the engine's own window stays off.
+const tableSettings = "index_granularity = 8192, non_replicated_deduplication_window = 0"
+
+// sortKey puts one visit's rows side by side, where they compress best, inside
+// the hour, which is what queries cut by.
+const sortKey = "(site, toStartOfHour(time), visitor, session, time)"
+
+// CreateStatements are the statements that make the events table, in order;
+// each is safe to repeat.
+func CreateStatements(t Topology) []string {
+	columns := make([]string, 0, len(fields)+4)
+	for _, c := range StoredColumns() {
+		columns = append(columns, "    "+c.definition())
+	}
+	body := "(\n" + strings.Join(columns, ",\n") + "\n)"
+	layout := "PARTITION BY toYYYYMM(time)\nPRIMARY KEY (site, toStartOfHour(time))\nORDER BY " + sortKey + "\nSETTINGS " + tableSettings
+	if t.Cluster == "" {
+		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + body + "\nENGINE = MergeTree\n" + layout}
+	}
+	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
+	return []string{
+		"CREATE TABLE IF NOT EXISTS " + t.localTable() + on + " " + body +
+			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.localTable() + "', '{replica}')\n" + layout +
+			", replicated_deduplication_window = 0, replicated_deduplication_window_seconds = 0",
+		// Rows of one log partition stay on one shard, so that the sink finds
+		// what it stored of a partition in one place.
+		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.localTable() +
+			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.localTable() + ", " + ColumnPartition + ")",
+	}
+}
+
+// localTable is the table that holds rows on each node.
+func (t Topology) localTable() string {
+	if t.Cluster == "" {
+		return Table
+	}
+	return Table + "_local"
+}
+
+// UpgradeStatements bring an older table to StoredColumns: have maps each
+// column of it to its type. Columns are added or widened, never dropped.
+func UpgradeStatements(t Topology, have map[string]string) []string {
+	var changes []string
+	after := ""
+	for _, c := range StoredColumns() {
+		old, ok := have[c.Name]
+		switch {
+		case !ok:
+			change := "ADD COLUMN IF NOT EXISTS " + c.definition()
+			if after != "" {
+				change += " AFTER " + sqltree.Ident(after)
+			}
+			changes = append(changes, change)
+		case normalType(old) != normalType(c.Type):
+			changes = append(changes, "MODIFY COLUMN "+c.definition())
+		}
+		after = c.Name
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	alter := " " + strings.Join(changes, ", ")
+	if t.Cluster == "" {
+		return []string{"ALTER TABLE " + Table + alter}
+	}
+	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
+	// A distributed table has no codecs of its own.
+	plain := codecs.Replace(alter)
+	return []string{"ALTER TABLE " + t.localTable() + on + alter, "ALTER TABLE " + Table + on + plain}
+}
+
+var codecs = strings.NewReplacer(" CODEC("+textCodec+")", "", " CODEC("+hashCodec+")", "", " CODEC(Delta, "+hashCodec+")", "")
+
+func (c StoredColumn) definition() string {
+	return sqltree.Ident(c.Name) + " " + c.Type + " CODEC(" + c.Codec + ")"
+}
+
+// normalType is a type without the spaces that the server adds.
+func normalType(t string) string { return strings.ReplaceAll(t, " ", "") }
+
+// clickHouseType is the enumeration's column type: the words with their codes,
+// and the empty word as "absent".
+func (e *Enum) clickHouseType() string {
+	var b strings.Builder
+	b.WriteString("Enum8('' = 0")
+	for i, w := range e.words {
+		fmt.Fprintf(&b, ", %s = %s", sqltree.Quote(w), strconv.Itoa(i+1))
+	}
+	b.WriteString(")")
+	return b.String()
+}

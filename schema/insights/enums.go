@@ -1,0 +1,85 @@
+package insights
+
+// Code is the stored form of one value of an [Enum]. 0 is "absent".
+type Code = int8
+
+// Enum is a closed set of words. A word's code is its place in the list, from
+// 1, and is stored and written to the log: the list is append-only.
+type Enum struct {
+	name  string
+	words []string
+	codes map[string]Code
+}
+
+func newEnum(name string, words ...string) *Enum {
+	e := &Enum{name: name, words: words, codes: make(map[string]Code, len(words))}
+	for i, w := range words {
+		e.codes[w] = Code(i + 1)
+	}
+	return e
+}
+
+// Name is the enumeration's name in the documents.
+func (e *Enum) Name() string { return e.name }
+
+// Words are the allowed words in their order. The caller must not change them.
+func (e *Enum) Words() []string { return e.words }
+
+// Code finds a word. ok is false for a word that is not of the set.
+func (e *Enum) Code(word string) (code Code, ok bool) {
+	code, ok = e.codes[word]
+	return code, ok
+}
+
+// CodeBytes is Code for a byte slice, without allocating.
+func (e *Enum) CodeBytes(word []byte) (code Code, ok bool) {
+	code, ok = e.codes[string(word)]
+	return code, ok
+}
+
+// Word is the word of a code, "" for 0 and for codes of a newer version.
+func (e *Enum) Word(code Code) string {
+	if code < 1 || int(code) > len(e.words) {
+		return ""
+	}
+	return e.words[code-1]
+}
+
+// must is Code for words of this program's source.
+func (e *Enum) must(word string) Code {
+	code, ok := e.codes[word]
+	if !ok {
+		panic("BUG: " + e.name + " has no word " + word)
+	}
+	return code
+}
+
+// The enumerations of facts §3.6 and §10.
+var (
+	EventTypes = newEnum("event type",
+		"page_view", "search_open", "search_type_query", "search_open_result",
+		"page_post_feedback", "page_post_feedback_comment",
+		"ask_question", "ask_view", "ask_rate_response",
+		"link_click", "api_client_open", "api_client_request",
+		"ad_click", "ad_display", "trademark_click",
+		"page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request")
+	DisplayContexts = newEnum("display context", "site", "embed", "server", "mcp")
+	Devices         = newEnum("device", "desktop", "tablet", "mobile", "unknown")
+	Browsers        = newEnum("browser", "chrome", "firefox", "safari", "edge", "ie", "opera", "unknown")
+	OperatingSystem = newEnum("operating system", "windows", "macos", "linux", "android", "ios", "unknown")
+	Bots            = newEnum("bot",
+		"unknown", "googlebot", "bingbot", "duckduckbot", "facebookbot", "applebot", "chatgpt", "anthropic",
+		"openai", "claude", "gemini", "perplexity", "cohere", "mistral", "deepseek", "meta", "bytespider",
+		"ccbot", "amazonbot", "youbot", "cursor", "vscode", "claude-code", "codex", "opencode", "gptbot",
+		"claudebot", "meta-fetcher", "grok", "github-copilot", "meta-webindexer", "meta-ads", "duckassist",
+		"amzn-searchbot", "amzn-user")
+	LinkKinds = newEnum("link target kind",
+		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
+	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
+	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
+	AdPlacements        = newEnum("ad placement", "aside")
+	TrademarkPlacements = newEnum("trademark placement", "sidebar", "ad", "footer", "pdf", "embed")
+	LLMSVariants        = newEnum("llms variant", "standard", "full")
+	MarkdownSources     = newEnum("markdown source", "page-action")
+	NotFoundTypes       = newEnum("page not found type", "conditional")
+)

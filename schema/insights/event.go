@@ -1,0 +1,53 @@
+package insights
+
+// Event is one visitor event after validation and enrichment, ready for the
+// log. Its strings may alias the request's body: an Event lives only as long
+// as the buffer it was decoded from, and an encoder copies what it needs.
+//
+// An empty string, a zero code and a zero rating mean "absent".
+type Event struct {
+	TimeMillis int64 // event time, milliseconds since 1970 UTC
+	Type       Code  // EventTypes
+
+	// Visitor and Session are keyed hashes of the ids that were sent, never 0.
+	Visitor, Session uint64
+	// VisitorID and SessionID are the ids in clear, only if the site asks.
+	VisitorID, SessionID string
+
+	URL, Referrer, ReferrerDomain                          string
+	UTMSource, UTMMedium, UTMCampaign, UTMTerm, UTMContent string
+	DisplayContext                                         Code
+	Section, SiteSpace, ShareKey, Space, Page, Revision    string
+
+	Country             string // ISO 3166-1 alpha-2, upper case
+	Latitude, Longitude float32
+	HasPoint            bool // whether Latitude and Longitude are known
+
+	Device, Browser, OS, Bot Code
+	Language                 string
+
+	Claims        []Claim // flattened to dotted paths, each name once
+	Authenticated bool
+
+	LinkTarget             string // canonical JSON of the content reference
+	LinkKind, LinkPosition Code
+	LinkDomain             string
+
+	OperationPath, OperationMethod string
+
+	Query                                 string
+	ResultSpace, ResultPage, ResultRecord string
+	FeedbackRating                        Code
+	FeedbackComment                       string
+	AskRating                             int8 // 1, -1, or 0 for absent
+	AskResponse                           string
+	AdDomain, AdZone                      string
+	AdPlacement, TrademarkPlacement       Code
+	LLMSVariant, MarkdownSource           Code
+}
+
+// Claim is one flattened visitor claim.
+type Claim struct{ Name, Value string }
+
+// Reset empties the event for reuse. It keeps the capacity of Claims.
+func (e *Event) Reset() { *e = Event{Claims: e.Claims[:0]} }

@@ -1,0 +1,146 @@
+package insights
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Field is one stored column of the events table, and the event's part in one
+// place of the log encoding. id is the field's bit in the log's presence mask:
+// it is never reused and never changes.
+type Field struct {
+	id    uint8
+	Name  string // column name in ClickHouse
+	Type  string // ClickHouse type
+	Codec string // ClickHouse codec, "" for the table's default
+	kind  kind
+}
+
+// kind is how a field travels: event → log bytes → column values.
+type kind interface {
+	// put appends the field's log form and true, or reports that the event
+	// has no value and leaves dst as it was.
+	put(dst []byte, e *Event) ([]byte, bool)
+	// column makes an empty column of the field.
+	column() fieldColumn
+}
+
+// fieldColumn collects one field's values, row by row. Strings it takes alias
+// the message they came from.
+type fieldColumn interface {
+	take(r *reader)
+	absent()
+	values() any // a slice that clickhouse-go appends as it is
+	truncate(n int)
+}
+
+type stringKind struct{ get func(*Event) string }
+
+func (k stringKind) put(dst []byte, e *Event) ([]byte, bool) {
+	s := k.get(e)
+	if s == "" {
+		return dst, false
+	}
+	return appendString(dst, s), true
+}
+
+func (k stringKind) column() fieldColumn { return &column[string]{read: (*reader).str} }
+
+type codeKind struct{ get func(*Event) int8 }
+
+func (k codeKind) put(dst []byte, e *Event) ([]byte, bool) {
+	c := k.get(e)
+	return append(dst, byte(c)), c != 0
+}
+
+func (k codeKind) column() fieldColumn {
+	return &column[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
+}
+
+type flagKind struct{ get func(*Event) bool }
+
+func (k flagKind) put(dst []byte, e *Event) ([]byte, bool) { return dst, k.get(e) }
+
+func (k flagKind) column() fieldColumn {
+	return &column[uint8]{read: func(*reader) uint8 { return 1 }}
+}
+
+type hashKind struct{ get func(*Event) uint64 }
+
+func (k hashKind) put(dst []byte, e *Event) ([]byte, bool) {
+	return binary.LittleEndian.AppendUint64(dst, k.get(e)), true
+}
+
+func (k hashKind) column() fieldColumn { return &column[uint64]{read: (*reader).u64} }
+
+type timeKind struct{ get func(*Event) int64 }
+
+func (k timeKind) put(dst []byte, e *Event) ([]byte, bool) {
+	return binary.AppendVarint(dst, k.get(e)), true
+}
+
+func (k timeKind) column() fieldColumn { return &column[int64]{read: (*reader).varint} }
+
+// degreesKind is a coordinate; absent is NaN, which no coordinate is.
+type degreesKind struct{ get func(*Event) float32 }
+
+func (k degreesKind) put(dst []byte, e *Event) ([]byte, bool) {
+	if !e.HasPoint {
+		return dst, false
+	}
+	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(k.get(e))), true
+}
+
+func (k degreesKind) column() fieldColumn {
+	return &column[float32]{
+		read: func(r *reader) float32 { return math.Float32frombits(r.u32()) },
+		none: float32(math.NaN()),
+	}
+}
+
+type claimsKind struct{ get func(*Event) []Claim }
+
+func (k claimsKind) put(dst []byte, e *Event) ([]byte, bool) {
+	claims := k.get(e)
+	if len(claims) == 0 {
+		return dst, false
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(claims)))
+	for _, c := range claims {
+		dst = appendString(appendString(dst, c.Name), c.Value)
+	}
+	return dst, true
+}
+
+func (k claimsKind) column() fieldColumn {
+	return &column[map[string]string]{read: func(r *reader) map[string]string {
+		n := r.count(2)
+		m := make(map[string]string, n)
+		for range n {
+			name := r.str()
+			m[name] = r.str()
+		}
+		return m
+	}}
+}
+
+// column is the values of one field.
+type column[T any] struct {
+	list []T
+	none T
+	read func(*reader) T
+}
+
+func (c *column[T]) take(r *reader) { c.list = append(c.list, c.read(r)) }
+func (c *column[T]) absent()        { c.list = append(c.list, c.none) }
+func (c *column[T]) values() any    { return c.list }
+
+// truncate keeps the first n values and drops what the others point to, so
+// that an empty column does not keep the last batch's messages in memory. A
+// column that is shorter already is left as it is.
+func (c *column[T]) truncate(n int) {
+	if n < len(c.list) {
+		clear(c.list[n:])
+		c.list = c.list[:n]
+	}
+}

@@ -1,0 +1,26 @@
+package insights
+
+// Reason is one way in which an event, or the request that carries it, is not
+// accepted. The rows of Reasons are all there are.
+type Reason struct {
+	Label     string // label in metrics and logs
+	Status    int    // HTTP status of the answer
+	Retryable bool   // whether the same request may succeed later
+	Doc       string
+}
+
+// The reasons of refusal. Metrics, answers and documents read these rows.
+var (
+	NotJSON        = &Reason{"not_json", 400, false, "The body is not a JSON object with an array `events`."}
+	TooManyEvents  = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}
+	MissingField   = &Reason{"missing_field", 400, false, "A required field is absent or null."}
+	InvalidField   = &Reason{"invalid_field", 400, false, "A field has the wrong type, or a value that is not allowed."}
+	UnknownType    = &Reason{"unknown_type", 400, false, "The event's type is none of the known ones."}
+	TooLong        = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
+	InFuture       = &Reason{"in_future", 400, false, "The timestamp lies further in the future than clocks differ."}
+	OutOfRange     = &Reason{"out_of_range", 400, false, "The timestamp is of no year that the store can hold."}
+	Overloaded     = &Reason{"overloaded", 503, true, "More events are in flight than the node accepts."}
+	LogUnavailable = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
+
+	Reasons = []*Reason{NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, OutOfRange, Overloaded, LogUnavailable}
+)

@@ -1,0 +1,222 @@
+package insights
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"regexp"
+	"sort"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// pageValue is {page, space}, or null for an event outside any space.
+type pageValue struct{}
+
+const pageShape = `object {page: string or null, space: string} or null`
+
+func (pageValue) Shape() string      { return pageShape }
+func (pageValue) Type() sqltree.Type { return sqltree.T("Tuple(String,String)") }
+func (pageValue) New() any           { return new([]any) }
+
+func (pageValue) Parse(raw json.RawMessage) (any, error) {
+	if isNull(raw) {
+		return []string{"", ""}, nil
+	}
+	var v struct {
+		Page  *string `json:"page"`
+		Space *string `json:"space"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil || v.Space == nil || *v.Space == "" {
+		return nil, errors.New("must be an " + pageShape)
+	}
+	page := ""
+	if v.Page != nil {
+		page = *v.Page
+	}
+	if len(page) > maxText || len(*v.Space) > maxText {
+		return nil, errors.New("must not have ids of over " + strconv.Itoa(maxText) + " bytes")
+	}
+	return []string{*v.Space, page}, nil
+}
+
+func (pageValue) Append(dst []byte, scanned any) []byte {
+	pair := *scanned.(*[]any)
+	space, page := pair[0].(string), pair[1].(string)
+	if space == "" {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"page":`...)
+	dst = textValue{null: true}.Append(dst, &page)
+	dst = append(dst, `,"space":`...)
+	dst = appendText(dst, space)
+	return append(dst, '}')
+}
+
+// pointValue is {latitude, longitude, h3}, or null where the place is unknown.
+type pointValue struct{}
+
+const pointShape = `object {latitude: number, longitude: number, h3: string} or null`
+
+var h3Index = regexp.MustCompile(`^8[0-9a-f]{14}$`)
+
+func (pointValue) Shape() string      { return pointShape }
+func (pointValue) Type() sqltree.Type { return typeString }
+func (pointValue) New() any           { return new([]any) }
+
+// Parse takes the cell's index: the coordinates of an answer are its centre.
+func (pointValue) Parse(raw json.RawMessage) (any, error) {
+	if isNull(raw) {
+		return "", nil
+	}
+	var v struct {
+		H3 string `json:"h3"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil || !h3Index.MatchString(v.H3) {
+		return nil, errors.New("must be an " + pointShape + ", with h3 as a result gave it")
+	}
+	return v.H3, nil
+}
+
+func (pointValue) Append(dst []byte, scanned any) []byte {
+	cell := *scanned.(*[]any)
+	index, lat, lon := cell[0].(string), cell[1].(float64), cell[2].(float64)
+	if index == "" || math.IsNaN(lat) || math.IsNaN(lon) {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, `{"latitude":`...)
+	dst = strconv.AppendFloat(dst, lat, 'f', 6, 64)
+	dst = append(dst, `,"longitude":`...)
+	dst = strconv.AppendFloat(dst, lon, 'f', 6, 64)
+	dst = append(dst, `,"h3":`...)
+	dst = appendText(dst, index)
+	return append(dst, '}')
+}
+
+// linkValue is a content reference, stored as canonical JSON.
+type linkValue struct{}
+
+func (linkValue) Shape() string      { return "content reference (object with kind)" }
+func (linkValue) Type() sqltree.Type { return typeString }
+func (linkValue) New() any           { return new(string) }
+
+func (linkValue) Parse(raw json.RawMessage) (any, error) {
+	_, canonical, err := ParseContentRef(raw)
+	return canonical, err
+}
+
+func (linkValue) Append(dst []byte, scanned any) []byte {
+	return append(dst, *scanned.(*string)...)
+}
+
+// contentRefMembers are the string members of each kind of content reference,
+// the required ones first, up to the count given.
+var contentRefMembers = map[string]struct {
+	required int
+	names    []string
+}{
+	"file":             {1, []string{"file", "space"}},
+	"url":              {1, []string{"url"}},
+	"page":             {1, []string{"page", "space"}},
+	"anchor":           {1, []string{"anchor", "space", "page"}},
+	"user":             {1, []string{"user"}},
+	"collection":       {1, []string{"collection"}},
+	"space":            {1, []string{"space"}},
+	"reusable-content": {1, []string{"reusableContent", "space"}},
+	"openapi":          {1, []string{"spec"}},
+	"tag":              {1, []string{"tag", "space"}},
+}
+
+// ContentRef is a link target. Members holds the members other than kind.
+type ContentRef struct {
+	Kind    Code // LinkKinds
+	Members map[string]string
+}
+
+// ParseContentRef reads a content reference and gives its canonical JSON:
+// known members only, sorted by name, so that equal targets are equal text.
+// The error names the member.
+func ParseContentRef(raw json.RawMessage) (ContentRef, string, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+		return ContentRef{}, "", errors.New("must be a content reference, an object with kind")
+	}
+	get := func(name string) (string, bool) {
+		m, ok := members[name]
+		if !ok || isNull(m) {
+			return "", false
+		}
+		s, err := parseText(m)
+		return s, err == nil && s != ""
+	}
+	kind, _ := get("kind")
+	known, ok := contentRefMembers[kind]
+	if !ok {
+		return ContentRef{}, "", errors.New("kind must be " + enumValue{enum: LinkKinds}.Shape())
+	}
+	ref := ContentRef{Kind: LinkKinds.must(kind), Members: map[string]string{}}
+	for i, name := range known.names {
+		s, ok := get(name)
+		if !ok {
+			if _, sent := members[name]; i < known.required || sent && !isNull(members[name]) {
+				return ContentRef{}, "", errors.New(name + " must be a non-empty string of at most " + strconv.Itoa(maxText) + " bytes")
+			}
+			continue
+		}
+		ref.Members[name] = s
+	}
+	return ref, ref.canonical(kind), nil
+}
+
+func (r ContentRef) canonical(kind string) string {
+	names := make([]string, 0, len(r.Members))
+	for name := range r.Members {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var b bytes.Buffer
+	b.WriteString(`{"kind":"` + kind + `"`)
+	for _, name := range names {
+		b.WriteString(`,"` + name + `":`)
+		b.Write(appendText(nil, r.Members[name]))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// ratingValue is a metric of several counts, such as {ok, good, bad}.
+type ratingValue struct{ names []string }
+
+func (v ratingValue) Shape() string {
+	s := "object {"
+	for i, name := range v.names {
+		if i > 0 {
+			s += ", "
+		}
+		s += name + ": number"
+	}
+	return s + "}"
+}
+func (ratingValue) Type() sqltree.Type { return sqltree.T("String") }
+func (ratingValue) New() any           { return new([]any) }
+
+func (v ratingValue) Parse(json.RawMessage) (any, error) {
+	return nil, errors.New("has no filter")
+}
+
+func (v ratingValue) Append(dst []byte, scanned any) []byte {
+	counts := *scanned.(*[]any)
+	dst = append(dst, '{')
+	for i, name := range v.names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '"')
+		dst = append(dst, name...)
+		dst = append(dst, `":`...)
+		dst = strconv.AppendUint(dst, counts[i].(uint64), 10)
+	}
+	return append(dst, '}')
+}

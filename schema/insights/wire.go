@@ -1,0 +1,219 @@
+package insights
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// A log message is one request's events of one site:
+//
+//	magic 'O' 'E', version 1
+//	message id, 16 bytes: equal only in repeats of one message
+//	received, int64 little endian, milliseconds since 1970 UTC
+//	site id, string
+//	number of events, uvarint
+//	each event: length in bytes, uvarint; presence mask, uint64 little endian
+//	(bit i = the field with id i follows); the present fields by ascending id
+//
+// A string is its length as uvarint and its bytes. Unknown bits are an error:
+// readers are upgraded before writers (docs in deploy/).
+const (
+	wireMagic   = "OE"
+	wireVersion = 1
+	headerSize  = len(wireMagic) + 1 + 16 + 8
+	// MaxMessageEvents bounds the events of one message.
+	MaxMessageEvents = 1 << 16
+)
+
+// MessageID tells repeats of one message from other messages.
+type MessageID [16]byte
+
+// Encoder writes one log message. The zero value is ready for Begin.
+type Encoder struct {
+	buf     []byte
+	countAt int
+	count   int
+}
+
+// Begin starts a message, reusing the encoder's buffer: the bytes of the last
+// message are no longer valid.
+func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
+	w.buf = append(w.buf[:0], wireMagic...)
+	w.buf = append(w.buf, wireVersion)
+	w.buf = append(w.buf, id[:]...)
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, uint64(receivedMillis))
+	w.buf = appendString(w.buf, site)
+	w.countAt = len(w.buf)
+	w.count = 0
+	// Three bytes hold every count up to MaxMessageEvents; Bytes fills them in.
+	w.buf = append(w.buf, 0, 0, 0)
+}
+
+// Add appends an event. It copies all that it needs.
+func (w *Encoder) Add(e *Event) {
+	start := len(w.buf)
+	// Two bytes for the length are enough for nearly every event; a longer one
+	// is moved to make room.
+	w.buf = append(w.buf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	var mask uint64
+	for i := range fields {
+		f := &fields[i]
+		if next, ok := f.kind.put(w.buf, e); ok {
+			w.buf = next
+			mask |= 1 << f.id
+		}
+	}
+	binary.LittleEndian.PutUint64(w.buf[start+2:], mask)
+	size := len(w.buf) - start - 2
+	if size < 1<<14 {
+		w.buf[start] = byte(size) | 0x80
+		w.buf[start+1] = byte(size >> 7)
+	} else {
+		head := binary.AppendUvarint(nil, uint64(size))
+		w.buf = append(w.buf, head[2:]...)
+		copy(w.buf[start+len(head):], w.buf[start+2:start+2+size])
+		copy(w.buf[start:], head)
+	}
+	w.count++
+}
+
+// Len is the number of events added since Begin.
+func (w *Encoder) Len() int { return w.count }
+
+// Bytes is the message. It is valid until the next Begin.
+func (w *Encoder) Bytes() []byte {
+	w.buf[w.countAt] = byte(w.count) | 0x80
+	w.buf[w.countAt+1] = byte(w.count>>7) | 0x80
+	w.buf[w.countAt+2] = byte(w.count >> 14)
+	return w.buf
+}
+
+// Message is a log message's header; its events are read by [Batch.Add].
+type Message struct {
+	ID             MessageID
+	Site           string
+	ReceivedMillis int64
+	Count          int
+	events         []byte
+}
+
+// ErrMessage is wrapped by every error about a message's bytes.
+var ErrMessage = errors.New("not a message of the event log")
+
+// ParseMessage reads a message's header. The result aliases data, which must
+// not change while the message, or a batch that took it, is in use.
+func ParseMessage(data []byte) (Message, error) {
+	var m Message
+	if len(data) < headerSize || string(data[:2]) != wireMagic {
+		return m, fmt.Errorf("%w: %d bytes without its mark", ErrMessage, len(data))
+	}
+	if data[2] != wireVersion {
+		return m, fmt.Errorf("%w: version %d, this program reads version %d", ErrMessage, data[2], wireVersion)
+	}
+	copy(m.ID[:], data[3:])
+	m.ReceivedMillis = int64(binary.LittleEndian.Uint64(data[19:]))
+	r := reader{b: data[headerSize:]}
+	m.Site = r.str()
+	n := r.uvarint()
+	if r.err != nil || n > MaxMessageEvents {
+		return m, fmt.Errorf("%w: bad header", ErrMessage)
+	}
+	m.Count, m.events = int(n), r.b
+	return m, nil
+}
+
+func appendString(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// reader takes values off the front of b. After the first error every value
+// is zero and err stays.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) fail() {
+	r.b = nil
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: it ends too early", ErrMessage)
+	}
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) < 1 {
+		r.fail()
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) u32() uint32 {
+	if len(r.b) < 4 {
+		r.fail()
+		return 0
+	}
+	n := binary.LittleEndian.Uint32(r.b)
+	r.b = r.b[4:]
+	return n
+}
+
+func (r *reader) u64() uint64 {
+	if len(r.b) < 8 {
+		r.fail()
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(r.b)
+	r.b = r.b[8:]
+	return n
+}
+
+func (r *reader) uvarint() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) varint() int64 {
+	n, size := binary.Varint(r.b)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+// count reads a number of things of at least size bytes each, so that a bad
+// message cannot ask for more memory than it has bytes.
+func (r *reader) count(size int) int {
+	n := r.uvarint()
+	if n > uint64(len(r.b)/size) {
+		r.fail()
+		return 0
+	}
+	return int(n)
+}
+
+// str returns a string that aliases the message's bytes.
+func (r *reader) str() string {
+	n := r.uvarint()
+	if n > uint64(len(r.b)) {
+		r.fail()
+		return ""
+	}
+	if n == 0 {
+		return ""
+	}
+	s := unsafe.String(&r.b[0], int(n))
+	r.b = r.b[n:]
+	return s
+}

@@ -1,0 +1,155 @@
+package sqltree
+
+import (
+	"strconv"
+	"strings"
+)
+
+type printer struct {
+	b      strings.Builder
+	params []Named
+}
+
+func (p *printer) write(s string) { p.b.WriteString(s) }
+
+// operand prints e in parentheses when it binds weaker than its surroundings.
+func (p *printer) operand(e Expr, min int) {
+	if e.prec() < min {
+		p.write("(")
+		e.print(p)
+		p.write(")")
+		return
+	}
+	e.print(p)
+}
+
+func (p *printer) list(list []Expr) {
+	for i, e := range list {
+		if i > 0 {
+			p.write(", ")
+		}
+		e.print(p)
+	}
+}
+
+func (c column) print(p *printer) { p.write(Ident(c.name)) }
+func (n number) print(p *printer) { p.write(strconv.FormatInt(n.n, 10)) }
+func (t text) print(p *printer)   { p.write(Quote(string(t.s))) }
+
+func (c call) print(p *printer) {
+	p.write(string(c.name))
+	p.write("(")
+	p.list(c.args)
+	p.write(")")
+}
+
+func (b binary) print(p *printer) {
+	p.operand(b.l, b.op.prec)
+	p.write(" " + b.op.text + " ")
+	// The right side of a left-associative operator needs the parentheses at
+	// equal precedence: a - (b - c).
+	p.operand(b.r, b.op.prec+1)
+}
+
+func (n not) print(p *printer) {
+	p.write("NOT ")
+	p.operand(n.e, precCompare)
+}
+
+func (l lambda) print(p *printer) {
+	p.write(Ident(l.arg) + " -> ")
+	l.body.print(p)
+}
+
+func (v param) print(p *printer) {
+	name := "p" + strconv.Itoa(len(p.params))
+	p.params = append(p.params, Named{Name: name, Type: v.typ, Value: v.value})
+	p.write("{" + name + ":" + v.typ.text + "}")
+}
+
+func (p *printer) selectStmt(s *Select) {
+	p.write("SELECT ")
+	for i, c := range s.Columns {
+		if i > 0 {
+			p.write(", ")
+		}
+		c.Expr.print(p)
+		if c.As != "" {
+			p.write(" AS " + Ident(c.As))
+		}
+	}
+	p.write("\nFROM ")
+	if s.Sub != nil {
+		p.write("(\n")
+		p.selectStmt(s.Sub)
+		p.write("\n)")
+	} else {
+		p.write(Ident(s.Table))
+	}
+	if s.Where != nil {
+		p.write("\nWHERE ")
+		s.Where.print(p)
+	}
+	if len(s.GroupBy) > 0 {
+		p.write("\nGROUP BY ")
+		p.list(s.GroupBy)
+	}
+	if s.Having != nil {
+		p.write("\nHAVING ")
+		s.Having.print(p)
+	}
+	for i, o := range s.OrderBy {
+		if i == 0 {
+			p.write("\nORDER BY ")
+		} else {
+			p.write(", ")
+		}
+		o.Expr.print(p)
+		if o.Desc {
+			p.write(" DESC")
+		} else {
+			p.write(" ASC")
+		}
+	}
+	if s.Limit > 0 {
+		p.write("\nLIMIT " + strconv.Itoa(s.Limit))
+	}
+}
+
+// Ident writes an identifier: plain if it is a plain word, else in backquotes.
+func Ident(name string) string {
+	plain := name != ""
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c != '_' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(i > 0 && c >= '0' && c <= '9') {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return name
+	}
+	return "`" + escape(name, '`') + "`"
+}
+
+// Quote writes a string literal. It is for DDL and this program's constants;
+// user values are parameters.
+func Quote(s string) string { return "'" + escape(s, '\'') + "'" }
+
+func escape(s string, quote byte) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case quote, '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case '\n':
+			b.WriteString(`\n`)
+		case 0:
+			b.WriteString(`\0`)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,47 @@
+package sqltree
+
+// Aliased is an output column of a SELECT.
+type Aliased struct {
+	Expr Expr
+	As   string
+}
+
+// Order is one ORDER BY element.
+type Order struct {
+	Expr Expr
+	Desc bool
+}
+
+// Select is one SELECT statement. A nil Where or Having is left out, as is a
+// zero Limit. Source is a table, or From another Select if Sub is set.
+type Select struct {
+	Columns []Aliased
+	Table   string
+	Sub     *Select
+	Where   Expr
+	GroupBy []Expr
+	Having  Expr
+	OrderBy []Order
+	Limit   int
+}
+
+// Named is a parameter of a printed statement.
+type Named struct {
+	Name  string
+	Type  Type
+	Value any
+}
+
+// Statement is printed SQL and the parameters that go beside it.
+type Statement struct {
+	SQL    string
+	Params []Named
+}
+
+// Print writes the statement. Equal trees print equal text, whatever the
+// values of their parameters are.
+func (s *Select) Print() Statement {
+	p := &printer{}
+	p.selectStmt(s)
+	return Statement{SQL: p.b.String(), Params: p.params}
+}
