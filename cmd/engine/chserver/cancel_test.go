@@ -1,0 +1,83 @@
+package chserver
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// soon is far more than a cancelled statement takes to end, and far less than
+// the statements of these tests would run.
+const soon = 10 * time.Second
+
+// waitRunning waits until n statements with the mark in their text run.
+func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
+	t.Helper()
+	deadline := time.Now().Add(soon)
+	for {
+		got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.processes WHERE position(query, {mark:String}) > 0 AND position(query, 'system.processes') = 0", clickhouse.Named("mark", mark))
+		if got == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d statements with %s run, want %d", got, mark, n)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	db := fresh(t)
+	must(t, db.Exec(t.Context(), "CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a"))
+	for mark, query := range map[string]string{
+		"aggregation_1": "SELECT sum(sipHash64(number, 'aggregation_1')) FROM numbers(1000000000000)",
+		"insert_1":      "INSERT INTO t SELECT number FROM numbers(1000000000000) WHERE sipHash64(number, 'insert_1') = 1",
+		"stream_1":      "SELECT number FROM numbers(1000000000000) WHERE sipHash64(number, 'stream_1') % 2",
+		"sleep_1":       "SELECT sleepEachRow(0.01), 'sleep_1' FROM numbers(1000000) SETTINGS max_block_size = 10",
+	} {
+		t.Run(mark, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() { ended <- exhaust(ctx, db, query) }()
+			waitRunning(t, db, mark, 1)
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) && err == nil {
+				t.Errorf("the client got %v", err)
+			}
+			waitRunning(t, db, mark, 0)
+		})
+	}
+}
+
+func TestClientThatLeavesEndsItsStatement(t *testing.T) {
+	t.Parallel()
+	db := fresh(t)
+	leaver := connect(t, sharedServer(t), "default")
+	go func() {
+		_ = exhaust(context.WithoutCancel(t.Context()), leaver, "SELECT sum(sipHash64(number, 'leaver_1')) FROM numbers(1000000000000)")
+	}()
+	waitRunning(t, db, "leaver_1", 1)
+	must(t, leaver.Close())
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := exhaust(ctx, db, "SELECT sum(sipHash64(number, 'leaver_2')) FROM numbers(1000000000000)"); err == nil {
+		t.Error("a deadline did not end the statement")
+	}
+	waitRunning(t, db, "leaver_2", 0)
+}
+
+func TestTimeLimitOfTheEngine(t *testing.T) {
+	t.Parallel()
+	db := fresh(t)
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithSettings(clickhouse.Settings{"max_execution_time": 1}))
+	if err := exhaust(ctx, db, "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"); codeOf(err) != 159 {
+		t.Errorf("got %v", err)
+	}
+	must(t, db.Ping(t.Context()))
+}

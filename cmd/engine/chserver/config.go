@@ -1,0 +1,125 @@
+package chserver
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+)
+
+// Config says what to serve. Zero values of the limits mean the defaults.
+type Config struct {
+	Listen  string // host:port on loopback; port 0 takes a free one
+	DataDir string // the engine's directory; made if it is missing
+	Library string // path of libchdb.so
+
+	MaxConnections int           // default 64
+	MaxMemory      int64         // bytes the engine may use, default half of the machine's
+	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB
+	DrainTimeout   time.Duration // how long running statements may go on after the end of Run's context, default 5 s
+
+	Logger  *slog.Logger        // default slog.Default()
+	OnReady func(addr net.Addr) // called once, when connections are answered
+}
+
+const (
+	defaultMaxConnections = 64
+	defaultMaxInsert      = 1 << 30
+	defaultDrainTimeout   = 5 * time.Second
+
+	helloTimeout = 10 * time.Second // from accept to the end of the greeting
+	killEvery    = 20 * time.Millisecond
+)
+
+// timezone is what the server announces and what sessions run in, whatever
+// the machine's is.
+const timezone = "UTC"
+
+func (c Config) withDefaults() (Config, error) {
+	if c.DataDir == "" {
+		return c, fmt.Errorf("cannot serve: no data directory is given")
+	}
+	if c.Library == "" {
+		return c, fmt.Errorf("cannot serve: no engine library is given")
+	}
+	if err := checkLoopback(c.Listen); err != nil {
+		return c, err
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = defaultMaxConnections
+	}
+	if c.MaxInsert <= 0 {
+		c.MaxInsert = defaultMaxInsert
+	}
+	if c.DrainTimeout <= 0 {
+		c.DrainTimeout = defaultDrainTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c, nil
+}
+
+// checkLoopback refuses to listen where others could reach: there are no
+// passwords here.
+func checkLoopback(listen string) error {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %q: %w", listen, err)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
+		return fmt.Errorf("cannot listen on %q: the embedded engine has no passwords, so it serves loopback addresses only", listen)
+	}
+	return nil
+}
+
+// engineArgs are the arguments that start the engine. The caches' defaults
+// suppose a machine of hundreds of gigabytes; they only bound, nothing is
+// taken in advance.
+func (c Config) engineArgs() []string {
+	const mib = 1 << 20
+	args := []string{"clickhouse", "--path=" + c.DataDir,
+		// Without this the library reads ./config.xml or one in the home directory.
+		"--config-file=" + filepath.Join(c.DataDir, "no-config.xml")}
+	if c.MaxMemory > 0 {
+		args = append(args, "--max_server_memory_usage="+strconv.FormatInt(c.MaxMemory, 10))
+	} else {
+		args = append(args, "--max_server_memory_usage_to_ram_ratio=0.5")
+	}
+	for _, setting := range []struct {
+		name  string
+		value int
+	}{
+		{"background_pool_size", max(2, runtime.NumCPU())},
+		{"background_schedule_pool_size", 8},
+		{"background_common_pool_size", 2},
+		{"background_move_pool_size", 1},
+		{"background_fetches_pool_size", 1},
+		{"background_message_broker_schedule_pool_size", 1},
+		{"background_distributed_schedule_pool_size", 1},
+		{"max_thread_pool_size", 1000},
+		{"max_thread_pool_free_size", 64},
+		{"mark_cache_size", 256 * mib},
+		{"primary_index_cache_size", 128 * mib},
+		{"index_mark_cache_size", 64 * mib},
+		{"index_uncompressed_cache_size", 0},
+		{"uncompressed_cache_size", 0},
+		{"vector_similarity_index_cache_size", mib},
+		{"text_index_tokens_cache_size", 16 * mib},
+		{"text_index_header_cache_size", 16 * mib},
+		{"text_index_postings_cache_size", 32 * mib},
+		{"iceberg_metadata_files_cache_size", mib},
+		{"parquet_metadata_cache_size", mib},
+		{"compiled_expression_cache_size", 64 * mib},
+	} {
+		args = append(args, "--"+setting.name+"="+strconv.Itoa(setting.value))
+	}
+	return args
+}

@@ -1,0 +1,370 @@
+package chserver
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/ch-go/compress"
+)
+
+// conn is one client. All its fields but busy belong to its own goroutine;
+// during a statement the reader belongs to the watcher.
+type conn struct {
+	server  *Server
+	socket  net.Conn
+	log     *slog.Logger
+	in      wireReader
+	plainIn plainReader
+	frames  frameReader
+	packer  *compress.Writer
+	session *session
+	busy    bool // guarded by server.mu
+
+	blockBytes []byte // the last block that came in
+	plain      []byte // the block going out, before compression
+	out        []byte // packets not yet written
+	flushed    time.Time
+
+	compressed bool // of the current query
+	sent       figures
+	cancel     atomic.Bool // set by the watcher
+}
+
+func newConn(s *Server, socket net.Conn) *conn {
+	in := bufio.NewReaderSize(socket, 64<<10)
+	return &conn{
+		server: s, socket: socket, log: s.cfg.Logger.With("client", socket.RemoteAddr().String()),
+		in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}, packer: compress.NewWriter(compress.LevelZero, compress.LZ4),
+	}
+}
+
+// brokenError is a breach of the protocol or of the connection: what follows
+// in the stream cannot be made sense of, so the connection ends.
+type brokenError struct{ error }
+
+func (e brokenError) Unwrap() error { return e.error }
+
+func broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return brokenError{err}
+}
+
+// serve answers until the client leaves.
+func (c *conn) serve(full bool) {
+	defer func() {
+		if p := recover(); p != nil { // one bad connection must not end the others
+			c.log.Error("A connection failed.", "panic", p, "stack", string(debug.Stack()))
+		}
+		_ = c.socket.Close()
+		if c.session != nil {
+			c.session.close()
+		}
+	}()
+	err := c.greet(full)
+	for err == nil {
+		err = c.servePacket()
+	}
+	if e := (*exception)(nil); errors.As(err, &e) {
+		c.log.Warn("A connection is ended.", "error", err)
+		c.out = appendException(c.out, e)
+		_ = c.flush() // the client may be gone
+		c.lingerAfterException()
+	} else if !isGone(err) {
+		c.log.Warn("A connection is ended.", "error", err)
+	}
+}
+
+// errDone ends a connection on purpose.
+var errDone = errors.New("the server closes")
+
+func isGone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errDone)
+}
+
+// lingerAfterException reads on a little: closing a socket with unread bytes
+// would reset it, and the client would lose the exception.
+func (c *conn) lingerAfterException() {
+	if tcp, ok := c.socket.(*net.TCPConn); ok {
+		_ = tcp.CloseWrite()
+	}
+	_ = c.socket.SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.CopyN(io.Discard, c.in, 64<<20)
+}
+
+func (c *conn) greet(full bool) error {
+	if err := c.socket.SetDeadline(time.Now().Add(helloTimeout)); err != nil {
+		return fmt.Errorf("cannot set a deadline: %w", err)
+	}
+	greeting, err := readGreeting(c.in)
+	if err != nil {
+		return err
+	}
+	if err := greeting.check(); err != nil {
+		return err
+	}
+	if full {
+		return refuse(codeTooManyConns, "Too many connections: at most %d are served", c.server.cfg.MaxConnections)
+	}
+	if c.session, err = c.server.engine.openSession(greeting.database); err != nil {
+		return err
+	}
+	c.out = appendGreeting(c.out, c.server.engine.version)
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if _, err := c.in.text(maxShortText); err != nil { // the addendum: a quota key
+		return err
+	}
+	if err := c.socket.SetDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("cannot clear a deadline: %w", err)
+	}
+	return nil
+}
+
+// servePacket waits for one packet and answers it.
+func (c *conn) servePacket() error {
+	if !c.server.setBusy(c, false) {
+		return errDone
+	}
+	code, err := c.in.uvarint()
+	if err != nil {
+		return err
+	}
+	c.server.setBusy(c, true)
+	switch code {
+	case clientPing:
+		c.out = append(c.out, serverPong)
+		return c.flush()
+	case clientQuery:
+		return c.serveQuery()
+	case clientCancel: // came too late, the statement was over
+		return nil
+	}
+	return refuse(codeUnexpectedPacket, "Unexpected packet %d from client", code)
+}
+
+// serveQuery answers one query. An exception of the engine is an answer too.
+func (c *conn) serveQuery() error {
+	q, err := readQuery(c.in)
+	if err != nil {
+		return err
+	}
+	c.compressed, c.sent = q.compressed, figures{}
+	c.cancel.Store(false)
+	c.flushed = time.Now()
+	total, err := c.answerQuery(q)
+	if e := (brokenError{}); errors.As(err, &e) {
+		return e.error
+	}
+	if err != nil {
+		c.out = appendException(c.out, asException(err))
+		return c.flush()
+	}
+	if err := c.progress(total); err != nil {
+		return err
+	}
+	c.out = appendProfileInfo(c.out, total)
+	c.out = append(c.out, serverEndOfStream)
+	return c.flush()
+}
+
+func asException(err error) *exception {
+	if e := (*exception)(nil); errors.As(err, &e) {
+		return e
+	}
+	return refuse(codeUnknown, "%v", err)
+}
+
+func (c *conn) answerQuery(q *query) (figures, error) {
+	if err := c.refuseExternalTables(); err != nil {
+		return figures{}, err
+	}
+	st, err := outline(q.text)
+	if err != nil {
+		return figures{}, err
+	}
+	if st.kind == insertData {
+		return c.answerInsert(st, q)
+	}
+	defer c.watch()()
+	return c.session.run(st, q, c)
+}
+
+// refuseExternalTables reads the blocks behind a query up to the empty one.
+func (c *conn) refuseExternalTables() error {
+	var tables int
+	for {
+		b, err := c.readData()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			return errCancelled
+		}
+		if len(b.columns) == 0 {
+			break
+		}
+		tables++
+	}
+	if tables > 0 {
+		return refuse(codeNotImplemented, "External tables are not supported by the embedded engine")
+	}
+	return nil
+}
+
+// answerInsert collects the blocks of an INSERT, then runs it.
+func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
+	in, err := c.session.beginInsert(st.insert, q, c.server.cfg.MaxInsert)
+	if err != nil {
+		return figures{}, err
+	}
+	defer func() { _ = in.close() }() // only memory
+	if err := c.block(in.header()); err != nil {
+		return figures{}, err
+	}
+	if err := c.flush(); err != nil {
+		return figures{}, err
+	}
+	for {
+		b, err := c.readData()
+		if err != nil {
+			return figures{}, err
+		}
+		if b == nil {
+			return figures{}, errCancelled
+		}
+		if len(b.columns) == 0 {
+			break
+		}
+		if err := in.add(b); err != nil {
+			return figures{}, broken(err) // the rest of the rows is still coming
+		}
+	}
+	defer c.watch()()
+	return in.run(q)
+}
+
+// readData reads a Data packet; nil means that a Cancel came instead. The
+// block is valid until the next one is read.
+func (c *conn) readData() (*block, error) {
+	code, err := c.in.uvarint()
+	if err != nil {
+		return nil, broken(err)
+	}
+	switch code {
+	case clientCancel:
+		return nil, nil
+	case clientData:
+	default:
+		return nil, broken(refuse(codeUnexpectedPacket, "Unexpected packet %d from client: Data was expected", code))
+	}
+	if _, err := readDataName(c.in); err != nil {
+		return nil, broken(err)
+	}
+	const keep = 64 << 20 // a larger buffer is not kept for the next block
+	if cap(c.blockBytes) > keep {
+		c.blockBytes = nil
+	}
+	src := &source{buf: c.blockBytes[:0], limit: int(c.server.cfg.MaxInsert), more: c.plainIn.next}
+	if c.compressed {
+		src.more = c.readFrame
+	}
+	b, err := readBlock(src, onWire)
+	c.blockBytes = src.buf
+	if err != nil {
+		return nil, broken(err)
+	}
+	unused := len(src.buf) - src.pos
+	if !c.compressed {
+		return b, broken(c.plainIn.giveBack(unused))
+	}
+	if unused > 0 { // frames end with their block
+		return nil, broken(refuse(codeBadData, "a block is followed by %d bytes that belong to none", unused))
+	}
+	return b, nil
+}
+
+func (c *conn) readFrame(buf []byte, _ int) ([]byte, error) { return c.frames.next(buf) }
+
+// block queues a block; c is the answer that statements write to.
+func (c *conn) block(b *block) error {
+	c.out = appendDataHead(c.out)
+	if !c.compressed {
+		c.out = appendBlock(c.out, b, onWire)
+		return nil
+	}
+	c.plain = appendBlock(c.plain[:0], b, onWire)
+	var err error
+	c.out, err = appendFrames(c.out, c.packer, c.plain)
+	return err
+}
+
+// progress queues what changed, and writes if much or long enough has piled
+// up: a short answer leaves in one piece, a long one flows.
+func (c *conn) progress(total figures) error {
+	c.out = appendProgress(c.out, total.since(c.sent))
+	c.sent = total
+	const much, long = 128 << 10, 10 * time.Millisecond
+	if len(c.out) > much || time.Since(c.flushed) > long {
+		return c.flush()
+	}
+	return nil
+}
+
+func (c *conn) cancelled() bool { return c.cancel.Load() }
+
+// flush writes what is queued.
+func (c *conn) flush() error {
+	_, err := c.socket.Write(c.out)
+	const keep = 4 << 20
+	if c.out = c.out[:0]; cap(c.out) > keep {
+		c.out = nil
+	}
+	c.flushed = time.Now()
+	if err != nil {
+		return broken(fmt.Errorf("cannot write to the client: %w", err))
+	}
+	return nil
+}
+
+// watch looks for a Cancel packet or for the client's leaving while a
+// statement runs, and then has the statement killed. The caller must call
+// what it returns before it reads again.
+func (c *conn) watch() (stop func()) {
+	over, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		packet, err := c.in.Peek(1)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return
+		case err == nil && packet[0] != clientCancel:
+			return // the next packet, to be read in its turn
+		case err == nil:
+			_, _ = c.in.Discard(1)
+		}
+		c.cancel.Store(true)
+		for {
+			c.server.engine.kill(c.session.marker)
+			if waitFor(over, killEvery) {
+				return
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // wakes Peek
+		<-stopped
+		_ = c.socket.SetReadDeadline(time.Time{})
+	}
+}

@@ -1,0 +1,101 @@
+package chserver
+
+import (
+	"bufio"
+	"bytes"
+	"testing"
+
+	"github.com/ClickHouse/ch-go/compress"
+)
+
+// FuzzPackets reads any bytes as a client's conversation: greeting, queries
+// and blocks, with and without frames. Nothing may panic, and no memory may
+// be taken that the bytes do not pay for.
+func FuzzPackets(f *testing.F) {
+	for _, data := range malformed() {
+		f.Add(data)
+	}
+	packer := compress.NewWriter(compress.LevelZero, compress.LZ4)
+	framed, err := appendFrames(append(bytes.Clone(malformed()["bad frame"][:40]), clientData, 0), packer, appendBlock(nil, &block{}, onWire))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(framed)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := bufio.NewReader(bytes.NewReader(data))
+		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}}
+		g, err := readGreeting(c.in)
+		if err != nil {
+			return
+		}
+		_ = g.check()
+		if _, err := c.in.text(maxShortText); err != nil {
+			return
+		}
+		for {
+			code, err := c.in.uvarint()
+			if err != nil || code != clientQuery {
+				return
+			}
+			q, err := readQuery(c.in)
+			if err != nil {
+				return
+			}
+			_, _ = outline(q.text)
+			c.compressed = q.compressed
+			for {
+				b, err := c.readData()
+				if err != nil {
+					return
+				}
+				if b == nil || len(b.columns) == 0 {
+					break
+				}
+			}
+		}
+	})
+}
+
+// FuzzBlock: what is read as a block is written back the same.
+func FuzzBlock(f *testing.F) {
+	b := &block{rows: 1, columns: []column{
+		{"a", "Nullable(UInt16)", []byte{0, 10, 10}}, {"m", "Map(String, String)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 'k', 1, 'v'}},
+		{"l", "LowCardinality(Nullable(String))", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"t", "Tuple(`a b` String, e Enum8('x' = 1))", []byte{0, 1}},
+	}}
+	f.Add(appendBlock(nil, b, native))
+	f.Add(appendBlock(nil, &block{columns: []column{{"a", "LowCardinality(String)", nil}}}, native))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		src := &source{buf: data, limit: len(data)}
+		b, err := readBlock(src, native)
+		if err != nil {
+			return
+		}
+		wire := appendBlock(nil, b, onWire)
+		again, err := readBlock(&source{buf: wire, limit: len(wire)}, onWire)
+		if err != nil {
+			t.Fatalf("the block does not survive the wire: %v", err)
+		}
+		if !bytes.Equal(appendBlock(nil, again, native), appendBlock(nil, b, native)) {
+			t.Fatal("the block has changed on the wire")
+		}
+	})
+}
+
+// FuzzOutline: statements of any form are read without panic, and what is
+// kept is a part of the text.
+func FuzzOutline(f *testing.F) {
+	for _, text := range []string{"SELECT 1; x", "INSERT INTO `a` (b, \"c\") SETTINGS x = 1 VALUES", "SET a = [1, 'x'], b = {}", "$x$ $x$ /* -- ' \\", "(SELECT 1) FORMAT x"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		st, err := outline(text)
+		if err == nil && len(st.text) > len(text) {
+			t.Fatal("the outline is longer than its text")
+		}
+		_, _ = unquoteDump(text)
+		_, _ = parseType(text)
+		_ = parseException(text)
+		_ = parseVersion(text)
+	})
+}

@@ -1,0 +1,83 @@
+package chserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// clientGreeting is the Hello packet, without its code.
+type clientGreeting struct {
+	clientName     string
+	revision       uint64
+	database       string
+	user, password string
+}
+
+func readGreeting(r wireReader) (*clientGreeting, error) {
+	code, err := r.uvarint()
+	if err != nil {
+		return nil, err
+	}
+	if code != clientHello {
+		return nil, refuse(codeUnexpectedPacket, "Unexpected packet %d from client: a connection starts with hello", code)
+	}
+	g := &clientGreeting{}
+	if g.clientName, err = r.text(maxShortText); err != nil {
+		return nil, err
+	}
+	for _, number := range []*uint64{new(uint64), new(uint64), &g.revision} { // major, minor, revision
+		if *number, err = r.uvarint(); err != nil {
+			return nil, err
+		}
+	}
+	for _, field := range []*string{&g.database, &g.user, &g.password} {
+		if *field, err = r.text(maxShortText); err != nil {
+			return nil, err
+		}
+	}
+	if g.database == "" {
+		g.database = "default"
+	}
+	return g, nil
+}
+
+// check refuses what is not served: another user, or a client too old to
+// read what is written here.
+func (g *clientGreeting) check() error {
+	if g.user != "default" || g.password != "" {
+		return refuse(codeAuthentication, "%s: Authentication failed: this engine has only the user default, without a password", g.user)
+	}
+	if g.revision < revision {
+		return refuse(codeNotImplemented, "the client speaks revision %d of the protocol, at least %d is needed", g.revision, revision)
+	}
+	return nil
+}
+
+// version is the engine's, as the library tells it.
+type version struct{ major, minor, patch uint64 }
+
+func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch) }
+
+func parseVersion(text string) version {
+	var parts [3]uint64
+	for i, part := range strings.SplitN(text, ".", 4) {
+		if i == len(parts) {
+			break
+		}
+		parts[i], _ = strconv.ParseUint(part, 10, 32) // a part that is no number stays 0
+	}
+	return version{parts[0], parts[1], parts[2]}
+}
+
+func appendGreeting(buf []byte, v version) []byte {
+	buf = append(buf, serverHello)
+	buf = appendText(buf, "ClickHouse")
+	for _, number := range []uint64{v.major, v.minor, revision} {
+		buf = binary.AppendUvarint(buf, number)
+	}
+	buf = appendText(buf, timezone)
+	buf = appendText(buf, "octavo-engine") // the display name
+	return binary.AppendUvarint(buf, v.patch)
+}

@@ -1,0 +1,263 @@
+package chserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// The engine takes over the process it is loaded into, so every server of
+// these tests is a child: this test binary, started again with childEnv.
+const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		os.Exit(childMain(dir))
+	}
+	code := m.Run()
+	if shared.server != nil {
+		if err := shared.server.terminate(); err != nil {
+			fmt.Fprintln(os.Stderr, "the shared server did not end well:", err)
+			code = 1
+		}
+		_ = os.RemoveAll(shared.dir)
+	}
+	os.Exit(code)
+}
+
+// childMain is the server process. "READY address" on stdout says it listens.
+func childMain(dir string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var maxConnections int
+	_, _ = fmt.Sscan(os.Getenv(childEnv+"_CONNECTIONS"), &maxConnections)
+	server, err := New(Config{
+		Listen: "127.0.0.1:0", DataDir: dir, Library: os.Getenv(childEnv + "_LIBRARY"),
+		MaxConnections: maxConnections, DrainTimeout: 2 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		OnReady: func(addr net.Addr) {
+			fmt.Println("READY", addr)
+			if os.Getenv(childEnv+"_NIL") != "" {
+				var nothing *Config
+				fmt.Println(nothing.Listen)
+			}
+		},
+	})
+	if err == nil {
+		err = server.Run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		return 1
+	}
+	return 0
+}
+
+// engineLibrary finds the engine, or skips, or fails if engines are required.
+func engineLibrary(t testing.TB) string {
+	t.Helper()
+	path, err := findLibrary()
+	if err == nil {
+		return path
+	}
+	if os.Getenv("OCTAVO_TEST_REQUIRE_ENGINES") != "" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
+	return ""
+}
+
+func findLibrary() (string, error) {
+	const inside = "node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"
+	var tried []string
+	if dir := os.Getenv("OCTAVO_ENGINES_DIR"); dir != "" {
+		tried = append(tried, filepath.Join(dir, inside))
+	} else if dir, err := os.Getwd(); err == nil {
+		for ; dir != "/"; dir = filepath.Dir(dir) {
+			tried = append(tried, filepath.Join(dir, "deploy/engines", inside))
+		}
+	}
+	for _, path := range tried {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("libchdb.so is not installed: run `npm ci` in deploy/engines or set OCTAVO_ENGINES_DIR (tried %s)", strings.Join(tried, ", "))
+}
+
+// process is a running server.
+type process struct {
+	addr   string
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	exited chan error
+}
+
+// start runs a server on dir and waits until it listens.
+func start(t testing.TB, dir string, env ...string) *process {
+	t.Helper()
+	lib := engineLibrary(t)
+	p := &process{stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
+	ready := make(chan string, 1)
+	go func() {
+		// The death signal follows the thread that forked, so that one must live as long.
+		runtime.LockOSThread()
+		p.cmd = childCommand(dir, lib, env...)
+		p.cmd.Stderr = p.stderr
+		stdout, err := p.cmd.StdoutPipe()
+		if err == nil {
+			err = p.cmd.Start()
+		}
+		if err != nil {
+			ready <- ""
+			p.exited <- err
+			return
+		}
+		line, _ := bufio.NewReader(stdout).ReadString('\n')
+		ready <- strings.TrimSpace(strings.TrimPrefix(line, "READY "))
+		p.exited <- p.cmd.Wait()
+	}()
+	if p.addr = <-ready; p.addr == "" {
+		t.Fatalf("the server did not start: %v\n%s", <-p.exited, p.stderr)
+	}
+	return p
+}
+
+func childCommand(dir, lib string, env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), childEnv+"="+dir, childEnv+"_LIBRARY="+lib), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// terminate sends SIGTERM and waits.
+func (p *process) terminate() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case err := <-p.exited:
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, p.stderr)
+		}
+		return nil
+	case <-time.After(20 * time.Second):
+		_ = p.cmd.Process.Kill()
+		return errors.New("SIGTERM did not end it within 20 s")
+	}
+}
+
+func (p *process) kill(t testing.TB) {
+	t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.exited
+}
+
+// shared is the one server that most tests use, each in its own database.
+var shared struct {
+	once   sync.Once
+	dir    string
+	server *process
+	names  atomic.Int64
+}
+
+func sharedServer(t testing.TB) *process {
+	t.Helper()
+	engineLibrary(t)
+	shared.once.Do(func() {
+		var err error
+		if shared.dir, err = os.MkdirTemp("", "chserver"); err != nil {
+			t.Fatal(err)
+		}
+		shared.server = start(t, shared.dir)
+	})
+	if shared.server == nil {
+		t.Fatal("the shared server did not start")
+	}
+	return shared.server
+}
+
+// connect opens a pool to p. change may alter the options.
+func connect(t testing.TB, p *process, database string, change ...func(*clickhouse.Options)) driver.Conn {
+	t.Helper()
+	options := &clickhouse.Options{
+		Addr: []string{p.addr}, Auth: clickhouse.Auth{Database: database},
+		Compression: &clickhouse.Compression{Method: clickhouse.CompressionLZ4},
+		ReadTimeout: 10 * time.Minute, MaxOpenConns: 10,
+	}
+	for _, f := range change {
+		f(options)
+	}
+	db, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// fresh gives a pool on a new database of the shared server.
+func fresh(t testing.TB, change ...func(*clickhouse.Options)) driver.Conn {
+	t.Helper()
+	p := sharedServer(t)
+	name := fmt.Sprintf("test_%d", shared.names.Add(1))
+	must(t, connect(t, p, "default").Exec(t.Context(), "CREATE DATABASE "+name))
+	return connect(t, p, name, change...)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// one scans the single value of a query.
+func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string, args ...any) T {
+	t.Helper()
+	var v T
+	if err := db.QueryRow(ctx, query, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return v
+}
+
+// compressions are the modes every data test runs in.
+var compressions = map[string]func(*clickhouse.Options){
+	"none": func(o *clickhouse.Options) { o.Compression = nil },
+	"lz4": func(o *clickhouse.Options) {
+		o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	},
+	"zstd": func(o *clickhouse.Options) {
+		o.Compression = &clickhouse.Compression{Method: clickhouse.CompressionZSTD, Level: 1}
+	},
+}
+
+func eachCompression(t *testing.T, f func(t *testing.T, db driver.Conn)) {
+	for name, change := range compressions {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t, fresh(t, change))
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package chserver
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-faster/city"
+	"golang.org/x/sys/unix"
+)
+
+// insert is an INSERT whose rows come as blocks. All blocks of one INSERT go
+// into a file in memory, and one statement reads them from there: rows in the
+// text of a statement would end at the first blank line among them.
+type insert struct {
+	session *session
+	target  *insertTarget
+	columns []described // in the order of the statement
+
+	file  *os.File
+	limit int64
+	size  int64
+	rows  uint64
+	hash  city.U128
+	head  []byte // what stands before a column's data
+}
+
+// beginInsert finds the columns and makes the file.
+func (s *session) beginInsert(target *insertTarget, q *query, limit int64) (*insert, error) {
+	var all []described
+	err := s.with(q.settings, func() (err error) {
+		all, err = s.describe("TABLE "+target.table, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	columns, err := insertColumns(all, target)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("octavo-insert", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a file for the rows: %w", err)
+	}
+	return &insert{session: s, target: target, columns: columns, limit: limit, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
+}
+
+// insertColumns picks the columns that the statement names. Without a list
+// these are all but those that the engine computes.
+func insertColumns(all []described, target *insertTarget) ([]described, error) {
+	if target.columns == nil {
+		var out []described
+		for _, c := range all {
+			if c.defaultKind != "MATERIALIZED" && c.defaultKind != "ALIAS" && c.defaultKind != "EPHEMERAL" {
+				out = append(out, c)
+			}
+		}
+		return out, nil
+	}
+	byName := make(map[string]described, len(all))
+	for _, c := range all {
+		byName[c.name] = c
+	}
+	out := make([]described, len(target.columns))
+	for i, name := range target.columns {
+		c, ok := byName[name]
+		if !ok {
+			return nil, refuse(codeNoSuchColumn, "No such column %s in table %s", name, target.table)
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// header tells the client what to send.
+func (in *insert) header() *block {
+	b := &block{}
+	for _, c := range in.columns {
+		b.columns = append(b.columns, column{name: c.name, typ: c.typ})
+	}
+	return b
+}
+
+// add keeps one block. Nothing of b is used afterwards.
+func (in *insert) add(b *block) error {
+	in.rows += uint64(b.rows)
+	in.head = appendBlockHead(in.head[:0], b, native)
+	for _, c := range b.columns {
+		in.head = appendColumnHead(in.head, c, native)
+		for _, piece := range [][]byte{in.head, c.data} {
+			if in.size += int64(len(piece)); in.size > in.limit {
+				return refuse(codeMemoryLimit, "the blocks of one INSERT have more than the %d bytes allowed", in.limit)
+			}
+			in.hash = city.CH128Seed(piece, in.hash)
+			if _, err := in.file.Write(piece); err != nil {
+				return fmt.Errorf("cannot keep the rows of an INSERT: %w", err)
+			}
+		}
+		in.head = in.head[:0]
+	}
+	return nil
+}
+
+func (in *insert) close() error { return in.file.Close() }
+
+// run inserts all rows under the query's settings.
+func (in *insert) run(q *query) (figures, error) {
+	var total figures
+	if in.rows == 0 {
+		return total, nil
+	}
+	err := in.session.with(q.settings, func() error {
+		started := time.Now()
+		res, err := in.session.conn.call(in.session.conn.lib.query, in.text(q), "Native", q.params)
+		if err != nil {
+			return in.explain(err)
+		}
+		defer res.close()
+		total.add(res, started)
+		total.wroteWhatWasRead()
+		return nil
+	})
+	return total, err
+}
+
+const deduplicationToken = "insert_deduplication_token"
+
+// text is the statement that reads the file.
+func (in *insert) text(q *query) string {
+	names, structure := make([]string, len(in.columns)), make([]string, len(in.columns))
+	for i, c := range in.columns {
+		names[i] = quoteIdentifier(c.name)
+		structure[i] = names[i] + " " + c.typ
+	}
+	var settings []string
+	if in.target.settings != "" {
+		settings = append(settings, in.target.settings)
+	}
+	settings = append(settings, in.deduplication(q)...)
+	clause := ""
+	if len(settings) > 0 {
+		clause = " SETTINGS " + strings.Join(settings, ", ")
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s)%s SELECT %s FROM file('/proc/self/fd/%d', 'Native', %s)",
+		in.target.table, strings.Join(names, ", "), clause, strings.Join(names, ", "), in.file.Fd(), quoteText(strings.Join(structure, ", ")))
+}
+
+// deduplication makes the engine treat the statement as a server treats an
+// INSERT of blocks. A server drops a repeated one by a hash of its rows; of an
+// INSERT … SELECT the engine does so only under a token, so the rows' hash is
+// made one. The settings that turn this off do not concern INSERT … SELECT
+// either: that one's own setting follows them.
+func (in *insert) deduplication(q *query) []string {
+	if off := strings.ToLower(in.setting(q, "insert_deduplicate")); off == "0" || off == "false" || in.setting(q, "deduplicate_insert") == "disable" {
+		return []string{"deduplicate_insert_select = 'disable'"}
+	}
+	if in.setting(q, deduplicationToken) != "" {
+		return nil
+	}
+	return []string{deduplicationToken + " = " + quoteText(in.token())}
+}
+
+// setting is the value in force: the statement's, else the query's, else the
+// session's, without quotes.
+func (in *insert) setting(q *query, name string) string {
+	value := in.session.own[name]
+	for _, list := range [][]assignment{q.settings, outlineSet(&lexer{text: in.target.settings})} {
+		for _, a := range list {
+			if a.name == name {
+				value = a.value
+			}
+		}
+	}
+	return strings.Trim(value, "'")
+}
+
+func (in *insert) token() string {
+	var sum [16]byte
+	binary.LittleEndian.PutUint64(sum[:8], in.hash.Low)
+	binary.LittleEndian.PutUint64(sum[8:], in.hash.High)
+	return fmt.Sprintf("rows-%x", sum)
+}
+
+// explain takes the file's name, which the client never heard of, out of an
+// error.
+func (in *insert) explain(err error) error {
+	if e := (*exception)(nil); errors.As(err, &e) {
+		clean := *e
+		clean.message = strings.ReplaceAll(e.message, fmt.Sprintf("/proc/self/fd/%d", in.file.Fd()), "(blocks of the client)")
+		return &clean
+	}
+	return err
+}

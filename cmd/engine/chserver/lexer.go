@@ -1,0 +1,126 @@
+package chserver
+
+import "strings"
+
+// token is one lexical unit of a statement; comments and blanks are none.
+type token struct {
+	kind       tokenKind
+	start, end int
+}
+
+type tokenKind uint8
+
+const (
+	endOfText  tokenKind = iota
+	word                 // a keyword, a bare identifier or a number
+	quoted               // 'text' or $tag$text$tag$
+	identifier           // `name` or "name"
+	symbol               // one byte of anything else
+)
+
+// lexer cuts ClickHouse SQL into tokens. It exists to find a statement's
+// outline, not to judge it: what does not close runs to the end of the text,
+// and the engine's parser says so.
+type lexer struct {
+	text string
+	pos  int
+}
+
+func (l *lexer) next() token {
+	l.skipBlanks()
+	start := l.pos
+	if start == len(l.text) {
+		return token{endOfText, start, start}
+	}
+	kind := symbol
+	switch c := l.text[start]; {
+	case c == '\'':
+		kind = quoted
+		l.skipQuoted(c)
+	case c == '`' || c == '"':
+		kind = identifier
+		l.skipQuoted(c)
+	case c == '$' && l.skipHeredoc():
+		kind = quoted
+	case isWordByte(c):
+		kind = word
+		for l.pos < len(l.text) && isWordByte(l.text[l.pos]) {
+			l.pos++
+		}
+	default:
+		l.pos++
+	}
+	return token{kind, start, l.pos}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// skipBlanks skips white space and the comments --, #!, "# " and /* */.
+func (l *lexer) skipBlanks() {
+	for l.pos < len(l.text) {
+		rest := l.text[l.pos:]
+		switch {
+		case rest[0] <= ' ':
+			l.pos++
+		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "#!"), strings.HasPrefix(rest, "# "):
+			l.skipPast("\n", 0)
+		case strings.HasPrefix(rest, "/*"):
+			l.skipPast("*/", 2)
+		default:
+			return
+		}
+	}
+}
+
+func (l *lexer) skipPast(mark string, from int) {
+	if i := strings.Index(l.text[l.pos+from:], mark); i >= 0 {
+		l.pos += from + i + len(mark)
+		return
+	}
+	l.pos = len(l.text)
+}
+
+// skipQuoted handles \x escapes; a doubled quote reads as two tokens in a
+// row, which no reader of outlines minds.
+func (l *lexer) skipQuoted(quote byte) {
+	for l.pos++; l.pos < len(l.text); l.pos++ {
+		switch l.text[l.pos] {
+		case '\\':
+			l.pos++
+		case quote:
+			l.pos++
+			return
+		}
+	}
+	l.pos = len(l.text)
+}
+
+func (l *lexer) skipHeredoc() bool {
+	end := strings.IndexByte(l.text[l.pos+1:], '$')
+	if end < 0 {
+		return false
+	}
+	tag := l.text[l.pos : l.pos+end+2]
+	for i := 1; i < len(tag)-1; i++ {
+		if !isWordByte(tag[i]) {
+			return false
+		}
+	}
+	closing := strings.Index(l.text[l.pos+len(tag):], tag)
+	if closing < 0 {
+		return false
+	}
+	l.pos += 2*len(tag) + closing
+	return true
+}
+
+// is says whether t is the keyword, in any case.
+func (l *lexer) is(t token, keyword string) bool {
+	return t.kind == word && strings.EqualFold(l.text[t.start:t.end], keyword)
+}
+
+func (l *lexer) isSymbol(t token, c byte) bool {
+	return t.kind == symbol && l.text[t.start] == c
+}

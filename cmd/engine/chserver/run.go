@@ -1,0 +1,206 @@
+package chserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// answer is where a statement's blocks and figures go: the connection.
+type answer interface {
+	block(b *block) error // b's bytes are the engine's: gone when block returns
+	progress(total figures) error
+	cancelled() bool
+}
+
+// codeCancelled is the engine's own code for a statement that was killed.
+const codeCancelled = 394
+
+var errCancelled = refuse(codeCancelled, "Query was cancelled")
+
+// run runs a statement that needs no rows from the client.
+func (s *session) run(st *statement, q *query, to answer) (figures, error) {
+	var total figures
+	err := s.with(q.settings, func() error {
+		err := s.runWith(st, q.params, to, &total)
+		if err == nil {
+			s.ran(st)
+		}
+		return err
+	})
+	return total, err
+}
+
+func (s *session) runWith(st *statement, params []param, to answer, total *figures) error {
+	if st.kind == selection {
+		err := s.runStreamed(st, params, to, total)
+		if !errors.Is(err, errNotStreamable) {
+			return err
+		}
+	}
+	return s.runWhole(st, params, to, total)
+}
+
+// errNotStreamable: the library streams plain selections only. It says so
+// before it runs anything.
+var errNotStreamable = errors.New("the statement cannot be streamed")
+
+// runStreamed passes a result on block by block, as the engine makes it.
+func (s *session) runStreamed(st *statement, params []param, to answer, total *figures) error {
+	lib, started := s.conn.lib, time.Now()
+	stream, err := s.conn.call(lib.stream, st.text, "Native", params)
+	if err != nil {
+		if e := (*exception)(nil); errors.As(err, &e) && e.code == codeBadArguments && strings.HasPrefix(e.message, "Streaming query is not supported") {
+			return errNotStreamable
+		}
+		return err
+	}
+	defer stream.close()
+	for {
+		chunk, err := s.conn.wrap(lib.streamFetch(s.conn.conn(), stream.handle))
+		if err != nil {
+			return err // the library has ended the stream itself
+		}
+		last := len(chunk.bytes()) == 0
+		if !last {
+			total.add(chunk, started)
+			err = passOn(chunk.bytes(), to, total)
+		}
+		chunk.close()
+		if last {
+			break
+		}
+		if err == nil && to.cancelled() {
+			err = errCancelled
+		}
+		if err != nil {
+			lib.streamCancel(s.conn.conn(), stream.handle)
+			return err
+		}
+	}
+	total.settle(s.conn, started)
+	if total.resultBlocks == 0 {
+		return s.passHeader(st, params, to)
+	}
+	return nil
+}
+
+// runWhole runs a statement whose result, if any, comes in one piece.
+func (s *session) runWhole(st *statement, params []param, to answer, total *figures) error {
+	started := time.Now()
+	res, err := s.conn.call(s.conn.lib.query, st.text, "Native", params)
+	if err != nil {
+		return err
+	}
+	defer res.close()
+	total.add(res, started)
+	if st.verb == "INSERT" {
+		total.wroteWhatWasRead()
+	}
+	if len(res.bytes()) == 0 {
+		return s.passHeader(st, params, to)
+	}
+	return passOn(res.bytes(), to, total)
+}
+
+// passOn hands over all blocks of data, which is in FORMAT Native.
+func passOn(data []byte, to answer, total *figures) error {
+	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
+		b, err := readBlock(src, native)
+		if err != nil {
+			return fmt.Errorf("cannot read a block of the engine: %w", err)
+		}
+		if total.resultBlocks == 0 {
+			if err := to.block(b.header()); err != nil {
+				return err
+			}
+		}
+		total.resultBlocks++
+		total.resultRows += uint64(b.rows)
+		for _, c := range b.columns {
+			total.resultBytes += uint64(len(c.data))
+		}
+		if err := to.block(b); err != nil {
+			return err
+		}
+	}
+	return to.progress(*total)
+}
+
+// passHeader sends the columns of a result without rows: the library gives
+// nothing at all for one, and clients wait for the columns.
+func (s *session) passHeader(st *statement, params []param, to answer) error {
+	if to.cancelled() {
+		return errCancelled
+	}
+	var columns []column
+	switch st.verb {
+	case "SELECT", "WITH", "FROM", "(":
+		rows, err := s.describe("("+st.text+")", params)
+		if err != nil {
+			return nil // e.g. WITH … INSERT: it has run, and has no columns
+		}
+		for _, row := range rows {
+			columns = append(columns, column{name: row.name, typ: row.typ})
+		}
+	case "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK":
+		var err error
+		if columns, err = s.columnsAgain(st.text, params); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	return to.block(&block{columns: columns})
+}
+
+// columnsAgain runs a statement that reads only a second time, in a format
+// that tells the columns of an empty result.
+func (s *session) columnsAgain(text string, params []param) ([]column, error) {
+	res, err := s.conn.call(s.conn.lib.query, text, "JSONCompact", params)
+	if err != nil {
+		return nil, err
+	}
+	defer res.close()
+	var answer struct {
+		Meta []struct{ Name, Type string }
+	}
+	if err := json.Unmarshal(res.bytes(), &answer); err != nil {
+		return nil, nil // the statement has no result
+	}
+	columns := make([]column, len(answer.Meta))
+	for i, m := range answer.Meta {
+		columns[i] = column{name: m.Name, typ: m.Type}
+	}
+	return columns, nil
+}
+
+// add counts in what a result says of itself.
+func (f *figures) add(res *result, started time.Time) {
+	f.rowsRead += res.conn.lib.storageRows(res.handle)
+	f.bytesRead += res.conn.lib.storageBytes(res.handle)
+	f.elapsedNanos = uint64(time.Since(started))
+}
+
+// settle corrects the sums of a stream: a chunk tells only what was read while
+// it was waited for, not what the engine read ahead in between. An empty
+// statement runs nothing, and its result tells all that the connection's last
+// statement read.
+func (f *figures) settle(conn *engineConn, started time.Time) {
+	res, err := conn.call(conn.lib.query, "", "Native", nil)
+	if err != nil {
+		return // the sums of the chunks stand: they are less, not wrong
+	}
+	defer res.close()
+	f.rowsRead = max(f.rowsRead, conn.lib.storageRows(res.handle))
+	f.bytesRead = max(f.bytesRead, conn.lib.storageBytes(res.handle))
+	f.elapsedNanos = uint64(time.Since(started))
+}
+
+// wroteWhatWasRead is what the library knows of an INSERT: the rows that came
+// in. What materialized views made of them it does not tell.
+func (f *figures) wroteWhatWasRead() {
+	f.rowsWritten, f.bytesWritten = f.rowsRead, f.bytesRead
+}

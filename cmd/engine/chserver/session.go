@@ -1,0 +1,247 @@
+package chserver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// session is one engine connection and the settings it is in. Settings that
+// come with a query hold for that query; a SET by the client itself stays.
+//
+// They are taken back not after their query but before the next statement,
+// together with what that one brings: a client that sends the same limits
+// with each query, as ours does, then costs no statement more. What keeps
+// this from leaking is that every statement of a client runs inside with.
+type session struct {
+	engine   *engine
+	conn     *engineConn
+	marker   string            // finds this session's statement among all
+	own      map[string]string // by the client's SET: name to literal
+	passing  map[string]string // in force now, but only for the last query
+	database string            // the announced one, or by the client's USE: an identifier as written
+}
+
+// baseline holds for every session; the engine's own defaults for embedding
+// differ from a server's in them.
+var baseline = map[string]string{
+	"implicit_select":               "0", // else a mistyped keyword reads as an expression
+	"allow_introspection_functions": "0",
+	"session_timezone":              quoteText(timezone),
+}
+
+// markerSetting carries the marker: it shows up in system.processes, and
+// the engine has no other use for it as it keeps no query log.
+const markerSetting = "log_comment"
+
+// openSession connects and enters the database.
+func (e *engine) openSession(database string) (*session, error) {
+	s := &session{engine: e, marker: e.nextMarker(), own: map[string]string{}, passing: map[string]string{}, database: quoteIdentifier(database)}
+	return s, s.open()
+}
+
+func (s *session) open() error {
+	conn, err := s.engine.lib.open(s.engine.args)
+	if err != nil {
+		return err
+	}
+	s.conn = conn
+	clear(s.passing)
+	settings := make([]assignment, 0, len(baseline)+len(s.own)+1)
+	for name, value := range baseline {
+		settings = append(settings, assignment{name, value})
+	}
+	for name, value := range s.own {
+		settings = append(settings, assignment{name, value})
+	}
+	settings = append(settings, assignment{markerSetting, quoteText(s.marker)})
+	if err = s.set(settings); err == nil {
+		err = s.exec("USE " + s.database)
+	}
+	if err != nil {
+		s.close()
+	}
+	return err
+}
+
+func (s *session) close() {
+	if s.conn != nil {
+		s.conn.close()
+		s.conn = nil
+	}
+}
+
+// reopen starts the session anew when it cannot be brought back to what it
+// was. Temporary tables are lost.
+func (s *session) reopen() error {
+	s.close()
+	return s.open()
+}
+
+// exec runs a statement of our own whose result is of no interest.
+func (s *session) exec(text string, params ...param) error {
+	res, err := s.conn.call(s.conn.lib.query, text, "Native", params)
+	if err != nil {
+		return err
+	}
+	res.close()
+	return nil
+}
+
+// set applies all of the assignments or none.
+func (s *session) set(settings []assignment) error {
+	if len(settings) == 0 {
+		return nil
+	}
+	text := make([]string, len(settings))
+	for i, a := range settings {
+		text[i] = a.name + " = " + a.value
+	}
+	return s.exec("SET " + strings.Join(text, ", "))
+}
+
+// with runs f under a query's settings and no others.
+func (s *session) with(settings []assignment, f func() error) error {
+	if err := s.enter(settings); err != nil {
+		return err
+	}
+	return f()
+}
+
+// enter brings the session from the last query's settings to the next one's.
+func (s *session) enter(settings []assignment) error {
+	wanted := make(map[string]string, len(settings))
+	for _, a := range settings {
+		switch a.name {
+		case "profile":
+			return refuse(codeNotImplemented, "Setting profile cannot be changed by a query of the embedded engine")
+		case markerSetting:
+			plain, err := unquoteDump(a.value)
+			if err != nil {
+				return err
+			}
+			a.value = quoteText(s.marker + " " + plain)
+		}
+		wanted[a.name] = a.value
+	}
+	var back, on []assignment
+	for name := range s.passing {
+		if _, ok := wanted[name]; !ok {
+			back = append(back, assignment{name, s.usual(name)})
+		}
+	}
+	for name, value := range wanted {
+		if s.passing[name] != value {
+			on = append(on, assignment{name, value})
+		}
+	}
+	err := s.set(append(back, on...))
+	if err != nil && len(back) > 0 { // whose fault was it?
+		if backErr := s.set(back); backErr != nil {
+			s.engine.log.Warn("A session is opened anew, its settings could not be taken back.", "error", backErr)
+			if openErr := s.reopen(); openErr != nil {
+				return fmt.Errorf("cannot take back the settings of a query: %w", openErr)
+			}
+			err = s.set(on)
+		}
+	}
+	for _, a := range back {
+		delete(s.passing, a.name)
+	}
+	if err != nil {
+		return err // nothing of the query's settings was applied
+	}
+	for _, a := range on {
+		s.passing[a.name] = a.value
+	}
+	return nil
+}
+
+// usual is the value of a setting between queries.
+func (s *session) usual(name string) string {
+	if name == markerSetting {
+		return quoteText(s.marker)
+	}
+	if value, ok := s.own[name]; ok {
+		return value
+	}
+	if value, ok := baseline[name]; ok {
+		return value
+	}
+	return "DEFAULT"
+}
+
+// ran notes what a statement of the client changed for good.
+func (s *session) ran(st *statement) {
+	switch st.kind {
+	case useDatabase:
+		l := &lexer{text: st.text}
+		l.next()
+		s.database = strings.TrimSpace(st.text[l.pos:])
+	case setSession:
+		for _, a := range st.assignments {
+			if a.name == markerSetting { // ours: to be put back before the next statement
+				s.passing[a.name] = a.value
+				continue
+			}
+			delete(s.passing, a.name) // it has the SET's value now, not the query's
+			if strings.EqualFold(a.value, "DEFAULT") {
+				delete(s.own, a.name)
+			} else {
+				s.own[a.name] = a.value
+			}
+		}
+	}
+}
+
+// described is one row of DESCRIBE.
+type described struct{ name, typ, defaultKind string }
+
+// noLimits keeps the limits of the client's query from a statement of ours.
+const noLimits = " SETTINGS max_result_rows = 0, max_result_bytes = 0, max_rows_to_read = 0, max_bytes_to_read = 0"
+
+// describe runs a DESCRIBE statement. It is part of a client's statement: to
+// be called inside with.
+func (s *session) describe(what string, params []param) ([]described, error) {
+	res, err := s.conn.call(s.conn.lib.query, "DESCRIBE "+what+noLimits, "Native", params)
+	if err != nil {
+		return nil, err
+	}
+	defer res.close()
+	data := res.bytes()
+	var out []described
+	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
+		b, err := readBlock(src, native)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the columns of %s: %w", what, err)
+		}
+		if len(b.columns) < 3 {
+			return nil, fmt.Errorf("cannot read the columns of %s: DESCRIBE gave %d columns", what, len(b.columns))
+		}
+		var cells [3][]string // name, type, default_type
+		for i := range cells {
+			if cells[i], err = texts(b.columns[i].data, b.rows); err != nil {
+				return nil, err
+			}
+		}
+		for i := range b.rows {
+			out = append(out, described{cells[0][i], cells[1][i], cells[2][i]})
+		}
+	}
+	return out, nil
+}
+
+// texts copies the values of a String column.
+func texts(data []byte, rows int) ([]string, error) {
+	src, out := &source{buf: data, limit: len(data)}, make([]string, rows)
+	for i := range out {
+		n, err := src.size()
+		if err != nil {
+			return nil, err
+		}
+		if err := src.skip(n); err != nil {
+			return nil, err
+		}
+		out[i] = string(data[src.pos-n : src.pos])
+	}
+	return out, nil
+}

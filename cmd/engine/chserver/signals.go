@@ -1,0 +1,58 @@
+package chserver
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+)
+
+// disposition is the kernel's struct sigaction. Its layout differs between
+// architectures, but only the kernel ever looks inside: 64 bytes hold it on
+// all of them.
+type disposition [64]byte
+
+const lastSignal = 64
+
+// signalTable is what every signal did at one moment.
+type signalTable [lastSignal + 1]disposition
+
+// saveSignals notes all dispositions. The engine, when it starts, installs
+// its own handlers for fatal signals; under those a nil dereference in Go
+// sleeps for minutes instead of panicking. Whoever starts the engine saves
+// before and restores after.
+func saveSignals() (*signalTable, error) {
+	table := &signalTable{}
+	for signal := 1; signal <= lastSignal; signal++ {
+		if err := sigaction(signal, nil, &table[signal]); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
+}
+
+// restore puts every disposition back that has changed since.
+func (t *signalTable) restore() error {
+	for signal := 1; signal <= lastSignal; signal++ {
+		var now disposition
+		if err := sigaction(signal, nil, &now); err != nil {
+			return err
+		}
+		if now == t[signal] {
+			continue
+		}
+		if err := sigaction(signal, &t[signal], nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sigaction(signal int, set, get *disposition) error {
+	const kernelMaskSize = 8
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(signal),
+		uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(get)), kernelMaskSize, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("cannot read or set the handler of signal %d: %w", signal, errno)
+	}
+	return nil
+}
