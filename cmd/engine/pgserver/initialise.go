@@ -1,0 +1,132 @@
+package pgserver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+const unfinished = "data.unfinished"
+
+// initialise makes the cluster beside its final place and renames it there, so that a crash half-way leaves nothing that looks made.
+func (s *Server) initialise(ctx context.Context, known *secrets) error {
+	if known == nil {
+		fresh := newSecrets()
+		known = &fresh
+		if err := saveSecrets(s.cfg.Dir, *known); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Join(s.cfg.Dir, unfinished)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("cannot remove an unfinished Postgres data directory: %w", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot create the Postgres data directory: %w", err)
+	}
+	if err := s.identity.own(dir); err != nil {
+		return err
+	}
+	// The built-in C.UTF-8 sorts by code point and never changes with the system's C library, which would corrupt indexes.
+	arguments := []string{"-D", dir, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
+		"--auth=reject", "--data-checksums", "--no-instructions"}
+	if s.cfg.NoSync {
+		arguments = append(arguments, "--no-sync")
+	}
+	if err := s.run(ctx, "", "initdb", arguments...); err != nil {
+		return fmt.Errorf("cannot initialise the Postgres data directory %s: %w", s.dataDir(), err)
+	}
+	if err := s.writeSettings(dir); err != nil {
+		return err
+	}
+	statements := []string{
+		fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", superuser, known.Superuser),
+		fmt.Sprintf("CREATE ROLE %s LOGIN CREATEDB PASSWORD '%s'", appUser, known.App),
+		fmt.Sprintf("CREATE DATABASE %s OWNER %s", appDatabase, appUser),
+	}
+	if err := s.runSQL(ctx, dir, statements); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, s.dataDir()); err != nil {
+		return fmt.Errorf("cannot put the Postgres data directory in its place: %w", err)
+	}
+	if err := syncDir(s.cfg.Dir); err != nil {
+		return err
+	}
+	s.secrets = *known
+	return nil
+}
+
+// resetSecrets gives an existing cluster new passwords: secrets.json was lost, or left behind when the directory was copied.
+func (s *Server) resetSecrets(ctx context.Context) error {
+	fresh := newSecrets()
+	if err := s.writeSettings(s.dataDir()); err != nil {
+		return err
+	}
+	statements := []string{
+		fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", superuser, fresh.Superuser),
+		fmt.Sprintf("ALTER ROLE %s PASSWORD '%s'", appUser, fresh.App),
+	}
+	if err := s.runSQL(ctx, s.dataDir(), statements); err != nil {
+		return err
+	}
+	// Last: after a crash before this line the next start resets again.
+	if err := saveSecrets(s.cfg.Dir, fresh); err != nil {
+		return err
+	}
+	s.secrets = fresh
+	return nil
+}
+
+// runSQL runs statements without a server listening. They go through standard input, where no other process can read the passwords.
+func (s *Server) runSQL(ctx context.Context, dir string, statements []string) error {
+	// -j ends a statement at a semicolon and an empty line.
+	input := strings.Join(statements, ";\n\n") + ";\n\n"
+	if err := s.run(ctx, input, "postgres", "--single", "-j", "-D", dir, "-c", "exit_on_error=on", "-c", "log_min_error_statement=panic", "postgres"); err != nil {
+		return fmt.Errorf("cannot set up the Postgres roles in %s: %w", dir, err)
+	}
+	return nil
+}
+
+// run runs one of Postgres's programs to its end, and ends it if this process is killed.
+func (s *Server) run(ctx context.Context, input, name string, arguments ...string) error {
+	// PDEATHSIG follows the thread that creates the child; see package supervise.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, s.binary(name), arguments...)
+	s.finish(cmd)
+	cmd.SysProcAttr.Setpgid = true
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	cmd.Stdin = strings.NewReader(input)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("%s: %w: %s", name, err, lastLines(output.String(), 10))
+	}
+	return nil
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// checkVersion compares the cluster's PG_VERSION with the binary's.
+func (s *Server) checkVersion(clusterVersion []byte) error {
+	cluster := strings.TrimSpace(string(clusterVersion))
+	if cluster == s.identity.major {
+		return nil
+	}
+	return fmt.Errorf("cannot open the Postgres data directory %s: it was made by Postgres %s and the engine package is Postgres %s: "+
+		"dump it with the old version and load it into a new directory, or install the old engine package again",
+		s.dataDir(), cluster, s.identity.major)
+}

@@ -1,0 +1,336 @@
+package pgserver_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
+	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
+)
+
+func TestClusterIsMadeOnceAndKeepsItsPassword(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, first := start(t, dir)
+	exec1(t, server.URL(), "CREATE TABLE kept AS SELECT 42 AS n")
+	first()
+	url := server.URL()
+	again, _ := start(t, dir)
+	if password(t, url) != password(t, again.URL()) {
+		t.Error("the password changed")
+	}
+	exec1(t, again.URL(), "INSERT INTO kept SELECT n FROM kept")
+	info, err := os.Stat(filepath.Join(dir, "secrets.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("secrets.json: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestProductsRoleIsNoSuperuserAndNeedsItsPassword(t *testing.T) {
+	t.Parallel()
+	server, _ := start(t, t.TempDir())
+	if err := query(server.URL(), "COPY (SELECT 1) TO PROGRAM 'true'"); err == nil || !strings.Contains(err.Error(), "42501") {
+		t.Errorf("the product may run programs: %v", err)
+	}
+	exec1(t, server.URL(), "CREATE DATABASE another")
+	wrong := strings.Replace(server.URL(), password(t, server.URL()), "guess", 1)
+	if err := query(wrong, "SELECT 1"); err == nil || !strings.Contains(err.Error(), "28P01") {
+		t.Errorf("let in without the password: %v", err)
+	}
+}
+
+func TestLostSecretsAreMadeAnew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, stop := start(t, dir)
+	exec1(t, server.URL(), "CREATE TABLE kept AS SELECT 42 AS n")
+	old := password(t, server.URL())
+	stop()
+	if err := os.Remove(filepath.Join(dir, "secrets.json")); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := start(t, dir)
+	if password(t, again.URL()) == old {
+		t.Error("the old password is known still")
+	}
+	exec1(t, again.URL(), "INSERT INTO kept SELECT n FROM kept")
+}
+
+func TestHalfMadeClusterIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	half := filepath.Join(dir, "data.unfinished")
+	if err := os.MkdirAll(half, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(half, "PG_VERSION"), []byte("18\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, _ := start(t, dir)
+	exec1(t, server.URL(), "SELECT 1")
+}
+
+func TestOtherMajorVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("17\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := newServer(t, dir).Prepare(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "made by Postgres 17") || !strings.Contains(err.Error(), "dump it") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A backend in the middle of a statement does not notice its postmaster's death, and keeps the shared memory.
+func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	server, cmd := launch(t, dir)
+	pids := make(chan int, 1)
+	go func() {
+		conn, err := pgx.Connect(context.Background(), server.URL())
+		if err != nil {
+			pids <- 0
+			return
+		}
+		pids <- int(conn.PgConn().PID())
+		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m") // ends by SIGKILL
+	}()
+	backend := <-pids
+	if backend == 0 {
+		t.Fatal("cannot connect")
+	}
+	await(t, "a busy backend", func() bool {
+		return query(server.URL(), fmt.Sprintf("SELECT 1 / count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active'", backend)) == nil
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	if !alive(backend) {
+		t.Log("the backend ended by itself: nothing is proved here")
+	}
+	again, _ := start(t, dir)
+	exec1(t, again.URL(), "SELECT 1")
+	if alive(backend) {
+		t.Error("the orphan lives")
+	}
+}
+
+func TestLockFileOfAStrangersNumberDoesNotBlock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, stop := start(t, dir)
+	stop()
+	text := fmt.Sprintf("%d\n%s/data\n%d\n1\n\n127.0.0.1\n", os.Getpid(), dir, time.Now().Unix())
+	if err := os.WriteFile(filepath.Join(dir, "data", "postmaster.pid"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, _ := start(t, dir)
+	exec1(t, server.URL(), "SELECT 1")
+}
+
+// Where root may create no user namespace, as in a container with the usual rules, Postgres runs as nobody.
+func TestRootWithoutUserNamespaces(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	t.Parallel()
+	if dir := os.Getenv("PGSERVER_TEST_CONFINED"); dir != "" {
+		server, _ := start(t, dir)
+		exec1(t, server.URL(), "SELECT 1")
+		info, err := os.Stat(filepath.Join(dir, "data"))
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 65534 {
+			t.Errorf("the data is not nobody's: %v", err)
+		}
+		return
+	}
+	bin := reachableBin(t)
+	// In a user namespace of our own, the limit can be set to none without touching the machine's.
+	confined := func(dir string) ([]byte, error) {
+		cmd := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -test.run '^TestRootWithoutUserNamespaces$' -test.v`,
+			"/proc/self/exe")
+		binary, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args[3] = binary
+		cmd.Env = append(os.Environ(), "PGSERVER_TEST_CONFINED="+dir, "PGSERVER_TEST_BIN="+bin)
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:                 syscall.CLONE_NEWUSER,
+			UidMappings:                []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 65536}},
+			GidMappings:                []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 65536}},
+			GidMappingsEnableSetgroups: true,
+		}
+		return cmd.CombinedOutput()
+	}
+	open := t.TempDir()
+	for dir := open; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, err := confined(filepath.Join(open, "postgres"))
+	if err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	closed := filepath.Join(open, "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	output, err = confined(filepath.Join(closed, "postgres"))
+	if err == nil || !strings.Contains(string(output), "it may not enter "+closed) {
+		t.Errorf("a folder that only root may enter: %v\n%s", err, output)
+	}
+}
+
+// reachableBin is a copy of the binaries that nobody can read, wherever this clone is.
+func reachableBin(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if output, err := exec.Command("cp", "-a", filepath.Dir(bin(t)), dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	return filepath.Join(dir, "native", "bin")
+}
+
+func bin(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("PGSERVER_TEST_BIN"); dir != "" {
+		return dir
+	}
+	found, err := packages.Find(packages.Config{})
+	if err != nil {
+		t.Skip(err)
+	}
+	dir, err := found.PostgresBin()
+	if err != nil {
+		if os.Getenv("OCTAVO_TEST_REQUIRE_ENGINES") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return dir
+}
+
+func newServer(t *testing.T, dir string) *pgserver.Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	_ = listener.Close()
+	server, err := pgserver.New(pgserver.Config{BinDir: bin(t), Dir: dir, Port: port, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func launch(t *testing.T, dir string) (*pgserver.Server, *exec.Cmd) {
+	t.Helper()
+	server := newServer(t, dir)
+	if err := server.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := server.Command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	cmd.Stderr, cmd.WaitDelay = &log, time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGQUIT) // gone, unless the test failed
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	await(t, "an answer", func() bool { return server.Ping(t.Context()) == nil })
+	return server, cmd
+}
+
+// start returns a server and a function that stops it cleanly.
+func start(t *testing.T, dir string) (*pgserver.Server, func()) {
+	t.Helper()
+	server, cmd := launch(t, dir)
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("postgres ended with %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return server, stop
+}
+
+// alive is false for a process that has ended and only waits for its parent to take notice.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+func query(url, statement string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+func exec1(t *testing.T, url, statement string) {
+	t.Helper()
+	if err := query(url, statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func password(t *testing.T, url string) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Password
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never saw: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

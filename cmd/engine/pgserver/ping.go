@@ -1,0 +1,67 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrStarting is wrapped by Ping while the server replays its log or shuts down.
+var ErrStarting = errors.New("postgres is not ready yet")
+
+const (
+	cannotConnectNow   = "57P03"
+	tooManyConnections = "53300"
+)
+
+// Ping connects as the superuser, for whom Postgres keeps connections free, and runs a statement.
+func (s *Server) Ping(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, "postgres"))
+	if err != nil {
+		return pingError(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "SELECT 1"); err != nil {
+		return pingError(err)
+	}
+	return nil
+}
+
+func pingError(err error) error {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		switch answer.Code {
+		case tooManyConnections:
+			return nil // full, but alive: a restart would throw every client out
+		case cannotConnectNow:
+			return fmt.Errorf("%w: %w", ErrStarting, err)
+		}
+	}
+	return fmt.Errorf("cannot reach Postgres: %w", err)
+}
+
+// Line reads the severity with which Postgres begins a line of its log.
+func Line(line string) (slog.Level, string) {
+	severity, text, _ := strings.Cut(line, ":")
+	text = strings.TrimSpace(text)
+	switch severity {
+	case "WARNING":
+		return slog.LevelWarn, text
+	case "ERROR", "FATAL":
+		if strings.HasPrefix(text, "the database system is") {
+			return slog.LevelDebug, text // the answer to a ping before it is ready
+		}
+		return slog.LevelWarn, text // one client's trouble, which that client handles
+	case "PANIC":
+		return slog.LevelError, text
+	case "LOG", "NOTICE", "INFO":
+		return slog.LevelInfo, text
+	default:
+		return slog.LevelDebug, line // DETAIL, HINT, CONTEXT, continued lines
+	}
+}

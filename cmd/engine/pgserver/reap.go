@@ -1,0 +1,92 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	reapEvery = 10 * time.Millisecond
+	reapLimit = 15 * time.Second
+)
+
+// Reap ends what a killed postmaster leaves and removes its lock file. A busy backend outlives its postmaster, holds the shared memory,
+// and makes the next start fail; a lock file whose number now belongs to a stranger does the same. The caller owns Dir by a lock and
+// runs no server, so whatever works in Dir is such a leftover.
+func (s *Server) Reap(ctx context.Context) error {
+	deadline := time.Now().Add(reapLimit)
+	for {
+		left, err := s.killLeftovers()
+		if err != nil {
+			return err
+		}
+		if left == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("cannot start Postgres: %d of its processes from an earlier run do not end though killed, in %s", left, s.cfg.Dir)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(reapEvery):
+		}
+	}
+	err := os.Remove(filepath.Join(s.dataDir(), "postmaster.pid"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cannot remove the lock file of an earlier Postgres: %w", err)
+	}
+	return nil
+}
+
+// killLeftovers kills every postgres process whose working directory is a cluster below Dir (every one of them works there), and
+// returns how many there were.
+func (s *Server) killLeftovers() (int, error) {
+	root, err := filepath.EvalSymlinks(s.cfg.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot resolve the Postgres directory: %w", err)
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, fmt.Errorf("cannot list processes: %w (octavo needs /proc)", err)
+	}
+	found := 0
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || !worksBelow(pid, root) {
+			continue
+		}
+		// The handle pins the process, so that a number given to a stranger in between is not killed.
+		handle, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			continue
+		}
+		if worksBelow(pid, root) {
+			found++
+			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // gone already, or counted again in the next round
+		}
+		_ = unix.Close(handle)
+	}
+	return found, nil
+}
+
+// worksBelow is false for a process that ends, or is another user's: its links cannot be read.
+func worksBelow(pid int, root string) bool {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil || !strings.HasPrefix(strings.TrimSuffix(dir, " (deleted)"), root+string(filepath.Separator)) {
+		return false
+	}
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && strings.TrimSuffix(filepath.Base(program), " (deleted)") == "postgres"
+}

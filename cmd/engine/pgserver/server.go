@@ -1,0 +1,133 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+const (
+	superuser = "postgres"
+	// appUser owns appDatabase and may create databases, nothing more: a hole in the product must not become a shell on this machine,
+	// which a superuser's COPY … PROGRAM would be.
+	appUser     = "octavo"
+	appDatabase = "octavo"
+)
+
+// Config of one server.
+type Config struct {
+	// BinDir has postgres and initdb.
+	BinDir string
+	// Dir holds the cluster (data) and its passwords (secrets.json). The caller owns it alone, by a lock.
+	Dir string
+	// Port on 127.0.0.1.
+	Port int
+	// NoSync gives up durability against power loss, not against kill -9, for the speed of tests.
+	NoSync bool
+}
+
+// Server is one prepared server. It does not run until someone starts Command.
+type Server struct {
+	cfg      Config
+	secrets  secrets
+	identity identity
+}
+
+// New settles the configuration; nothing is written before Prepare.
+func New(cfg Config) (*Server, error) {
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resolve the Postgres directory %s: %w", cfg.Dir, err)
+	}
+	cfg.Dir = dir
+	if cfg.Port <= 0 || cfg.Port > 65535 {
+		return nil, fmt.Errorf("cannot run Postgres on port %d: choose one from 1 to 65535", cfg.Port)
+	}
+	return &Server{cfg: cfg}, nil
+}
+
+func (s *Server) dataDir() string           { return filepath.Join(s.cfg.Dir, "data") }
+func (s *Server) binary(name string) string { return filepath.Join(s.cfg.BinDir, name) }
+
+// Prepare makes the cluster on the first call and brings settings up to date on every one. No server may run on Dir;
+// Reap sees to that.
+func (s *Server) Prepare(ctx context.Context) error {
+	if err := os.MkdirAll(s.cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("cannot create the Postgres directory: %w (choose a directory that this user may write)", err)
+	}
+	if err := s.Reap(ctx); err != nil {
+		return err
+	}
+	who, err := chooseIdentity(ctx, s.binary("postgres"), s.cfg.Dir, s.dataDir())
+	if err != nil {
+		return err
+	}
+	s.identity = who
+	known, err := loadSecrets(s.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	made, err := s.exists()
+	if err != nil {
+		return err
+	}
+	switch {
+	case made && known == nil:
+		err = s.resetSecrets(ctx)
+	case !made:
+		err = s.initialise(ctx, known)
+	default:
+		s.secrets = *known
+	}
+	if err != nil {
+		return err
+	}
+	return s.writeSettings(s.dataDir())
+}
+
+// Command runs the server. Its clean stop is SIGINT (SIGTERM would wait for clients to leave); SIGQUIT ends it at once together with
+// its own children, which makes it the right signal for the parent's death.
+func (s *Server) Command() (*exec.Cmd, error) {
+	cmd := exec.CommandContext(context.Background(), s.binary("postgres"), "-D", s.dataDir(), "-p", strconv.Itoa(s.cfg.Port),
+		// No Unix socket: its path would have to fit 107 bytes, wherever the data directory is.
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
+	s.finish(cmd)
+	return cmd, nil
+}
+
+// finish gives a command this server's identity and an environment without this process's settings and secrets.
+func (s *Server) finish(cmd *exec.Cmd) {
+	cmd.Dir = s.cfg.BinDir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+	if tmp := os.Getenv("TMPDIR"); tmp != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	}
+	cmd.SysProcAttr = s.identity.attributes()
+}
+
+// URL is how the product connects.
+func (s *Server) URL() string { return s.url(appUser, s.secrets.App, appDatabase) }
+
+func (s *Server) url(user, password, database string) string {
+	return (&url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, password),
+		Host: "127.0.0.1:" + strconv.Itoa(s.cfg.Port), Path: "/" + database, RawQuery: "sslmode=disable",
+	}).String()
+}
+
+// exists tells whether the cluster was made, and refuses one of another major version, which this binary cannot open.
+func (s *Server) exists() (bool, error) {
+	text, err := os.ReadFile(filepath.Join(s.dataDir(), "PG_VERSION"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot read the Postgres data directory: %w (it must belong to the user that runs octavo)", err)
+	}
+	return true, s.checkVersion(text)
+}

@@ -1,0 +1,56 @@
+package pgserver
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// access lets in whoever knows a password, over loopback.
+const access = `# Written by octavo at every start.
+host all all 127.0.0.1/32 scram-sha-256
+`
+
+// settings suit a small machine that it shares with the other engines. What an operator sets by ALTER SYSTEM wins over them.
+const settings = `# Written by octavo at every start: change settings by ALTER SYSTEM, which wins.
+max_connections = 200
+shared_buffers = 128MB
+work_mem = 8MB
+maintenance_work_mem = 64MB
+effective_cache_size = 1GB
+random_page_cost = 1.1
+max_wal_size = 1GB
+# Parallel queries need /dev/shm, of which a container has 64 MB, and cores, which the insights engine uses better.
+max_parallel_workers_per_gather = 0
+max_parallel_maintenance_workers = 0
+jit = off
+fsync = %[1]s
+full_page_writes = %[1]s
+synchronous_commit = on
+password_encryption = scram-sha-256
+timezone = UTC
+log_timezone = UTC
+log_line_prefix = ''
+log_checkpoints = off
+log_min_messages = warning
+# A statement may carry a visitor's data or a password.
+log_min_error_statement = panic
+log_parameter_max_length_on_error = 0
+`
+
+func (s *Server) writeSettings(dir string) error {
+	durable := "on"
+	if s.cfg.NoSync {
+		durable = "off"
+	}
+	files := map[string]string{"postgresql.conf": fmt.Sprintf(settings, durable), "pg_hba.conf": access}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := writeFile(path, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("cannot write the Postgres settings: %w", err)
+		}
+		if err := s.identity.own(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

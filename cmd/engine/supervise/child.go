@@ -1,0 +1,210 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+var errStopped = errors.New("it was told to stop")
+
+// child is one supervised engine over all its restarts.
+type child struct {
+	spec Spec
+	sup  *Supervisor
+
+	// stop ends the child's life cleanly, kill at once; done is closed when no process is left.
+	stop     context.Context
+	stopNow  context.CancelCauseFunc
+	kill     context.Context
+	killNow  context.CancelFunc
+	done     chan struct{}
+	mu       sync.Mutex
+	status   Status
+	current  *process
+	restarts int
+	lastErr  error
+}
+
+func newChild(sup *Supervisor, spec Spec) *child {
+	c := &child{spec: spec, sup: sup, done: make(chan struct{}), status: StatusStarting}
+	c.stop, c.stopNow = context.WithCancelCause(context.Background())
+	c.kill, c.killNow = context.WithCancel(context.Background())
+	return c
+}
+
+// launch starts a process and returns it once it answers. On error no process is left.
+func (c *child) launch(ctx context.Context) (*process, error) {
+	if err := c.reap(ctx); err != nil {
+		return nil, err
+	}
+	p, err := c.sup.spawner.spawn(&c.spec, c.sup.cfg.Logger) //nolint:contextcheck // the child outlives its start
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.current = p
+	c.mu.Unlock()
+	if err := p.awaitReady(ctx, &c.spec); err != nil {
+		p.terminate(c.kill, &c.spec) //nolint:contextcheck // ctx may be over, and the process must still be ended with patience
+		c.clearProcess()
+		return nil, err
+	}
+	c.mu.Lock()
+	c.status = StatusRunning
+	c.mu.Unlock()
+	c.sup.cfg.Logger.Info("engine is ready", "engine", c.spec.Name, "pid", p.pid, "took", time.Since(p.started).Round(time.Millisecond))
+	return p, nil
+}
+
+func (c *child) reap(ctx context.Context) error {
+	if c.spec.Reap == nil {
+		return nil
+	}
+	if err := c.spec.Reap(ctx); err != nil {
+		return fmt.Errorf("cannot clear what the last run of %s left: %w", c.spec.Name, err)
+	}
+	return nil
+}
+
+// keep owns the child from its first ready process until it is stopped or given up.
+func (c *child) keep(p *process) {
+	defer close(c.done)
+	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
+	backoff := backoff{cfg: &c.sup.cfg}
+	for {
+		err := c.watch(p)
+		if errors.Is(err, errStopped) {
+			if !p.terminate(c.kill, &c.spec) {
+				logger.Warn("engine was killed: it did not stop in time", "timeout", c.spec.StopTimeout)
+			}
+			c.finish(StatusStopped)
+			return
+		}
+		p.kill()
+		c.clearProcess()
+		backoff.ran(time.Since(p.started))
+		for {
+			if !c.prepareRestart(err, &backoff) {
+				return
+			}
+			if p, err = c.launch(c.stop); err == nil {
+				break
+			}
+		}
+	}
+}
+
+// prepareRestart waits out the back-off. It reports false, with the child finished, if there is to be no restart.
+func (c *child) prepareRestart(cause error, b *backoff) bool {
+	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
+	if c.stop.Err() != nil {
+		c.finish(StatusStopped)
+		return false
+	}
+	delay, giveUp := b.next()
+	c.mu.Lock()
+	c.lastErr = cause
+	c.status = StatusRestarting
+	c.mu.Unlock()
+	if giveUp {
+		logger.Error("engine cannot be kept alive", "error", cause)
+		c.finish(StatusFailed)
+		c.sup.report(fmt.Errorf("cannot keep engine %s alive after %d restarts in a row: %w", c.spec.Name, b.failures-1, cause))
+		return false
+	}
+	logger.Warn("engine is restarted", "error", cause, "after", delay)
+	select {
+	case <-time.After(delay):
+	case <-c.stop.Done():
+		c.finish(StatusStopped)
+		return false
+	}
+	c.mu.Lock()
+	c.restarts++
+	c.mu.Unlock()
+	c.sup.cfg.OnRestart(c.spec.Name)
+	return true
+}
+
+// watch returns why the process has to be replaced, or errStopped.
+func (c *child) watch(p *process) error {
+	ticker := time.NewTicker(c.spec.PingInterval)
+	defer ticker.Stop()
+	var pending chan error
+	failed := 0
+	for {
+		select {
+		case <-c.stop.Done():
+			return errStopped
+		case <-p.exited:
+			return p.exitError()
+		case <-ticker.C:
+			if pending == nil {
+				answer := make(chan error, 1)
+				go func() { answer <- p.ping(c.stop, &c.spec) }()
+				pending = answer
+			}
+		case err := <-pending:
+			pending = nil
+			if err == nil || errors.Is(err, ErrStarting) {
+				failed = 0
+				continue
+			}
+			if failed++; failed >= c.spec.PingFailures {
+				return p.withOutput(fmt.Errorf("it did not answer %d pings in a row: %w", failed, err))
+			}
+		}
+	}
+}
+
+func (c *child) clearProcess() {
+	c.mu.Lock()
+	c.current = nil
+	c.mu.Unlock()
+}
+
+func (c *child) finish(status Status) {
+	if err := c.reap(c.kill); err != nil {
+		c.sup.cfg.Logger.Warn("engine left something behind", "engine", c.spec.Name, "error", err)
+	}
+	c.mu.Lock()
+	c.current, c.status = nil, status
+	c.mu.Unlock()
+}
+
+func (c *child) state() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := State{Name: c.spec.Name, Status: c.status, Restarts: c.restarts}
+	if c.current != nil {
+		s.PID = c.current.pid
+	}
+	if c.lastErr != nil {
+		s.LastError = c.lastErr.Error()
+	}
+	return s
+}
+
+// backoff counts restarts in a row.
+type backoff struct {
+	cfg      *Config
+	failures int
+}
+
+func (b *backoff) ran(lifetime time.Duration) {
+	if lifetime >= b.cfg.StableAfter {
+		b.failures = 0
+	}
+}
+
+func (b *backoff) next() (delay time.Duration, giveUp bool) {
+	delay = b.cfg.BackoffMin
+	for range b.failures {
+		delay = min(2*delay, b.cfg.BackoffMax)
+	}
+	b.failures++
+	return delay, b.failures > b.cfg.GiveUpAfter
+}

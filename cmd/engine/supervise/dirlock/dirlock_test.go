@@ -1,0 +1,85 @@
+package dirlock_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
+)
+
+func TestSecondOwnerIsToldTheFirst(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "made")
+	first, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dirlock.Acquire(t.Context(), dir, 0)
+	var held *dirlock.HeldError
+	if !errors.As(err, &held) || held.PID != os.Getpid() || held.Dir != dir {
+		t.Fatalf("got %v", err)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Release()
+}
+
+func TestAcquireWaits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	go func() {
+		second, err := dirlock.Acquire(context.Background(), dir, time.Minute)
+		if err == nil {
+			err = second.Release()
+		}
+		got <- err
+	}()
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAcquireEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = first.Release() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := dirlock.Acquire(ctx, dir, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNotWritable(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dirlock.Acquire(t.Context(), filepath.Join(file, "below"), 0)
+	if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "may write") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,56 @@
+package supervise
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// spawner starts processes from one OS thread that lives as long as the spawner does.
+//
+// The kernel sends PDEATHSIG when the thread that created a child ends, not when the process does. The Go runtime may end a thread
+// whenever a goroutine locked to it returns, so a child started from just any goroutine could be killed at any time.
+type spawner struct {
+	once  sync.Once
+	queue chan spawnRequest
+	quit  chan struct{}
+}
+
+type spawnRequest struct {
+	cmd    *exec.Cmd
+	result chan error
+}
+
+func newSpawner() *spawner {
+	return &spawner{queue: make(chan spawnRequest), quit: make(chan struct{})}
+}
+
+// start runs cmd.Start on the spawner's thread, as the leader of a process group of its own, so that a Ctrl-C in the terminal
+// reaches only this process, which then stops its children in order.
+func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
+	s.once.Do(func() { go s.loop() })
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	cmd.SysProcAttr.Pdeathsig = deathSignal
+	request := spawnRequest{cmd: cmd, result: make(chan error, 1)}
+	s.queue <- request
+	return <-request.result
+}
+
+// close ends the thread. Call it once, after every child has exited: it would kill those that have not.
+func (s *spawner) close() { close(s.quit) }
+
+func (s *spawner) loop() {
+	runtime.LockOSThread()
+	for {
+		select {
+		case request := <-s.queue:
+			request.result <- request.cmd.Start()
+		case <-s.quit:
+			return
+		}
+	}
+}
