@@ -1,0 +1,151 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// touchEvery is how often the use of one token is recorded, in seconds.
+const touchEvery = 60
+
+// authenticator turns bearer tokens into principals, from memory where it can.
+type authenticator struct {
+	store  *store.Store
+	tokens *ttlCache[schema.TokenHash, *session]
+	uses   *useRecorder
+}
+
+// session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
+// seconds; it is the one member that changes.
+type session struct {
+	principal store.Principal
+	touched   atomic.Int64
+}
+
+func newAuthenticator(cfg Config, st *store.Store, log *slog.Logger) (*authenticator, error) {
+	tokens, err := newTTLCache[schema.TokenHash, *session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
+		return string(h[:])
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log)}, nil
+}
+
+// authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept.
+func (a *authenticator) authenticate(ctx context.Context, header []byte, now time.Time) (*store.Principal, error) {
+	token, ok := bearerToken(header)
+	if !ok {
+		return nil, schema.Unauthorized("a bearer token is required")
+	}
+	hash := schema.HashToken(token)
+	s, err, known := a.tokens.peek(hash, now)
+	if !known {
+		s, err = a.tokens.load(ctx, hash, now, func(ctx context.Context) (*session, error) {
+			principal, err := a.store.Authenticate(ctx, hash)
+			if err != nil {
+				return nil, err
+			}
+			s := &session{principal: principal}
+			s.touched.Store(principal.LastUsedAt.Unix())
+			return s, nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A remembered token may have come to its end since.
+	if !s.principal.ExpiresAt.IsZero() && !now.Before(s.principal.ExpiresAt) {
+		return nil, schema.Unauthorized("the token is not valid")
+	}
+	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
+		a.uses.record(s.principal.TokenID)
+	}
+	return &s.principal, nil
+}
+
+// bearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).
+func bearerToken(header []byte) ([]byte, bool) {
+	const scheme = "bearer "
+	if len(header) <= len(scheme) {
+		return nil, false
+	}
+	for i := range len(scheme) {
+		c := header[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != scheme[i] {
+			return nil, false
+		}
+	}
+	token := header[len(scheme):]
+	for len(token) > 0 && token[0] == ' ' {
+		token = token[1:]
+	}
+	for len(token) > 0 && token[len(token)-1] == ' ' {
+		token = token[:len(token)-1]
+	}
+	return token, len(token) > 0
+}
+
+// useRecorder writes the last use of tokens in the background, so that no request waits for it. A use that finds the queue
+// full is not recorded: the next one, a minute later, is.
+type useRecorder struct {
+	store *store.Store
+	log   *slog.Logger
+	queue chan string
+	done  chan struct{}
+}
+
+func newUseRecorder(st *store.Store, log *slog.Logger) *useRecorder {
+	return &useRecorder{store: st, log: log, queue: make(chan string, 4096), done: make(chan struct{})}
+}
+
+func (u *useRecorder) record(tokenID string) {
+	select {
+	case u.queue <- tokenID:
+	default:
+	}
+}
+
+// run gathers uses for a second at a time and writes them together, until ctx ends; it then writes what is left.
+func (u *useRecorder) run(ctx context.Context) {
+	defer close(u.done)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var ids []string
+	for {
+		select {
+		case id := <-u.queue:
+			if ids = append(ids, id); len(ids) < 512 {
+				continue
+			}
+		case <-tick.C:
+		case <-ctx.Done():
+			for len(u.queue) > 0 {
+				ids = append(ids, <-u.queue)
+			}
+			u.write(context.WithoutCancel(ctx), ids)
+			return
+		}
+		u.write(ctx, ids)
+		ids = ids[:0]
+	}
+}
+
+func (u *useRecorder) write(ctx context.Context, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := u.store.TouchTokens(ctx, ids, time.Now()); err != nil {
+		u.log.Warn("cannot record the last use of tokens", "tokens", len(ids), "error", err)
+	}
+}

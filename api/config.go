@@ -1,0 +1,78 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Config is what an operator may set.
+type Config struct {
+	// Listen is the address to serve on, `host:port`.
+	Listen string
+	// BaseURL is the address under which clients reach the service; every `urls` member starts with it.
+	BaseURL string
+	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// AuthTTL is how long an answer about a token or an insights site is remembered, and so the longest time for which a
+	// revoked token is still accepted. 0 means 5 s.
+	AuthTTL time.Duration
+	// AuthEntries bounds the tokens, and as many insights sites, that are remembered. 0 means 65,536.
+	AuthEntries int
+	// ReadTimeout bounds the reading of one request, headers and body, so that a slow sender cannot hold a connection.
+	// 0 means 30 s.
+	ReadTimeout time.Duration
+	// WriteTimeout bounds the writing of one response. 0 means 30 s.
+	WriteTimeout time.Duration
+	// IdleTimeout closes kept connections that carry nothing. 0 means 75 s.
+	IdleTimeout time.Duration
+	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
+	OperationTimeout time.Duration
+	// MaxConns bounds the open connections. 0 means 16,384.
+	MaxConns int
+	// MaxConnsPerIP bounds the open connections of one address; 0 sets no bound, which is right behind a proxy.
+	MaxConnsPerIP int
+	// MaxHeaderBytes bounds the request line and headers. 0 means 16 KiB.
+	MaxHeaderBytes int
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.AuthTTL, 5*time.Second)
+	setDefault(&c.AuthEntries, 1<<16)
+	setDefault(&c.ReadTimeout, 30*time.Second)
+	setDefault(&c.WriteTimeout, 30*time.Second)
+	setDefault(&c.IdleTimeout, 75*time.Second)
+	setDefault(&c.OperationTimeout, 20*time.Second)
+	setDefault(&c.MaxConns, 16_384)
+	setDefault(&c.MaxHeaderBytes, 16<<10)
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Deps are the parts that the operations stand on. All but Mounts and Checks are required.
+type Deps struct {
+	Store    *store.Store
+	Intake   EventIntake
+	Insights Insights
+	Metrics  Metrics
+	Log      *slog.Logger
+	// Checks are run by /readyz.
+	Checks []Check
+	// Mounts are served beside the table, such as /metrics.
+	Mounts []Mount
+}
+
+// Mount is a page outside the contract. It answers GET and HEAD, needs no token, and may end in `{path:*}`.
+type Mount struct {
+	Path    string
+	Handler http.Handler
+}

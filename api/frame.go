@@ -1,0 +1,172 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/bytebufferpool"
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// frame takes every request of the table through the same steps.
+type frame struct {
+	store   *store.Store
+	auth    *authenticator
+	sites   *ttlCache[eventSiteKey, eventSiteGrant]
+	metrics Metrics
+	log     *slog.Logger
+	ids     *requestIDs
+	proxies []netip.Prefix
+	timeout time.Duration
+	// base is the context of every call. It ends when Stop gives up waiting; fasthttp's own context is not used, because a
+	// context derived from it costs a goroutine and it must not be kept.
+	base   context.Context
+	cancel context.CancelFunc
+	calls  sync.Pool
+}
+
+// route is a row of the table, made ready to be served.
+type route struct {
+	op   *Operation
+	plan *bindPlan
+}
+
+// call is one request on its way through the frame. It is reused; nothing of it may be kept.
+type call struct {
+	Caller
+	http     *fasthttp.RequestCtx
+	inflated *bytebufferpool.ByteBuffer
+}
+
+func newFrame(cfg Config, d Deps) (*frame, error) {
+	auth, err := newAuthenticator(cfg, d.Store, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	sites, err := newTTLCache[eventSiteKey, eventSiteGrant](cfg.AuthEntries, cfg.AuthTTL, func(k eventSiteKey) string {
+		return k.user + "/" + k.organization + "/" + k.site
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := &frame{
+		store: d.Store, auth: auth, sites: sites, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(),
+		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
+	}
+	f.base, f.cancel = context.WithCancel(context.Background())
+	f.calls.New = func() any { return &call{} }
+	return f, nil
+}
+
+// prepare makes the rows ready, in the table's order.
+func (f *frame) prepare(table []Operation) ([]*route, error) {
+	if err := checkTable(table); err != nil {
+		return nil, err
+	}
+	routes := make([]*route, len(table))
+	var problems []error
+	for i := range table {
+		op := &table[i]
+		if op.Timeout == 0 {
+			op.Timeout = f.timeout
+		}
+		plan, err := newBindPlan(op)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("operation %q: %w", op.ID, err))
+			continue
+		}
+		routes[i] = &route{op: op, plan: plan}
+	}
+	return routes, errors.Join(problems...)
+}
+
+// serve answers one request of a route.
+func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	if rt.op.CORS {
+		allowOrigin(ctx)
+	}
+	if err := f.run(rt, c); err != nil {
+		f.refuse(c, rt.op.ID, schema.AsError(err))
+	} else if f.log.Enabled(f.base, slog.LevelDebug) {
+		f.log.Debug("request", "request_id", c.RequestID(), "operation", rt.op.ID, "status", ctx.Response.StatusCode(),
+			"duration", time.Since(c.Now))
+	}
+	f.end(c, rt.op.ID)
+}
+
+// run does the steps from authentication to encoding. A panic of any of them is one failed request, not the end of the
+// process: fasthttp itself would not catch it.
+func (f *frame) run(rt *route, c *call) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f.metrics.ObservePanic(rt.op.ID)
+			f.log.Error("panic in operation", "request_id", c.RequestID(), "operation", rt.op.ID, "panic", fmt.Sprint(fault),
+				"stack", string(debug.Stack()))
+			c.http.Response.ResetBody()
+			err = schema.Internal(fmt.Errorf("panic: %v", fault))
+		}
+	}()
+	ctx := f.base
+	if rt.op.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, rt.op.Timeout)
+		defer cancel()
+	}
+	if rt.op.BodyLimit > 0 && c.http.Request.Header.ContentLength() > rt.op.BodyLimit {
+		return tooLarge(rt.op)
+	}
+	if err := f.authorize(ctx, rt.op.Scope, c); err != nil {
+		return err
+	}
+	return rt.op.Handler.invoke(ctx, rt, c)
+}
+
+var headerRequestID = []byte("X-Request-Id")
+
+func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
+	c := f.calls.Get().(*call)
+	c.http = ctx
+	c.Now = ctx.Time()
+	c.IP = clientIP(ctx, f.proxies)
+	c.requestID = f.ids.append(c.requestID[:0], ctx.Request.Header.Peek("X-Request-Id"))
+	ctx.Response.Header.SetCanonical(headerRequestID, c.requestID)
+	return c
+}
+
+// end measures and takes back what the call held. Whoever kept a part of it sees the next call's data.
+func (f *frame) end(c *call, operation string) {
+	response := &c.http.Response
+	f.metrics.ObserveRequest(
+		operation, response.StatusCode(), time.Since(c.Now), len(c.http.Request.Body()), len(response.Body()))
+	if c.inflated != nil {
+		inflatedBodies.Put(c.inflated)
+	}
+	*c = call{Caller: Caller{requestID: c.requestID[:0]}}
+	f.calls.Put(c)
+}
+
+// pathRaw gives a path parameter as it was sent. It aliases the request.
+func (c *call) pathRaw(name string) string {
+	value, _ := c.http.UserValue(name).(string)
+	return value
+}
+
+// pathID gives a copy of a path parameter that names an object; whatever has not the form of an id names none.
+func (c *call) pathID(name string) (string, bool) {
+	raw := c.pathRaw(name)
+	if !schema.ValidID(raw) {
+		return "", false
+	}
+	return strings.Clone(raw), true
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttputil"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// benchFrame is the frame with one token and one site in memory, so that nothing but the frame is measured.
+func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
+	b.Helper()
+	metrics, err := NewPrometheusMetrics(prometheus.NewRegistry())
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := Config{BaseURL: "https://docs.example.com", AuthTTL: time.Hour}
+	server, err := New(cfg, Deps{
+		Store: &store.Store{}, Intake: discard{}, Insights: &fakeInsights{}, Metrics: metrics, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	token, org, site := schema.NewToken(), schema.NewID(), schema.NewID()
+	hash, now := schema.HashToken([]byte(token)), time.Now()
+	_, err = server.frame.auth.tokens.load(b.Context(), hash, now, func(context.Context) (*session, error) {
+		s := &session{principal: store.Principal{TokenID: "t", Kind: schema.TokenSite, SiteID: site, OrganizationID: org}}
+		s.touched.Store(now.Unix())
+		return s, nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = server.frame.sites.load(b.Context(), eventSiteKey{organization: org, site: site}, now,
+		func(context.Context) (eventSiteGrant, error) {
+			return eventSiteGrant{site: schema.EventSite{OrganizationID: org, SiteID: site}, rights: RightView}, nil
+		})
+	if err != nil {
+		b.Fatal(err)
+	}
+	body := make([]byte, 600)
+	return server.http.Handler, func(ctx *fasthttp.RequestCtx) {
+		ctx.Request.Header.SetMethod(http.MethodPost)
+		ctx.Request.SetRequestURI("/v1/orgs/" + org + "/sites/" + site + "/insights/events")
+		ctx.Request.Header.Set("Authorization", "Bearer "+token)
+		ctx.Request.Header.SetContentType("application/json")
+		ctx.Request.SetBody(body)
+	}
+}
+
+// TestFrameAllocatesNothing allows only what the router does with the values of the path.
+func TestFrameAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	handler, request := benchFrame(t)
+	ctx := &fasthttp.RequestCtx{}
+	request(ctx)
+	handler(ctx)
+	routed := testing.AllocsPerRun(1000, func() {
+		ctx.Response.Reset()
+		handler(ctx)
+	})
+	// Each value of the path is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
+	if routed > 6 {
+		t.Errorf("%v allocations per event request", routed)
+	}
+}
+
+type discard struct{}
+
+func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) error { return nil }
+
+// BenchmarkFrame is the whole way of an event request through the frame, without the intake.
+func BenchmarkFrame(b *testing.B) {
+	handler, request := benchFrame(b)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		request(ctx)
+		for pb.Next() {
+			ctx.Response.Reset()
+			ctx.ResetUserValues()
+			handler(ctx)
+			if ctx.Response.StatusCode() != http.StatusNoContent {
+				b.Errorf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkBare is what the frame is measured against: fasthttp's answer of 204 to the same request.
+func BenchmarkBare(b *testing.B) {
+	_, request := benchFrame(b)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		request(ctx)
+		for pb.Next() {
+			ctx.Response.Reset()
+			ctx.ResetUserValues()
+			ctx.SetStatusCode(http.StatusNoContent)
+		}
+	})
+}
+
+// BenchmarkServed compares the two behind the server and a connection, parsing included.
+func BenchmarkServed(b *testing.B) {
+	handler, request := benchFrame(b)
+	bare := func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }
+	for name, h := range map[string]fasthttp.RequestHandler{"frame": handler, "bare": bare} {
+		b.Run(name, func(b *testing.B) {
+			server := &fasthttp.Server{Handler: h, NoDefaultContentType: true, NoDefaultServerHeader: true}
+			listener := fasthttputil.NewInmemoryListener()
+			go func() { _ = server.Serve(listener) }()
+			defer func() { _ = server.Shutdown() }()
+			client := &fasthttp.HostClient{Addr: "x", Dial: func(string) (net.Conn, error) { return listener.Dial() }, MaxConns: 64}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				ctx := &fasthttp.RequestCtx{}
+				request(ctx)
+				ctx.Request.SetHost("x")
+				response := &fasthttp.Response{}
+				for pb.Next() {
+					if err := client.Do(&ctx.Request, response); err != nil || response.StatusCode() != http.StatusNoContent {
+						b.Errorf("%d %v", response.StatusCode(), err)
+						return
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Handler is an operation's function behind one type, with the types the rest of the table's readers need.
+type Handler struct {
+	Request  reflect.Type
+	Response reflect.Type
+	invoke   func(ctx context.Context, rt *route, c *call) error
+}
+
+// NoContent is the response type of operations that answer 204.
+type NoContent struct{}
+
+// Encoded is a response that is JSON already, with headers of its own. The frame copies Body before the call ends.
+type Encoded struct {
+	Body   []byte
+	Header map[string]string
+}
+
+// located is a created resource, whose address goes into the Location header.
+type located interface {
+	Location() string
+}
+
+// validator is a request type that can say what is wrong with it once its types are right.
+type validator interface {
+	Validate() []schema.Detail
+}
+
+// handle makes a Handler of a function. The request is reused by later calls: a function that keeps it, or a []byte of it,
+// would see another caller's data there. Its strings are copies and may be kept.
+func handle[Req, Resp any](fn func(ctx context.Context, c *Caller, req *Req) (Resp, error)) Handler {
+	pool := sync.Pool{New: func() any { return new(Req) }}
+	respond := responder[Resp]()
+	return Handler{
+		Request:  reflect.TypeFor[Req](),
+		Response: reflect.TypeFor[Resp](),
+		invoke: func(ctx context.Context, rt *route, c *call) error {
+			req := pool.Get().(*Req)
+			err := rt.plan.bind(reflect.ValueOf(req).Elem(), c)
+			if err == nil {
+				err = validate(req)
+			}
+			var resp Resp
+			if err == nil {
+				resp, err = fn(ctx, &c.Caller, req)
+			}
+			var empty Req
+			*req = empty
+			pool.Put(req)
+			if err != nil {
+				return err
+			}
+			return respond(rt, c, resp)
+		},
+	}
+}
+
+func validate(req any) error {
+	v, ok := req.(validator)
+	if !ok {
+		return nil
+	}
+	if details := v.Validate(); len(details) > 0 {
+		return schema.InvalidAll(details)
+	}
+	return nil
+}
+
+// responder picks the encoding by the response type, once.
+func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
+	var zero Resp
+	switch any(zero).(type) {
+	case NoContent:
+		return func(_ *route, c *call, _ Resp) error {
+			c.http.SetStatusCode(http.StatusNoContent)
+			return nil
+		}
+	case Encoded:
+		return func(rt *route, c *call, resp Resp) error {
+			encoded := any(resp).(Encoded)
+			for name, value := range encoded.Header {
+				c.http.Response.Header.Set(name, value)
+			}
+			c.http.SetStatusCode(rt.op.Status)
+			c.http.SetContentTypeBytes(contentJSON)
+			c.http.SetBody(encoded.Body)
+			return nil
+		}
+	}
+	return func(rt *route, c *call, resp Resp) error {
+		if rt.op.Status == http.StatusCreated {
+			c.http.Response.Header.Set("Location", any(resp).(located).Location())
+		}
+		c.http.SetStatusCode(rt.op.Status)
+		return writeJSON(c.http, resp)
+	}
+}

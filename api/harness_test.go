@@ -1,0 +1,286 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// harness is a served table on a database of its own, with two tenants in it.
+type harness struct {
+	t       *testing.T
+	url     string
+	st      *store.Store
+	server  *Server
+	base    string
+	ours    *storetest.Tenant
+	theirs  *storetest.Tenant
+	intake  *fakeIntake
+	answers *fakeInsights
+	log     *logBuffer
+}
+
+type option func(*Config, *Deps)
+
+func newHarness(t *testing.T, options ...option) *harness {
+	t.Helper()
+	url := storetest.URL(t)
+	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &logBuffer{}}
+	h.ours, h.theirs = storetest.NewTenant(t, h.st, "ours"), storetest.NewTenant(t, h.st, "theirs")
+	h.serve(nil, options...)
+	return h
+}
+
+// serve starts a server on the harness's store; extra rows join the table.
+func (h *harness) serve(extra []Operation, options ...option) {
+	h.t.Helper()
+	cfg := Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
+	deps := Deps{
+		Store: h.st, Intake: h.intake, Insights: h.answers, Metrics: testMetrics(h.t),
+		Log: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, o := range options {
+		o(&cfg, &deps)
+	}
+	cfg = cfg.withDefaults()
+	urls, err := schema.NewURLs(cfg.BaseURL)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.server, err = newServer(cfg, deps, append(operations(deps, links{urls}), extra...))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.server.Start(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+	server := h.server
+	h.base = "http://" + server.Addr().String()
+	h.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		client.CloseIdleConnections()
+		if err := server.Stop(ctx); err != nil {
+			h.t.Errorf("stop: %v", err)
+		}
+	})
+}
+
+func testMetrics(t *testing.T) *PrometheusMetrics {
+	t.Helper()
+	m, err := NewPrometheusMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var client = &http.Client{Timeout: 20 * time.Second}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do sends one request; body may be a string, []byte, or anything that encodes to JSON.
+func (h *harness) do(method, path, token string, body any, header ...string) answer {
+	h.t.Helper()
+	return h.doBase(h.base, method, path, token, body, header...)
+}
+
+func (h *harness) doBase(base, method, path, token string, body any, header ...string) answer {
+	h.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(h.t.Context(), method, base+path, reader)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+			continue
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	response, err := client.Do(req)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{status: response.StatusCode, header: response.Header, body: read}
+}
+
+// path fills an operation's path with the ids of a tenant.
+func (h *harness) path(op *Operation, tenant *storetest.Tenant) string {
+	return "/v1" + strings.NewReplacer(
+		"{organizationId}", tenant.Organization.ID, "{siteId}", tenant.Site.ID, "{spaceId}", tenant.Space.ID,
+	).Replace(op.Path)
+}
+
+// validBodies has a body that succeeds for every operation that takes one; a test fails when a row is missing here.
+var validBodies = map[string]string{
+	"createOrganization":    `{"title":"Fresh"}`,
+	"createSite":            `{}`,
+	"createSpace":           `{}`,
+	"trackEventsInSiteById": `{"events":[]}`,
+	"aggregateSiteEvents":   `{"range":"last7Days"}`,
+}
+
+func (h *harness) body(op *Operation) any {
+	h.t.Helper()
+	if op.BodyLimit == 0 {
+		return nil
+	}
+	body, ok := validBodies[op.ID]
+	if !ok {
+		h.t.Fatalf("validBodies has no body for %s", op.ID)
+	}
+	return body
+}
+
+// wantError checks the status and the one shape that errors have.
+func (h *harness) wantError(a answer, status int) schema.ErrorObject {
+	h.t.Helper()
+	if a.status != status {
+		h.t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/json" {
+		h.t.Errorf("Content-Type %q", got)
+	}
+	if a.header.Get("X-Request-Id") == "" {
+		h.t.Error("no X-Request-Id")
+	}
+	var body schema.ErrorBody
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		h.t.Fatalf("error body %s: %v", a.body, err)
+	}
+	if body.Error.Code != status || body.Error.Message == "" {
+		h.t.Errorf("error body %s", a.body)
+	}
+	if status == http.StatusUnauthorized && a.header.Get("WWW-Authenticate") != "Bearer" {
+		h.t.Errorf("WWW-Authenticate %q", a.header.Get("WWW-Authenticate"))
+	}
+	return body.Error
+}
+
+// fakeIntake remembers what it was given, as copies; run can do more.
+type fakeIntake struct {
+	mu     sync.Mutex
+	bodies []string
+	sites  []schema.EventSite
+	from   []schema.ClientInfo
+	run    func(body []byte) error
+}
+
+func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bodies, f.sites, f.from = append(f.bodies, string(body)), append(f.sites, site), append(f.from, from)
+	if f.run != nil {
+		return f.run(body)
+	}
+	return nil
+}
+
+type fakeInsights struct{}
+
+func (*fakeInsights) Aggregate(_ context.Context, siteID string, body []byte) ([]byte, map[string]string, error) {
+	if !bytes.Contains(body, []byte("range")) {
+		return nil, nil, schema.Invalid("range", "is required")
+	}
+	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": siteID}, nil
+}
+
+func (*fakeInsights) VisitorSegments(context.Context, string) ([]byte, map[string]string, error) {
+	return []byte(`{"items":[],"count":0}`), nil, nil
+}
+
+// logBuffer keeps the log for tests that look into it.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// exec runs a statement on the harness's database, past the store.
+func (h *harness) exec(sql string, args ...any) {
+	h.t.Helper()
+	conn, err := pgx.Connect(h.t.Context(), h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(h.t.Context()) }()
+	if _, err := conn.Exec(h.t.Context(), sql, args...); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// rows counts what is stored.
+func (h *harness) rows() map[string]int {
+	h.t.Helper()
+	conn, err := pgx.Connect(h.t.Context(), h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(h.t.Context()) }()
+	counts := map[string]int{}
+	for _, table := range []string{"users", "organizations", "memberships", "sites", "spaces", "site_spaces", "tokens"} {
+		var n int
+		if err := conn.QueryRow(h.t.Context(), "select count(*) from "+table).Scan(&n); err != nil {
+			h.t.Fatal(err)
+		}
+		counts[table] = n
+	}
+	return counts
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// EventIntake takes in a request's events. It returns when every one of them is safe, or none is. body is the decoded JSON
+// text and belongs to the caller: what is kept of it must be copied.
+type EventIntake interface {
+	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error
+}
+
+// Insights answers questions about a site's events, as JSON bodies that are ready to be sent, with the headers that say how
+// the answer came about. body is the question as JSON text and belongs to the caller.
+type Insights interface {
+	Aggregate(ctx context.Context, siteID string, body []byte) (answer []byte, headers map[string]string, err error)
+	VisitorSegments(ctx context.Context, siteID string) (answer []byte, headers map[string]string, err error)
+}
+
+// EventBodyLimit bounds a batch of events, as it is sent and again when inflated.
+const EventBodyLimit = 4 << 20
+
+// queryBodyLimit bounds a question; one that names every column many times over is far below it.
+const queryBodyLimit = 256 << 10
+
+// siteInsights are the operations on a site's events.
+type siteInsights struct {
+	intake   EventIntake
+	insights Insights
+}
+
+func insightsOperations(h *siteInsights) []Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/insights"
+	return []Operation{
+		{
+			Method: http.MethodPost, Path: base + "/events", ID: "trackEventsInSiteById", Tag: "insights",
+			Doc:   "Take in visitor events; an answer of 204 means that every one of them is stored durably.",
+			Scope: having(RightView, onInsights).orSiteKey(), Status: http.StatusNoContent,
+			BodyLimit: EventBodyLimit, Accepts: mediaJSON, Timeout: Unbounded, CORS: true, Handler: handle(h.track),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/events/aggregate", ID: "aggregateSiteEvents", Tag: "insights",
+			Doc:   "Aggregate a site's events.",
+			Scope: having(RightAccess, onInsights), Status: http.StatusOK,
+			BodyLimit: queryBodyLimit, Accepts: mediaJSON, Handler: handle(h.aggregate),
+		},
+		{
+			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
+			Doc:   "List the segments of a site's visitors.",
+			Scope: having(RightAccess, onInsights), Status: http.StatusOK, Handler: handle(h.segments),
+		},
+	}
+}
+
+type trackEventsRequest struct {
+	IdempotencyKey *string `header:"Idempotency-Key"`
+	Body           []byte  `body:"raw"`
+}
+
+func (r *trackEventsRequest) Validate() []schema.Detail {
+	var c checker
+	c.text("Idempotency-Key", r.IdempotencyKey, 1, 255)
+	return c.details
+}
+
+func (h *siteInsights) track(ctx context.Context, c *Caller, r *trackEventsRequest) (NoContent, error) {
+	return NoContent{}, h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
+		IP: c.IP, Now: c.Now, IdempotencyKey: or(r.IdempotencyKey, ""),
+	})
+}
+
+type aggregateRequest struct {
+	Body []byte `body:"raw"`
+}
+
+func (h *siteInsights) aggregate(ctx context.Context, c *Caller, r *aggregateRequest) (Encoded, error) {
+	answer, headers, err := h.insights.Aggregate(ctx, c.EventSite.SiteID, r.Body)
+	return Encoded{Body: answer, Header: headers}, err
+}
+
+func (h *siteInsights) segments(ctx context.Context, c *Caller, _ *struct{}) (Encoded, error) {
+	answer, headers, err := h.insights.VisitorSegments(ctx, c.EventSite.SiteID)
+	return Encoded{Body: answer, Header: headers}, err
+}

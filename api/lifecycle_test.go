@@ -1,0 +1,209 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	var broken error
+	h := newHarness(t, func(_ *Config, d *Deps) {
+		d.Checks = []Check{
+			{Name: "postgres", Run: d.Store.Ready},
+			{Name: "log", Run: func(context.Context) error { return broken }},
+		}
+		d.Mounts = []Mount{{Path: "/metrics", Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("octavo_up 1\n"))
+		})}}
+	})
+	if a := h.do("GET", "/healthz", "", nil); a.status != 200 {
+		t.Errorf("healthz: %d", a.status)
+	}
+	if a := h.do("GET", "/metrics", "", nil); a.status != 200 || string(a.body) != "octavo_up 1\n" {
+		t.Errorf("metrics: %d %s", a.status, a.body)
+	}
+	ready := func(status int, want string) {
+		t.Helper()
+		a := h.do("GET", "/readyz", "", nil)
+		var got readiness
+		if err := json.Unmarshal(a.body, &got); err != nil || a.status != status || got.Checks["log"] != want || got.Checks["postgres"] != "ok" {
+			t.Errorf("readyz: %d %s", a.status, a.body)
+		}
+		if strings.Contains(string(a.body), "password") {
+			t.Errorf("readyz tells why: %s", a.body)
+		}
+	}
+	ready(200, "ok")
+	broken = errors.New("password rejected")
+	ready(503, "failing")
+	broken = nil
+	ready(200, "ok")
+	h.server.Drain()
+	ready(503, "ok")
+}
+
+// TestStopFinishesWhatIsInFlight stops the server while a request is being worked on.
+func TestStopFinishesWhatIsInFlight(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	entered, release := make(chan struct{}), make(chan struct{})
+	h.serve([]Operation{probe("GET", "/probe", func(context.Context, *Caller, *struct{}) (schema.User, error) {
+		close(entered)
+		<-release
+		return schema.User{ID: "finished"}, nil
+	})})
+	base := h.base
+	answered := make(chan answer, 1)
+	go func() { answered <- h.doBase(base, "GET", "/v1/probe", "", nil) }()
+	<-entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.server.Stop(context.Background()) }()
+	// The listener is closed before the request ends.
+	for {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			break
+		}
+		_ = conn.Close()
+	}
+	close(release)
+	if a := <-answered; a.status != 200 || !strings.Contains(string(a.body), "finished") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if err := <-h.server.Done(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStopGivesUp ends the context of a function that does not come to an end.
+func TestStopGivesUp(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	entered, ended := make(chan struct{}), make(chan struct{})
+	h.serve([]Operation{probe("GET", "/probe", func(ctx context.Context, _ *Caller, _ *struct{}) (schema.User, error) {
+		close(entered)
+		<-ctx.Done()
+		close(ended)
+		return schema.User{}, ctx.Err()
+	})})
+	base := h.base
+	answered := make(chan answer, 1)
+	go func() { answered <- h.doBase(base, "GET", "/v1/probe", "", nil) }()
+	<-entered
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := h.server.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	<-ended
+	h.wantError(<-answered, http.StatusServiceUnavailable)
+}
+
+func TestOperationsHaveDeadlines(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.serve([]Operation{probe("GET", "/probe", func(ctx context.Context, _ *Caller, _ *struct{}) (schema.User, error) {
+		<-ctx.Done()
+		return schema.User{}, ctx.Err()
+	})}, func(c *Config, _ *Deps) { c.OperationTimeout = time.Millisecond })
+	h.wantError(h.do("GET", "/v1/probe", "", nil), http.StatusServiceUnavailable)
+}
+
+// TestRevocationTakesEffect asks with a token until it is refused, which must happen within the cache's time.
+func TestRevocationTakesEffect(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(c *Config, _ *Deps) { c.AuthTTL = 50 * time.Millisecond })
+	secret, row, err := h.st.CreateToken(t.Context(), store.NewToken{User: h.ours.Users[schema.RoleRead].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := h.do("GET", "/v1/user", secret, nil); a.status != 200 {
+		t.Fatal(a.status)
+	}
+	if err := h.st.RevokeToken(t.Context(), row.ID); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; {
+		if a := h.do("GET", "/v1/user", secret, nil); a.status == 401 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a revoked token is still accepted")
+		}
+	}
+}
+
+// TestRememberedTokensExpire: a token that ends while it is remembered is refused at its end.
+func TestRememberedTokensExpire(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(c *Config, _ *Deps) { c.AuthTTL = time.Hour })
+	at := time.Now().Add(time.Minute)
+	secret, _, err := h.st.CreateToken(t.Context(), store.NewToken{User: h.ours.Users[schema.RoleRead].ID, ExpiresAt: &at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth, header := h.server.frame.auth, []byte("bearer "+secret)
+	if _, err := auth.authenticate(t.Context(), header, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.authenticate(t.Context(), header, at.Add(time.Millisecond)); !schema.IsCode(err, schema.CodeUnauthorized) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestIntakeDoesNotAskPostgres: once a token and a site are known, events need no database.
+func TestIntakeDoesNotAskPostgres(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(c *Config, _ *Deps) { c.AuthTTL = time.Hour })
+	events := "/v1/orgs/" + h.ours.Organization.ID + "/sites/" + h.ours.Site.ID + "/insights/events"
+	if a := h.do("POST", events, h.ours.SiteKey, `{"events":[]}`); a.status != 204 {
+		t.Fatal(a.status)
+	}
+	h.st.Stop()
+	if a := h.do("POST", events, h.ours.SiteKey, `{"events":[]}`); a.status != 204 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// TestLastUseIsRecorded finds the use of a token in the database, written once for many requests.
+func TestLastUseIsRecorded(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	secret, row, err := h.st.CreateToken(t.Context(), store.NewToken{User: h.ours.Users[schema.RoleRead].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		h.do("GET", "/v1/user", secret, nil)
+	}
+	if queued := len(h.server.frame.auth.uses.queue); queued > 1 {
+		t.Errorf("%d uses queued", queued)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		tokens, err := h.st.ListTokens(t.Context(), store.TokenFilter{User: *row.UserID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range tokens {
+			if token.ID == row.ID && token.LastUsedAt != nil {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no use was recorded")
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// TestPagesNeitherSkipNorRepeat walks every list with pages of any size while objects come and go between the pages: what
+// was there all the time is seen exactly once, in order, and nothing is seen twice.
+func TestPagesNeitherSkipNorRepeat(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	lists := map[string]struct {
+		path   string
+		create func() string
+		remove string
+	}{
+		"orgs": {"/v1/orgs", func() string {
+			m, err := h.st.CreateOrganization(t.Context(), h.ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
+			return created(t, m.Organization.ID, err)
+		}, "delete from organizations where id = $1"},
+		"sites": {"/v1/orgs/" + h.ours.Organization.ID + "/sites", func() string {
+			s, err := h.st.CreateSite(t.Context(), store.NewSite{
+				OrganizationID: h.ours.Organization.ID, Type: "basic", Title: "Site", Visibility: "public",
+			})
+			return created(t, s.Site.ID, err)
+		}, "delete from sites where id = $1"},
+		"spaces": {"/v1/orgs/" + h.ours.Organization.ID + "/spaces", func() string {
+			s, err := h.st.CreateSpace(t.Context(), store.NewSpace{
+				OrganizationID: h.ours.Organization.ID, Title: "Space", Emoji: "1f4d6", EditMode: "live",
+			})
+			return created(t, s.ID, err)
+		}, "delete from spaces where id = $1"},
+	}
+	for name, l := range lists {
+		stable := allIDs(t, h, l.path)
+		for range 7 {
+			stable = append(stable, l.create())
+		}
+		var passing []string
+		rapid.Check(t, func(rt *rapid.T) {
+			limit := rapid.IntRange(1, 12).Draw(rt, name+" limit")
+			var seen []string
+			for page := ""; ; {
+				got := readPage(t, h, fmt.Sprintf("%s?limit=%d&page=%s", l.path, limit, page))
+				if len(got.Items) > limit {
+					rt.Fatalf("%d items on a page of %d", len(got.Items), limit)
+				}
+				if want := len(stable) + len(passing); got.Count != int64(want) {
+					rt.Fatalf("count %d, want %d", got.Count, want)
+				}
+				for _, item := range got.Items {
+					seen = append(seen, item.ID)
+				}
+				if got.Next == nil {
+					break
+				}
+				page = got.Next.Page
+				switch rapid.IntRange(0, 2).Draw(rt, "between") {
+				case 0:
+					passing = append(passing, l.create())
+				case 1:
+					if len(passing) > 0 {
+						i := rapid.IntRange(0, len(passing)-1).Draw(rt, "gone")
+						h.exec(l.remove, passing[i])
+						passing = slices.Delete(passing, i, i+1)
+					}
+				}
+			}
+			if !slices.IsSorted(seen) || len(slices.Compact(slices.Clone(seen))) != len(seen) {
+				rt.Fatalf("out of order or twice: %q", seen)
+			}
+			for _, id := range stable {
+				if !slices.Contains(seen, id) {
+					rt.Fatalf("%s was skipped", id)
+				}
+			}
+			if len(passing) > 20 {
+				for _, id := range passing {
+					h.exec(l.remove, id)
+				}
+				passing = nil
+			}
+		})
+	}
+	// A token keeps its place even when the object it was made of is gone.
+	path := lists["sites"].path
+	first := readPage(t, h, path+"?limit=2")
+	h.exec("delete from sites where id = $1", first.Items[1].ID)
+	second := h.do(http.MethodGet, path+"?limit=2&page="+first.Next.Page, admin, nil)
+	if second.status != 200 {
+		t.Errorf("%d %s", second.status, second.body)
+	}
+	// A token belongs to its list and filters.
+	for _, other := range []string{path + "?title=s&page=", path + "?published=false&page=", "/v1/orgs?page="} {
+		h.wantError(h.do(http.MethodGet, other+first.Next.Page, admin, nil), http.StatusBadRequest)
+	}
+}
+
+type idPage = schema.List[struct {
+	ID string `json:"id"`
+}]
+
+func readPage(t *testing.T, h *harness, path string) idPage {
+	t.Helper()
+	a := h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil)
+	var page idPage
+	if err := json.Unmarshal(a.body, &page); err != nil || a.status != 200 {
+		t.Fatalf("%s: %d %s", path, a.status, a.body)
+	}
+	return page
+}
+
+func allIDs(t *testing.T, h *harness, path string) []string {
+	t.Helper()
+	var ids []string
+	for _, item := range readPage(t, h, path+"?limit=1000").Items {
+		ids = append(ids, item.ID)
+	}
+	return ids
+}
+
+func created(t *testing.T, id string, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Labels of requests that never reached a row of the table.
+const (
+	noOperation  = "none"
+	badOperation = "malformed"
+)
+
+// refuse answers with an error in the contract's shape, and logs it with its private cause.
+func (f *frame) refuse(c *call, operation string, e *schema.Error) {
+	writeError(c.http, e)
+	level := slog.LevelInfo
+	if e.Code >= schema.CodeInternal {
+		level = slog.LevelWarn
+	}
+	if !f.log.Enabled(f.base, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", c.RequestID()),
+		slog.String("operation", operation),
+		slog.String("method", string(c.http.Method())),
+		slog.String("path", string(c.http.Path())),
+		slog.Int("status", int(e.Code)),
+		slog.String("message", e.Message),
+		slog.Duration("duration", time.Since(c.Now)),
+	}
+	if c.Principal != nil {
+		attrs = append(attrs, slog.String("token_id", c.Principal.TokenID))
+	}
+	if e.Cause != nil {
+		attrs = append(attrs, slog.String("cause", e.Cause.Error()))
+	}
+	f.log.LogAttrs(f.base, level, "request refused", attrs...)
+}
+
+func writeError(ctx *fasthttp.RequestCtx, e *schema.Error) {
+	ctx.Response.ResetBody()
+	ctx.SetStatusCode(int(e.Code))
+	if e.Code == schema.CodeUnauthorized {
+		ctx.Response.Header.Set("WWW-Authenticate", "Bearer")
+	}
+	if seconds := e.RetryAfterSeconds(); seconds > 0 {
+		ctx.Response.Header.Set("Retry-After", strconv.Itoa(seconds))
+	}
+	// The body is made of strings and integers, which always encode.
+	_ = writeJSON(ctx, e.Body())
+}
+
+// notFound answers for a path that is in no row.
+func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	f.refuse(c, noOperation, schema.NotFound("path"))
+	f.end(c, noOperation)
+}
+
+// methodNotAllowed answers for a path that other methods have; the router has set Allow.
+func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	f.refuse(c, noOperation, schema.MethodNotAllowed(string(ctx.Method())))
+	f.end(c, noOperation)
+}
+
+// options answers OPTIONS for paths that browsers do not call; the router has set Allow.
+func (f *frame) options(ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	f.end(c, noOperation)
+}
+
+// malformed answers for what is no request at all: fasthttp gives up on the connection after it.
+func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
+	c := f.begin(ctx)
+	c.Now = time.Now() // fasthttp sets its own time only once it has a request.
+	// Which path was meant may be unknown here, so a browser is always let to read the answer.
+	allowOrigin(ctx)
+	f.refuse(c, badOperation, malformedError(err))
+	if linger, ok := ctx.Conn().(*lingeringConn); ok {
+		linger.unread = true
+	}
+	f.end(c, badOperation)
+}
+
+func malformedError(err error) *schema.Error {
+	refusal := schema.BadRequest("the request is not valid HTTP")
+	switch {
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		refusal = schema.TooLarge("the body is larger than any operation takes")
+	case isA[*fasthttp.ErrSmallBuffer](err):
+		refusal = schema.TooLarge("the request line and headers are too large")
+	case isTimeout(err):
+		refusal = schema.BadRequest("the request did not arrive in time")
+	}
+	refusal.Cause = err
+	return refusal
+}
+
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+func isTimeout(err error) bool {
+	e, ok := errors.AsType[net.Error](err)
+	return ok && e.Timeout()
+}
+
+// byteSize writes a limit as people do.
+func byteSize(n int) string {
+	if n >= 1<<20 && n%(1<<20) == 0 {
+		return strconv.Itoa(n>>20) + " MiB"
+	}
+	if n >= 1<<10 && n%(1<<10) == 0 {
+		return strconv.Itoa(n>>10) + " KiB"
+	}
+	return strconv.Itoa(n) + " bytes"
+}

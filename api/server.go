@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Server serves the table and, on the same listener, the pages beside it.
+type Server struct {
+	cfg      Config
+	frame    *frame
+	table    []Operation
+	checks   []Check
+	http     *fasthttp.Server
+	listener net.Listener
+	stopping atomic.Bool
+	served   chan error
+	// endUses ends the recorder of token uses.
+	endUses context.CancelFunc
+}
+
+// New builds a server and refuses a table or a setting that is wrong; it opens nothing.
+func New(cfg Config, d Deps) (*Server, error) {
+	cfg = cfg.withDefaults()
+	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Metrics == nil || d.Log == nil {
+		return nil, errors.New("cannot build api: store, intake, insights, metrics and log are required")
+	}
+	urls, err := schema.NewURLs(cfg.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	return newServer(cfg, d, operations(d, links{urls}))
+}
+
+// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health, readiness and
+// the mounts. Of the dependencies it needs neither intake nor insights.
+func NewWithoutOperations(cfg Config, d Deps) (*Server, error) {
+	if d.Store == nil || d.Metrics == nil || d.Log == nil {
+		return nil, errors.New("cannot build api: store, metrics and log are required")
+	}
+	return newServer(cfg.withDefaults(), d, nil)
+}
+
+func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
+	f, err := newFrame(cfg, d)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	routes, err := f.prepare(table)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	s := &Server{cfg: cfg, frame: f, table: table, checks: d.Checks, served: make(chan error, 1)}
+	largest := 0
+	for _, op := range table {
+		largest = max(largest, op.BodyLimit)
+	}
+	s.http = &fasthttp.Server{
+		Handler:                      s.router(routes, d.Mounts).Handler,
+		ErrorHandler:                 f.malformed,
+		Logger:                       serverLog{d.Log},
+		ReadTimeout:                  cfg.ReadTimeout,
+		WriteTimeout:                 cfg.WriteTimeout,
+		IdleTimeout:                  cfg.IdleTimeout,
+		Concurrency:                  cfg.MaxConns,
+		MaxConnsPerIP:                cfg.MaxConnsPerIP,
+		ReadBufferSize:               cfg.MaxHeaderBytes,
+		WriteBufferSize:              4 << 10,
+		MaxRequestBodySize:           max(largest, 1),
+		TCPKeepalive:                 true,
+		DisablePreParseMultipartForm: true,
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		SecureErrorLogMessage:        true,
+		CloseOnShutdown:              true,
+	}
+	return s, nil
+}
+
+// router registers every row, once. HEAD is answered wherever GET is: fasthttp leaves the body out.
+func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
+	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
+	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
+	for _, rt := range routes {
+		path := "/v1" + rt.op.Path
+		serve := func(ctx *fasthttp.RequestCtx) { s.frame.serve(rt, ctx) }
+		r.Handle(rt.op.Method, path, serve)
+		if rt.op.Method == http.MethodGet {
+			r.Handle(http.MethodHead, path, serve)
+		}
+		if rt.op.CORS {
+			r.OPTIONS(path, s.frame.preflight(rt.op.Method))
+		}
+	}
+	s.page(r, "/healthz", healthz)
+	s.page(r, "/readyz", s.readyz)
+	for _, mount := range mounts {
+		s.page(r, mount.Path, fasthttpadaptor.NewFastHTTPHandler(mount.Handler))
+	}
+	return r
+}
+
+// page serves what is not of the contract, with the frame's answer to a panic.
+func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHandler) {
+	guarded := func(ctx *fasthttp.RequestCtx) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				s.frame.metrics.ObservePanic(noOperation)
+				s.frame.log.Error("panic in page", "path", path, "panic", fmt.Sprint(fault))
+				writeError(ctx, schema.Internal(nil))
+			}
+		}()
+		handler(ctx)
+	}
+	r.GET(path, guarded)
+	r.HEAD(path, guarded)
+}
+
+// Start listens and serves until Stop.
+func (s *Server) Start(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	if tcp, ok := listener.(*net.TCPListener); ok {
+		listener = lingeringListener{tcp}
+	}
+	s.listener = listener
+	uses, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.endUses = cancel
+	go s.frame.auth.uses.run(uses)
+	go func() { s.served <- s.http.Serve(listener) }()
+	return nil
+}
+
+// Addr is the address that is listened on, once Start has returned.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Done gives the error that ended serving; nil after Stop. Whoever runs the server watches it.
+func (s *Server) Done() <-chan error { return s.served }
+
+// Drain makes /readyz answer 503 while requests are still served, so that a load balancer can take the node out before Stop.
+func (s *Server) Drain() { s.stopping.Store(true) }
+
+// Stop accepts no more connections, lets the requests in flight finish as long as ctx allows, and then ends them.
+func (s *Server) Stop(ctx context.Context) error {
+	s.Drain()
+	err := s.http.ShutdownWithContext(ctx)
+	// Functions that still run see their context end.
+	s.frame.cancel()
+	if s.endUses != nil {
+		s.endUses()
+		select {
+		case <-s.frame.auth.uses.done:
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot stop api in time: %w", err)
+	}
+	return nil
+}
+
+// serverLog takes fasthttp's own lines, which are about connections, into the log.
+type serverLog struct {
+	log *slog.Logger
+}
+
+func (l serverLog) Printf(format string, args ...any) {
+	l.log.Debug("http server", "message", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,314 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestEveryOperationRefusesStrangers loops over the table: 401 without a good token, in the one shape.
+func TestEveryOperationRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	past := time.Now().Add(-time.Minute)
+	expired := storetest.Token(t, h.st, store.NewToken{User: h.ours.Users[schema.RoleAdmin].ID, ExpiresAt: &past})
+	secret, row, err := h.st.CreateToken(t.Context(), store.NewToken{User: h.ours.Users[schema.RoleAdmin].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.st.RevokeToken(t.Context(), row.ID); err != nil {
+		t.Fatal(err)
+	}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		if op.Scope.public {
+			continue
+		}
+		path := h.path(op, h.ours)
+		for name, header := range map[string]string{
+			"absent": "", "empty": "Bearer ", "no scheme": secret, "other scheme": "Basic " + secret,
+			"unknown": "Bearer oct_nothing", "expired": "Bearer " + expired, "revoked": "Bearer " + secret,
+		} {
+			a := h.do(op.Method, path, "", h.body(op), "Authorization", header)
+			if e := h.wantError(a, http.StatusUnauthorized); strings.Contains(e.Message, "revoked") {
+				t.Errorf("%s, %s token: the answer tells strangers about the token: %s", op.ID, name, a.body)
+			}
+		}
+	}
+}
+
+// TestEveryOperationHidesOtherTenants loops over the table: a foreign object and one that does not exist get equal answers.
+func TestEveryOperationHidesOtherTenants(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	nobody := &storetest.Tenant{
+		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
+	}
+	odd := &storetest.Tenant{
+		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "ä'--"},
+	}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		if op.Scope.object == nil {
+			continue
+		}
+		for token, secret := range map[string]string{"admin": h.ours.Tokens[schema.RoleAdmin], "site key": h.ours.SiteKey} {
+			foreign := h.do(op.Method, h.path(op, h.theirs), secret, h.body(op))
+			unknown := h.do(op.Method, h.path(op, nobody), secret, h.body(op))
+			malformed := h.do(op.Method, h.path(op, odd), secret, h.body(op))
+			want := http.StatusNotFound
+			if token == "site key" && !op.Scope.siteKey {
+				want = http.StatusForbidden
+			}
+			h.wantError(foreign, want)
+			if foreign.status != unknown.status || !bytes.Equal(foreign.body, unknown.body) {
+				t.Errorf("%s with %s: foreign %d %s, unknown %d %s", op.ID, token, foreign.status, foreign.body, unknown.status, unknown.body)
+			}
+			if foreign.status != malformed.status || !bytes.Equal(foreign.body, malformed.body) {
+				t.Errorf("%s with %s: foreign %s, malformed %s", op.ID, token, foreign.body, malformed.body)
+			}
+		}
+	}
+	if h.intake.bodies != nil {
+		t.Error("events of another tenant reached the intake")
+	}
+}
+
+// TestMixedTenantsAreHidden asks for another tenant's site below the caller's own organization, and the other way round.
+func TestMixedTenantsAreHidden(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, mix := range []storetest.Tenant{
+		{Organization: h.ours.Organization, Site: h.theirs.Site}, {Organization: h.theirs.Organization, Site: h.ours.Site},
+	} {
+		for i := range h.server.table {
+			op := &h.server.table[i]
+			if op.Scope.object != onSite && op.Scope.object != onInsights {
+				continue
+			}
+			h.wantError(h.do(op.Method, h.path(op, &mix), h.ours.Tokens[schema.RoleAdmin], h.body(op)), http.StatusNotFound)
+		}
+	}
+}
+
+// TestPermissionMatrix loops over roles and operations: the answer follows from the right that the row names.
+func TestPermissionMatrix(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		for _, role := range append(schema.Roles(), schema.RoleGuest) {
+			a := h.do(op.Method, h.path(op, h.ours), h.ours.Tokens[role], h.body(op))
+			rights := RightsOf(Access{Role: role})
+			if op.Scope.object == onSpace {
+				level := schema.LevelInherit
+				rights = RightsOf(Access{Role: role, Level: &level})
+			}
+			switch {
+			case op.Scope.object == nil || rights.Has(op.Scope.right):
+				if a.status != op.Status {
+					t.Errorf("%s as %q: %d %s, want %d", op.ID, role, a.status, a.body, op.Status)
+				}
+			case !rights.Has(RightView):
+				h.wantError(a, http.StatusNotFound)
+			default:
+				h.wantError(a, http.StatusForbidden)
+			}
+		}
+	}
+}
+
+func TestSiteKeyOpensEventsOnly(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		a := h.do(op.Method, h.path(op, h.ours), h.ours.SiteKey, h.body(op))
+		if op.ID == "trackEventsInSiteById" {
+			if a.status != http.StatusNoContent || len(a.body) != 0 {
+				t.Errorf("events: %d %s", a.status, a.body)
+			}
+			continue
+		}
+		h.wantError(a, http.StatusForbidden)
+	}
+}
+
+func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	allowed := map[string][]string{}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		allowed[op.Path] = append(allowed[op.Path], op.Method)
+		if op.Method == http.MethodGet {
+			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
+		}
+	}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
+			if slices.Contains(allowed[op.Path], method) {
+				continue
+			}
+			a := h.do(method, h.path(op, h.ours), h.ours.Tokens[schema.RoleAdmin], nil)
+			h.wantError(a, http.StatusMethodNotAllowed)
+			got := strings.Split(a.header.Get("Allow"), ", ")
+			for _, want := range allowed[op.Path] {
+				if !slices.Contains(got, want) {
+					t.Errorf("%s %s: Allow %q lacks %s", method, op.Path, got, want)
+				}
+			}
+		}
+		if a := h.do(http.MethodOptions, h.path(op, h.ours), "", nil); a.status != http.StatusNoContent || a.header.Get("Allow") == "" {
+			t.Errorf("OPTIONS %s: %d, Allow %q", op.Path, a.status, a.header.Get("Allow"))
+		}
+	}
+}
+
+func TestEveryBodyIsBounded(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		if op.BodyLimit == 0 {
+			continue
+		}
+		path, token := h.path(op, h.ours), h.ours.Tokens[schema.RoleAdmin]
+		large := append(bytes.Repeat([]byte(" "), op.BodyLimit), []byte("{}")...)
+		h.wantError(h.do(op.Method, path, token, large), http.StatusRequestEntityTooLarge)
+		for name, compress := range encoders {
+			a := h.do(op.Method, path, token, compress(t, large), "Content-Encoding", name)
+			if a.status != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s: %s of %d bytes: %d %s", op.ID, name, len(large), a.status, a.body)
+			}
+		}
+		for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", ";"} {
+			h.wantError(h.do(op.Method, path, token, h.body(op), "Content-Type", contentType), http.StatusUnsupportedMediaType)
+		}
+		h.wantError(h.do(op.Method, path, token, h.body(op), "Content-Encoding", "rot13"), http.StatusUnsupportedMediaType)
+		h.wantError(h.do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip"), http.StatusBadRequest)
+		for _, contentType := range []string{"", "application/json;charset=UTF-8"} {
+			if a := h.do(op.Method, path, token, h.body(op), "Content-Type", contentType); a.status != op.Status {
+				t.Errorf("%s with Content-Type %q: %d %s", op.ID, contentType, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestHeadIsGetWithoutTheBody(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		if op.Method != http.MethodGet {
+			continue
+		}
+		get := h.do(http.MethodGet, h.path(op, h.ours), h.ours.Tokens[schema.RoleAdmin], nil)
+		head := h.do(http.MethodHead, h.path(op, h.ours), h.ours.Tokens[schema.RoleAdmin], nil)
+		if head.status != get.status || len(head.body) != 0 || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
+			t.Errorf("%s: HEAD %d %q, GET %d", op.ID, head.status, head.body, get.status)
+		}
+	}
+}
+
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for _, path := range []string{"/", "/v1", "/v1/", "/v1/nothing", "/orgs", "/v1/orgs/", "/v1/user/", "/v1/../v1/user"} {
+		h.wantError(h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
+	}
+}
+
+func TestTableIsChecked(t *testing.T) {
+	t.Parallel()
+	good := func() Operation {
+		return Operation{
+			Method: "GET", Path: "/things", ID: "listThings", Tag: "things", Doc: "List things.", Scope: anyUser(), Status: 200,
+			Handler: handle(func(context.Context, *Caller, *struct{}) (schema.User, error) { return schema.User{}, nil }),
+		}
+	}
+	if err := checkTable([]Operation{good()}); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(op *Operation){
+		"scope is missing":          func(op *Operation) { op.Scope = Scope{} },
+		"doc line":                  func(op *Operation) { op.Doc = "" },
+		"tag":                       func(op *Operation) { op.Tag = "" },
+		"operationId must match":    func(op *Operation) { op.ID = "" },
+		"function is missing":       func(op *Operation) { op.Handler = Handler{} },
+		"is no success":             func(op *Operation) { op.Status = 404 },
+		"NoContent":                 func(op *Operation) { op.Status = 204 },
+		"Location":                  func(op *Operation) { op.Status = 201 },
+		"method is not one":         func(op *Operation) { op.Method = "get" },
+		"below /v1":                 func(op *Operation) { op.Path = "/v1/things" },
+		"body limit":                func(op *Operation) { op.BodyLimit = 1 },
+		"scope needs {siteId}":      func(op *Operation) { op.Scope = having(RightView, onSite) },
+		"scope names no single":     func(op *Operation) { op.Scope, op.Path = having(0, onSite), "/{siteId}" },
+		"a site key opens a site's": func(op *Operation) { op.Scope = anyUser().orSiteKey() },
+	} {
+		op := good()
+		spoil(&op)
+		if err := checkTable([]Operation{op}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	other := good()
+	other.ID = "other"
+	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "method and path are taken") {
+		t.Errorf("same route: got %v", err)
+	}
+	other = good()
+	other.Path = "/others"
+	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "operationId is taken") {
+		t.Errorf("same id: got %v", err)
+	}
+}
+
+// TestRequestsAreBindable makes sure that a field that no plan can fill stops the start.
+func TestRequestsAreBindable(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]Handler{
+		"untagged": handle(func(context.Context, *Caller, *struct{ A string }) (schema.User, error) { return schema.User{}, nil }),
+		"not in path": handle(func(context.Context, *Caller, *struct {
+			A string `path:"a"`
+		}) (schema.User, error) {
+			return schema.User{}, nil
+		}),
+		"odd type": handle(func(context.Context, *Caller, *struct {
+			A map[string]int `query:"a"`
+		}) (schema.User, error) {
+			return schema.User{}, nil
+		}),
+		"raw into string": handle(func(context.Context, *Caller, *struct {
+			A string `body:"raw"`
+		}) (schema.User, error) {
+			return schema.User{}, nil
+		}),
+	} {
+		if _, err := newBindPlan(&Operation{Path: "/x", Handler: handler}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestNoHandlerSeesFasthttp keeps the functions free of the server: only the frame's files may name it.
+func TestNoHandlerSeesFasthttp(t *testing.T) {
+	t.Parallel()
+	for _, op := range Operations() {
+		for _, typ := range []reflect.Type{op.Handler.Request, op.Handler.Response} {
+			if strings.Contains(typ.PkgPath(), "fasthttp") {
+				t.Errorf("%s: %s", op.ID, typ)
+			}
+		}
+	}
+}

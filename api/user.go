@@ -1,0 +1,39 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// users are the operations on the caller's own account.
+type users struct {
+	store *store.Store
+	urls  links
+}
+
+func userOperations(h *users) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/user", ID: "getAuthenticatedUser", Tag: "users",
+			Doc: "Read the user that the token acts for.", Scope: anyUser(), Status: http.StatusOK, Handler: handle(h.self),
+		},
+	}
+}
+
+func (h *users) self(ctx context.Context, c *Caller, _ *struct{}) (schema.User, error) {
+	user, err := h.store.User(ctx, c.Principal.UserID)
+	if err != nil {
+		return schema.User{}, err
+	}
+	return h.urls.userResource(user), nil
+}
+
+func (l links) userResource(u store.User) schema.User {
+	return schema.User{
+		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: or(u.Email, ""), PhotoURL: or(u.PhotoUrl, ""),
+		URLs: l.user(u.ID),
+	}
+}

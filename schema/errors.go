@@ -1,0 +1,203 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Code is the status of a refused request. The set is closed: a client may switch over it, so a new value is a change of
+// the contract. It is at once the HTTP status and `error.code` of the body.
+type Code int
+
+// The statuses a request can be refused with.
+const (
+	CodeBadRequest         Code = http.StatusBadRequest
+	CodeUnauthorized       Code = http.StatusUnauthorized
+	CodeForbidden          Code = http.StatusForbidden
+	CodeNotFound           Code = http.StatusNotFound
+	CodeMethodNotAllowed   Code = http.StatusMethodNotAllowed
+	CodeConflict           Code = http.StatusConflict
+	CodePreconditionFailed Code = http.StatusPreconditionFailed
+	CodeTooLarge           Code = http.StatusRequestEntityTooLarge
+	CodeUnsupportedMedia   Code = http.StatusUnsupportedMediaType
+	CodeTooManyRequests    Code = http.StatusTooManyRequests
+	CodeInternal           Code = http.StatusInternalServerError
+	CodeUnavailable        Code = http.StatusServiceUnavailable
+)
+
+// Codes lists the closed set in ascending order, for tests and documents that loop over it.
+func Codes() []Code {
+	return []Code{
+		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict,
+		CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeTooManyRequests, CodeInternal, CodeUnavailable,
+	}
+}
+
+// Detail is one thing wrong with one member of a request. Field is a path from the body's root with array indexes
+// (`events[3].location.url`), or the name of a query or path parameter.
+type Detail struct {
+	Field   string   `json:"field"`
+	Problem string   `json:"problem"`
+	Allowed []string `json:"allowed,omitempty"`
+}
+
+// Error is the only error a client ever sees. Message and Details are public and must hold nothing a stranger may not
+// read; Cause is private: it goes to the log and never to a response, which is what keeps database text inside.
+type Error struct {
+	Code       Code
+	Message    string
+	Details    []Detail
+	RetryAfter time.Duration
+	Cause      error
+}
+
+// Error is the text for logs: unlike the response it includes the private cause.
+func (e *Error) Error() string {
+	text := strconv.Itoa(int(e.Code)) + ": " + e.Message
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap lets errors.Is see the private cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// RetryAfterSeconds is the value of the Retry-After header, rounded up so that no client comes back early; 0 means none.
+func (e *Error) RetryAfterSeconds() int {
+	if e.RetryAfter <= 0 {
+		return 0
+	}
+	return int((e.RetryAfter + time.Second - 1) / time.Second)
+}
+
+// ErrorBody is the contract's shape of every refused request.
+type ErrorBody struct {
+	Error ErrorObject `json:"error"`
+}
+
+// ErrorObject is the inner object of ErrorBody.
+type ErrorObject struct {
+	Code    int      `json:"code"`
+	Message string   `json:"message"`
+	Details []Detail `json:"details,omitempty"`
+}
+
+// Body gives the public part of the error.
+func (e *Error) Body() ErrorBody {
+	return ErrorBody{Error: ErrorObject{Code: int(e.Code), Message: e.Message, Details: e.Details}}
+}
+
+// BadRequest refuses a request that no single member is to blame for.
+func BadRequest(message string) *Error {
+	return &Error{Code: CodeBadRequest, Message: message}
+}
+
+// Invalid refuses a request for one member: field says which, problem completes the sentence "<field> ...", and allowed
+// names the accepted values where they are few.
+func Invalid(field, problem string, allowed ...string) *Error {
+	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
+}
+
+// InvalidAll refuses a request for several members at once. The message repeats the first detail because most people
+// read only the message.
+func InvalidAll(details []Detail) *Error {
+	if len(details) == 0 {
+		return BadRequest("the request is invalid")
+	}
+	first := details[0]
+	message := first.Field + " " + first.Problem
+	if first.Field == "" {
+		message = "the body " + first.Problem
+	}
+	if len(first.Allowed) > 0 {
+		message += " (allowed: " + strings.Join(first.Allowed, ", ") + ")"
+	}
+	if more := len(details) - 1; more > 0 {
+		message += fmt.Sprintf(", and %d more", more)
+	}
+	return &Error{Code: CodeBadRequest, Message: message, Details: details}
+}
+
+// Unauthorized answers a request without acceptable credentials.
+func Unauthorized(message string) *Error {
+	return &Error{Code: CodeUnauthorized, Message: message}
+}
+
+// Forbidden answers a caller who may know that the object exists but may not do this with it.
+func Forbidden(message string) *Error {
+	return &Error{Code: CodeForbidden, Message: message}
+}
+
+// NotFound answers for an object that does not exist and, with the same words, for one of another tenant.
+func NotFound(what string) *Error {
+	return &Error{Code: CodeNotFound, Message: what + " not found"}
+}
+
+// MethodNotAllowed answers for a known path; the frame adds the Allow header.
+func MethodNotAllowed(method string) *Error {
+	return &Error{Code: CodeMethodNotAllowed, Message: "method " + method + " is not allowed here"}
+}
+
+// Conflict answers a request that contradicts what is stored.
+func Conflict(message string) *Error {
+	return &Error{Code: CodeConflict, Message: message}
+}
+
+// PreconditionFailed answers a request whose object is not in a state that allows it.
+func PreconditionFailed(message string) *Error {
+	return &Error{Code: CodePreconditionFailed, Message: message}
+}
+
+// TooLarge answers a request that is bigger than the operation takes.
+func TooLarge(message string) *Error {
+	return &Error{Code: CodeTooLarge, Message: message}
+}
+
+// UnsupportedMedia answers a body in a type or an encoding that is not read here.
+func UnsupportedMedia(message string) *Error {
+	return &Error{Code: CodeUnsupportedMedia, Message: message}
+}
+
+// TooManyRequests asks the client to slow down.
+func TooManyRequests(message string, retryAfter time.Duration) *Error {
+	return &Error{Code: CodeTooManyRequests, Message: message, RetryAfter: retryAfter}
+}
+
+// Internal hides a fault of ours behind a fixed message.
+func Internal(cause error) *Error {
+	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
+}
+
+// Unavailable answers while a part we need does not: the request was not done and may be sent again.
+func Unavailable(cause error, retryAfter time.Duration) *Error {
+	return &Error{
+		Code: CodeUnavailable, Message: "the service is temporarily unavailable, try again", RetryAfter: retryAfter, Cause: cause,
+	}
+}
+
+// AsError turns any error into the one type: an Error anywhere in the chain is taken as it is, a deadline or cancellation
+// becomes 503 because the work may be tried again, and anything else is a fault of ours.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return Unavailable(err, time.Second)
+	}
+	return Internal(err)
+}
+
+// IsCode says whether err is an Error with this code.
+func IsCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}

@@ -1,0 +1,96 @@
+package schema
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"strconv"
+)
+
+// Bounds of the `limit` parameter of lists. Zero is in the published contract: it asks for the count alone.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 1000
+)
+
+// pageVersion is the first byte of a token; a token of another version is refused, never misread.
+const pageVersion = 1
+
+// List is the envelope of every list. Next is absent on the last page; Count is the total number of objects in the list.
+type List[T any] struct {
+	Items []T   `json:"items"`
+	Count int64 `json:"count"`
+	Next  *Next `json:"next,omitempty"`
+}
+
+// Next names the page that follows.
+type Next struct {
+	Page string `json:"page"`
+}
+
+// PageRequest are the common query parameters of lists; requests of list operations embed it.
+type PageRequest struct {
+	Page  string `query:"page"`
+	Limit *int   `query:"limit"`
+}
+
+// Size gives the number of objects to answer with.
+func (p PageRequest) Size() int {
+	if p.Limit == nil {
+		return DefaultLimit
+	}
+	return *p.Limit
+}
+
+// Validate checks the bounds; the token itself is checked where the list is known.
+func (p PageRequest) Validate() []Detail {
+	if p.Limit != nil && (*p.Limit < 0 || *p.Limit > MaxLimit) {
+		return []Detail{{Field: "limit", Problem: "must be from 0 to " + strconv.Itoa(MaxLimit)}}
+	}
+	return nil
+}
+
+// PageToken names a position in a list: the sort keys of the last object that was answered. list identifies the list and
+// its filters, so that a token is not carried into a list where its keys mean something else. Tokens hold no secret and give
+// no access: the keys only ever become parameters of the list's own, already authorized, query.
+func PageToken(list string, keys ...string) string {
+	raw := append([]byte{pageVersion}, listMark(list)...)
+	for _, key := range keys {
+		raw = binary.AppendUvarint(raw, uint64(len(key)))
+		raw = append(raw, key...)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// PageKeys reads a token of the list back; an empty token is the first page and gives nil. n is the number of sort keys.
+func PageKeys(list, token string, n int) ([]string, error) {
+	if token == "" {
+		return nil, nil
+	}
+	bad := Invalid("page", "is not a page of this list")
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	mark := listMark(list)
+	if err != nil || len(raw) < 1+len(mark) || raw[0] != pageVersion || string(raw[1:1+len(mark)]) != string(mark) {
+		return nil, bad
+	}
+	raw = raw[1+len(mark):]
+	keys := make([]string, 0, n)
+	for len(raw) > 0 {
+		size, used := binary.Uvarint(raw)
+		if used <= 0 || size > uint64(len(raw)-used) {
+			return nil, bad
+		}
+		keys = append(keys, string(raw[used:used+int(size)]))
+		raw = raw[used+int(size):]
+	}
+	if len(keys) != n {
+		return nil, bad
+	}
+	return keys, nil
+}
+
+func listMark(list string) []byte {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(list)) // A hash never fails to write.
+	return h.Sum(nil)
+}

@@ -1,0 +1,76 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Role is what a person is in an organization or on a piece of content. The empty role is the guest, which JSON writes as
+// null: a guest is a member who may do only what single grants say.
+type Role string
+
+// The roles, from the highest to the lowest.
+const (
+	RoleAdmin   Role = "admin"
+	RoleCreate  Role = "create"
+	RoleReview  Role = "review"
+	RoleEdit    Role = "edit"
+	RoleComment Role = "comment"
+	RoleRead    Role = "read"
+	RoleGuest   Role = ""
+)
+
+// roles is in ascending rank.
+var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleCreate, RoleAdmin}
+
+// Roles lists the roles a client may name, from the lowest to the highest.
+func Roles() []Role { return slices.Clone(roles[1:]) }
+
+// Rank orders the roles: a role may do everything a lower one may. The guest has rank 0, an unknown role -1.
+func (r Role) Rank() int { return slices.Index(roles, r) }
+
+// AtLeast says whether r may do what minimum may.
+func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
+
+// Valid says whether r is a role or the guest.
+func (r Role) Valid() bool { return r.Rank() >= 0 }
+
+// MarshalJSON writes the guest as null.
+func (r Role) MarshalJSON() ([]byte, error) {
+	if r == RoleGuest {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(r))
+}
+
+// RoleFromNullable reads the nullable column form of a role.
+func RoleFromNullable(r *string) Role {
+	if r == nil {
+		return RoleGuest
+	}
+	return Role(*r)
+}
+
+// Nullable gives the nullable column form of a role.
+func (r Role) Nullable() *string {
+	if r == RoleGuest {
+		return nil
+	}
+	text := string(r)
+	return &text
+}
+
+// LevelInherit is the default level of content that leaves access to what stands above it.
+const LevelInherit Level = "inherit"
+
+// Level is the access that content gives to every member of its organization: a role, `inherit`, or, as the empty level
+// that JSON writes as null, none.
+type Level string
+
+// MarshalJSON writes the level that gives nothing as null.
+func (l Level) MarshalJSON() ([]byte, error) {
+	if l == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(l))
+}

@@ -1,0 +1,50 @@
+package schema
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+)
+
+// TokenKind says what a bearer token stands for.
+type TokenKind string
+
+// The kinds of tokens. A user token acts as its user; a site key may only post that site's events.
+const (
+	TokenUser TokenKind = "user"
+	TokenSite TokenKind = "site"
+)
+
+// TokenPrefix starts every token we make, so that scanners of leaked secrets know one when they see it.
+const TokenPrefix = "oct_"
+
+// MinTokenLength is the shortest token that an operator may choose for the first user.
+const MinTokenLength = 16
+
+// TokenHash is the only form in which a token is stored. A fast hash is enough: the tokens we make hold 256 random bits, so
+// there is nothing to guess.
+type TokenHash [sha256.Size]byte
+
+// HashToken hashes a bearer token as it was sent.
+func HashToken(token []byte) TokenHash { return sha256.Sum256(token) }
+
+// NewToken makes a token of 256 random bits.
+func NewToken() string {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // crypto/rand.Read never fails: it ends the process instead.
+	return TokenPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
+}
+
+// ValidToken says whether an operator's own token can be sent in an Authorization header.
+func ValidToken(token string) bool {
+	if len(token) < MinTokenLength || len(token) > 512 {
+		return false
+	}
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// bootstrapLock is the key of the advisory lock under which the first user is made.
+const bootstrapLock = migrationLock + 1
+
+// Bootstrap says what the first start on an empty database makes. Without OrganizationTitle there is only a user, without
+// SiteTitle no site. An empty Token lets the store make one.
+type Bootstrap struct {
+	Token             string
+	DisplayName       string
+	Email             string
+	OrganizationTitle string
+	SiteTitle         string
+}
+
+// Bootstrapped is what was made. Created is false, and all else empty, when the database already had a user.
+type Bootstrapped struct {
+	Created      bool
+	Token        string
+	User         User
+	Organization Organization
+	Site         Site
+}
+
+// Bootstrap makes the first user, who is the admin of the first organization, with exactly the token that was asked for. It
+// does nothing on a database that has a user, so every node may call it at every start, all at once.
+func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, error) {
+	if want.Token != "" && !schema.ValidToken(want.Token) {
+		return Bootstrapped{}, schema.Invalid("token", fmt.Sprintf(
+			"must be at least %d visible ASCII characters without spaces", schema.MinTokenLength))
+	}
+	var made Bootstrapped
+	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		// The lock is gone with the transaction; whoever waited for it then sees the user.
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(bootstrapLock)); err != nil {
+			return err
+		}
+		exists, err := q.AnyUser(ctx)
+		if err != nil || exists {
+			return err
+		}
+		made, err = bootstrap(ctx, q, want)
+		return err
+	})
+	if err != nil {
+		return Bootstrapped{}, err
+	}
+	return made, nil
+}
+
+func bootstrap(ctx context.Context, q *db.Queries, want Bootstrap) (Bootstrapped, error) {
+	made := Bootstrapped{Created: true, Token: want.Token}
+	if made.Token == "" {
+		made.Token = schema.NewToken()
+	}
+	name := want.DisplayName
+	if name == "" {
+		name = "Admin"
+	}
+	var err error
+	if made.User, err = insertUser(ctx, q, NewUser{DisplayName: name, Email: want.Email}); err != nil {
+		return made, err
+	}
+	_, err = insertToken(ctx, q, made.Token, db.InsertTokenParams{
+		ID: schema.NewID(), Kind: string(schema.TokenUser), Name: "bootstrap", UserID: &made.User.ID,
+	})
+	if err != nil || want.OrganizationTitle == "" {
+		return made, err
+	}
+	membership, err := insertOrganization(ctx, q, made.User.ID, NewOrganization{Title: want.OrganizationTitle})
+	if err != nil {
+		return made, err
+	}
+	made.Organization = membership.Organization
+	if want.SiteTitle == "" {
+		return made, nil
+	}
+	site, err := insertSite(ctx, q, NewSite{
+		OrganizationID: made.Organization.ID, Type: "basic", Title: want.SiteTitle, Visibility: "public",
+	})
+	made.Site = site.Site
+	return made, err
+}

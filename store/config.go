@@ -1,0 +1,46 @@
+package store
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says where Postgres is and how much of it one process may use.
+type Config struct {
+	// URL is a postgres:// address or a keyword/value string, as libpq takes them.
+	URL string
+	// MaxConns bounds the pool; 0 picks four per processor and at least eight.
+	MaxConns int
+	// StatementTimeout ends a statement that runs away, on the server's side; 0 means 15 s. Migrations are not bound by it.
+	StatementTimeout time.Duration
+	// ConnectTimeout bounds one attempt to connect; 0 means 5 s.
+	ConnectTimeout time.Duration
+}
+
+func (c Config) pool() (*pgxpool.Config, error) {
+	pool, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		// pgx hides the password in its own text.
+		return nil, fmt.Errorf("cannot read Postgres URL: %w", err)
+	}
+	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) //nolint:gosec // A count of processors fits.
+	if c.MaxConns > 0 {
+		pool.MaxConns = int32(min(c.MaxConns, 10_000)) //nolint:gosec // Bounded one word before.
+	}
+	timeout := c.StatementTimeout
+	if timeout <= 0 {
+		timeout = 15 * time.Second
+	}
+	pool.ConnConfig.ConnectTimeout = c.ConnectTimeout
+	if pool.ConnConfig.ConnectTimeout <= 0 {
+		pool.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	pool.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	pool.ConnConfig.RuntimeParams["application_name"] = "octavo"
+	// A transaction that its process forgot would hold its locks and keep vacuum from cleaning.
+	pool.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
+	return pool, nil
+}

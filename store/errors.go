@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// retryAfter is what a client is told while Postgres does not answer: long enough for a restart or a failover to move on.
+const retryAfter = 2 * time.Second
+
+// interpret is the one seam where a driver's error becomes a schema.Error; what names the object in the public text. The
+// driver's own text only ever becomes the private cause.
+func interpret(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*schema.Error](err); ok {
+		return e
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return schema.NotFound(what)
+	}
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return interpretState(pgErr, what)
+	}
+	if isConnectionTrouble(err) {
+		return schema.Unavailable(err, retryAfter)
+	}
+	return schema.Internal(err)
+}
+
+// interpretState maps the SQLSTATEs that say something about the request or the moment; all else is a fault of ours.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+func interpretState(err *pgconn.PgError, what string) error {
+	switch err.Code {
+	case "23505": // unique_violation
+		e := schema.Conflict(what + " already exists")
+		e.Cause = err
+		return e
+	case "23503": // foreign_key_violation: what the request refers to went away after it was checked.
+		e := schema.NotFound("object that the " + what + " refers to")
+		e.Cause = err
+		return e
+	case "22021", "22P05": // Text that Postgres cannot hold: U+0000, or invalid UTF-8.
+		e := schema.BadRequest("the request holds text that cannot be stored")
+		e.Cause = err
+		return e
+	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: it works when tried again.
+		return schema.Unavailable(err, time.Second)
+	case "57014": // query_canceled: the statement timeout.
+		return schema.Unavailable(err, retryAfter)
+	}
+	switch class := err.Code[:min(2, len(err.Code))]; class {
+	case "08", "53", "57", "58": // Connection, resources, operator intervention (shutdown), system.
+		return schema.Unavailable(err, retryAfter)
+	}
+	return schema.Internal(err)
+}
+
+func isConnectionTrouble(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, puddle.ErrClosedPool) || strings.Contains(err.Error(), "conn closed")
+}

@@ -1,0 +1,43 @@
+-- name: InsertSite :one
+insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning *;
+
+-- name: InsertSiteSpace :execrows
+-- Attaches a space of the same organization, and no other.
+insert into site_spaces (id, site_id, space_id, position)
+select sqlc.arg(id), s.id, sp.id, sqlc.arg(position)
+from sites s join spaces sp on sp.organization_id = s.organization_id
+where s.id = sqlc.arg(site_id) and sp.id = sqlc.arg(space_id);
+
+-- name: SiteForUser :one
+-- The site with the user's role in its organization; no row for a foreign or unknown site.
+select sqlc.embed(s), m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+from sites s join memberships m on m.organization_id = s.organization_id
+where s.id = sqlc.arg(site_id) and s.organization_id = sqlc.arg(organization_id) and m.user_id = sqlc.arg(user_id);
+
+-- name: SiteByID :one
+select * from sites where id = $1;
+
+-- name: ListSites :many
+-- Index: sites_organization (organization_id, id).
+select sqlc.embed(s), (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+from sites s
+where s.organization_id = sqlc.arg(organization_id)
+  and s.id > sqlc.arg(after)::text collate "C"
+  and (sqlc.narg(title)::text is null or strpos(lower(s.title), lower(sqlc.narg(title))) > 0)
+  and (sqlc.narg(published)::boolean is null or s.published = sqlc.narg(published))
+  and (sqlc.narg(types)::text[] is null or s.type = any(sqlc.narg(types)))
+  and (sqlc.narg(space)::text is null
+       or exists (select 1 from site_spaces l where l.site_id = s.id and l.space_id = sqlc.narg(space)))
+order by s.id
+limit sqlc.arg(page_size);
+
+-- name: CountSites :one
+-- Index: sites_organization.
+select count(*)
+from sites s
+where s.organization_id = sqlc.arg(organization_id)
+  and (sqlc.narg(title)::text is null or strpos(lower(s.title), lower(sqlc.narg(title))) > 0)
+  and (sqlc.narg(published)::boolean is null or s.published = sqlc.narg(published))
+  and (sqlc.narg(types)::text[] is null or s.type = any(sqlc.narg(types)))
+  and (sqlc.narg(space)::text is null
+       or exists (select 1 from site_spaces l where l.site_id = s.id and l.space_id = sqlc.narg(space)));

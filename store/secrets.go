@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// insightsKeyName must never change: with another key the same visitor would be counted as a new one.
+const insightsKeyName = "insights-visitor-hash"
+
+// InsightsKey gives the installation's 32-byte key for hashing visitor and session ids. It is made once; every node gets the
+// same one, also when several ask for the first time together.
+func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
+	err := s.queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: insightsKeyName, Value: fresh})
+	if err != nil {
+		return nil, interpret(err, "secret")
+	}
+	// A statement of its own: the one above may have waited for another node, whose row its own snapshot cannot see.
+	key, err := s.queries.Secret(ctx, insightsKeyName)
+	if err != nil {
+		return nil, interpret(err, "secret")
+	}
+	if len(key) != len(fresh) {
+		return nil, schema.Internal(fmt.Errorf("secret %s has %d bytes", insightsKeyName, len(key)))
+	}
+	return key, nil
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Store is the handle on Postgres. It is safe for concurrent use between Start and Stop.
+type Store struct {
+	config  *pgxpool.Config
+	pool    *pgxpool.Pool
+	queries *db.Queries
+}
+
+// The rows as Postgres holds them. What a caller may do with one is not in the row: see package api.
+type (
+	Organization = db.Organization
+	Site         = db.Site
+	Space        = db.Space
+	Token        = db.Token
+	User         = db.User
+)
+
+// New checks the settings and connects to nothing.
+func New(cfg Config) (*Store, error) {
+	config, err := cfg.pool()
+	if err != nil {
+		return nil, err
+	}
+	return &Store{config: config}, nil
+}
+
+// Start opens the pool and waits for the first answer. It does not migrate: see Migrate.
+func (s *Store) Start(ctx context.Context) error {
+	pool, err := pgxpool.NewWithConfig(ctx, s.config)
+	if err != nil {
+		return fmt.Errorf("cannot open Postgres pool: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return fmt.Errorf("cannot reach Postgres: %w", err)
+	}
+	s.pool, s.queries = pool, db.New(pool)
+	return nil
+}
+
+// Stop waits for the connections in use to come back and closes them.
+func (s *Store) Stop() {
+	if s.pool != nil {
+		s.pool.Close()
+	}
+}
+
+// Ready says whether Postgres answers and every migration of this binary is in place.
+func (s *Store) Ready(ctx context.Context) error {
+	var version int64
+	err := s.pool.QueryRow(ctx, "select max(version_id) from goose_db_version where is_applied").Scan(&version)
+	if err != nil {
+		return interpret(err, "migrations")
+	}
+	if want := latestMigration(); version < want {
+		return schema.Unavailable(fmt.Errorf("database is at migration %d of %d", version, want), 0)
+	}
+	return nil
+}
+
+// Page is one page of rows and the total. More says that rows follow the last one.
+type Page[T any] struct {
+	Rows  []T
+	Total int64
+	More  bool
+}
+
+// pageOf cuts the row that was asked for beyond the page: its presence alone says that the list goes on.
+func pageOf[T any](rows []T, size int, total int64) Page[T] {
+	if len(rows) > size {
+		// Without a row there is no position to go on from, so an empty page is always a last one.
+		return Page[T]{Rows: rows[:size], Total: total, More: size > 0}
+	}
+	return Page[T]{Rows: rows, Total: total}
+}
+
+// inTx runs fn in one transaction and rolls back whenever fn fails or panics.
+func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx, q *db.Queries) error) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return fn(tx, s.queries.WithTx(tx)) })
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*schema.Error](err); ok {
+		return err
+	}
+	return interpret(err, "object")
+}

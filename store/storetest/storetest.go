@@ -1,0 +1,120 @@
+// Package storetest gives each test a Postgres database of its own, migrated, with a Store on it. It is for tests of store
+// and of the packages above; nothing but tests may import it.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// URL gives a fresh database with every migration in place.
+func URL(t testing.TB) string {
+	t.Helper()
+	return enginetest.PostgresTemplate(t, "store", migrate)
+}
+
+func migrate(url string) error {
+	st, err := store.New(store.Config{URL: url})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err = st.Migrate(ctx)
+	return err
+}
+
+// New gives a started Store on a fresh database; it stops when the test ends.
+func New(t testing.TB) *store.Store {
+	t.Helper()
+	return Open(t, URL(t))
+}
+
+// Open gives a started Store on a database that the test already has; it stops when the test ends.
+func Open(t testing.TB, url string) *store.Store {
+	t.Helper()
+	st, err := store.New(store.Config{URL: url, MaxConns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Stop)
+	return st
+}
+
+// User makes a user with a token.
+func User(t testing.TB, st *store.Store, name string) (store.User, string) {
+	t.Helper()
+	user, err := st.CreateUser(t.Context(), store.NewUser{DisplayName: name, Email: name + "@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user, Token(t, st, store.NewToken{User: user.ID, Name: name})
+}
+
+// Token makes a token.
+func Token(t testing.TB, st *store.Store, token store.NewToken) string {
+	t.Helper()
+	secret, _, err := st.CreateToken(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// Tenant is an organization with a member of every role, a site with its key, and a space.
+type Tenant struct {
+	Organization store.Organization
+	Site         store.Site
+	Space        store.Space
+	// Tokens are by role; the guest's is under the empty role.
+	Tokens  map[schema.Role]string
+	Users   map[schema.Role]store.User
+	SiteKey string
+}
+
+// NewTenant makes a tenant; name keeps it apart from others in the same database.
+func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
+	t.Helper()
+	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]store.User{}}
+	admin, token := User(t, st, name+"-admin")
+	tenant.Users[schema.RoleAdmin], tenant.Tokens[schema.RoleAdmin] = admin, token
+	membership, err := st.CreateOrganization(t.Context(), admin.ID, store.NewOrganization{Title: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant.Organization = membership.Organization
+	for _, role := range append(schema.Roles(), schema.RoleGuest) {
+		if role == schema.RoleAdmin {
+			continue
+		}
+		user, token := User(t, st, fmt.Sprintf("%s-%s", name, role))
+		tenant.Users[role], tenant.Tokens[role] = user, token
+		if err := st.SetMember(t.Context(), tenant.Organization.ID, user.ID, role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tenant.Space, err = st.CreateSpace(t.Context(), store.NewSpace{
+		OrganizationID: tenant.Organization.ID, Title: "Handbook", Emoji: "1f4d6", EditMode: "live",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := st.CreateSite(t.Context(), store.NewSite{
+		OrganizationID: tenant.Organization.ID, Type: "basic", Title: "Docs", Visibility: "public", Spaces: []string{tenant.Space.ID},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant.Site = site.Site
+	tenant.SiteKey = Token(t, st, store.NewToken{SiteID: site.Site.ID, Name: name})
+	return tenant
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Principal is whom an accepted token stands for.
+type Principal struct {
+	TokenID string
+	Kind    schema.TokenKind
+	// UserID is set for user tokens; SiteID and OrganizationID for site keys.
+	UserID         string
+	SiteID         string
+	OrganizationID string
+	// ExpiresAt is zero for a token without an end. Whoever keeps a Principal must look at it again.
+	ExpiresAt time.Time
+	// LastUsedAt is the last use on record, for deciding whether to record another.
+	LastUsedAt time.Time
+}
+
+// NewToken is what a token is made of. User is a user's id or e-mail address; exactly one of User and SiteID is set.
+type NewToken struct {
+	User      string
+	SiteID    string
+	Name      string
+	ExpiresAt *time.Time
+}
+
+// CreateToken makes a token and returns it with its row. The token is not stored, so this is the only time it is seen.
+func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string, row Token, err error) {
+	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
+	switch {
+	case token.User != "" && token.SiteID == "":
+		user, err := s.FindUser(ctx, token.User)
+		if err != nil {
+			return "", Token{}, err
+		}
+		params.Kind, params.UserID = string(schema.TokenUser), &user.ID
+	case token.SiteID != "" && token.User == "":
+		site, err := s.SiteByID(ctx, token.SiteID)
+		if err != nil {
+			return "", Token{}, err
+		}
+		params.Kind, params.SiteID = string(schema.TokenSite), &site.ID
+	default:
+		return "", Token{}, schema.BadRequest("a token is for one user or for one site")
+	}
+	secret = schema.NewToken()
+	row, err = insertToken(ctx, s.queries, secret, params)
+	return secret, row, err
+}
+
+func insertToken(ctx context.Context, q *db.Queries, secret string, params db.InsertTokenParams) (Token, error) {
+	hash := schema.HashToken([]byte(secret))
+	params.Hash = hash[:]
+	row, err := q.InsertToken(ctx, params)
+	return row, interpret(err, "token")
+}
+
+// TokenFilter narrows a list of tokens to one owner.
+type TokenFilter struct {
+	// User is a user's id or e-mail address.
+	User   string
+	SiteID string
+}
+
+// ListTokens lists tokens in the order they were made, for the command line.
+func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, error) {
+	var params db.ListTokensParams
+	if filter.User != "" {
+		user, err := s.FindUser(ctx, filter.User)
+		if err != nil {
+			return nil, err
+		}
+		params.UserID = &user.ID
+	}
+	if filter.SiteID != "" {
+		params.SiteID = &filter.SiteID
+	}
+	rows, err := s.queries.ListTokens(ctx, params)
+	return rows, interpret(err, "tokens")
+}
+
+// RevokeToken ends a token; revoking it again changes nothing. Nodes that have just seen the token may accept it for as long
+// as they remember it, see api.Config.AuthTTL.
+func (s *Store) RevokeToken(ctx context.Context, id string) error {
+	changed, err := s.queries.RevokeToken(ctx, id)
+	if err == nil && changed == 0 {
+		return schema.NotFound("token")
+	}
+	return interpret(err, "token")
+}
+
+// Authenticate finds whom a token stands for. An unknown, expired or revoked token is refused with the same words, so that
+// nobody learns that a guessed token once existed.
+func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
+	refused := schema.Unauthorized("the token is not valid")
+	row, err := s.queries.TokenByHash(ctx, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Principal{}, refused
+	}
+	if err != nil {
+		return Principal{}, interpret(err, "token")
+	}
+	if row.RevokedAt != nil || (row.ExpiresAt != nil && !row.ExpiresAt.After(time.Now())) {
+		return Principal{}, refused
+	}
+	return Principal{
+		TokenID: row.ID, Kind: schema.TokenKind(row.Kind), UserID: deref(row.UserID), SiteID: deref(row.SiteID),
+		OrganizationID: deref(row.SiteOrganizationID), ExpiresAt: deref(row.ExpiresAt), LastUsedAt: deref(row.LastUsedAt),
+	}, nil
+}
+
+// TouchTokens records the use of tokens; a token whose last use on record is less than a minute old is left alone.
+func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
+	return interpret(s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}), "tokens")
+}
+
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

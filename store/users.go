@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// NewUser is what a user is made of. Email may be empty; if not, no other user may have it.
+type NewUser struct {
+	DisplayName string
+	Email       string
+}
+
+// CreateUser adds a user who is in no organization yet.
+func (s *Store) CreateUser(ctx context.Context, user NewUser) (User, error) {
+	return insertUser(ctx, s.queries, user)
+}
+
+func insertUser(ctx context.Context, q *db.Queries, user NewUser) (User, error) {
+	var email *string
+	if user.Email != "" {
+		email = &user.Email
+	}
+	row, err := q.InsertUser(ctx, db.InsertUserParams{ID: schema.NewID(), DisplayName: user.DisplayName, Email: email})
+	return row, interpret(err, "user")
+}
+
+// User reads one user.
+func (s *Store) User(ctx context.Context, id string) (User, error) {
+	row, err := s.queries.UserByID(ctx, id)
+	return row, interpret(err, "user")
+}
+
+// FindUser reads the user with this id or e-mail address; an id holds no @.
+func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
+	if !strings.Contains(idOrEmail, "@") {
+		return s.User(ctx, idOrEmail)
+	}
+	row, err := s.queries.UserByEmail(ctx, idOrEmail)
+	return row, interpret(err, "user")
+}
