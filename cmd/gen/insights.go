@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+var absentText = map[insights.Absent]string{
+	insights.Never:    "never",
+	insights.AsNull:   "`null`",
+	insights.AsEmpty:  "`\"\"`",
+	insights.Excluded: "left out",
+}
+
+// columns writes the column table for the people who query.
+func columns(b *bytes.Buffer) error {
+	b.WriteString("# Insights columns\n\n" + notice)
+	b.WriteString("No value: how an event without a value reads; *left out* means that such events are not in the answer when the column is selected or grouped by.\n\n")
+	b.WriteString("| column | use | values | operators | extra | no value | stored as | what it is |\n|---|---|---|---|---|---|---|---|\n")
+	for _, c := range insights.Columns() {
+		if c.Name == "" {
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Name, use(c), cellText(c.Value.Shape()),
+			operators(c), string(c.Extra), absentText[c.Absent], storedAs(c), cellText(c.Doc))
+	}
+	b.WriteString("\nKept beside these, not queried through the API:\n\n| stored as | privacy | what it is |\n|---|---|---|\n")
+	for _, c := range insights.Columns() {
+		if c.Name == "" {
+			fmt.Fprintf(b, "| %s | %s | %s |\n", storedAs(c), c.Privacy, cellText(c.Doc))
+		}
+	}
+	return nil
+}
+
+func use(c insights.Column) string {
+	switch {
+	case c.Has(insights.Measure):
+		return "metric"
+	case c.Has(insights.Time):
+		return "time"
+	default:
+		return "dimension"
+	}
+}
+
+func operators(c insights.Column) string {
+	switch len(c.Operators) {
+	case 0:
+		return "none"
+	case len(insights.Operators):
+		return "all"
+	}
+	words := make([]string, len(c.Operators))
+	for i, o := range c.Operators {
+		words[i] = o.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+func storedAs(c insights.Column) string {
+	names := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		names[i] = "`" + f.Name + "`"
+	}
+	if len(names) == 0 {
+		return "derived"
+	}
+	return strings.Join(names, ", ")
+}
+
+func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+
+// reasons writes the reasons for which events are refused.
+func reasons(b *bytes.Buffer) error {
+	b.WriteString("# Why an event is refused\n\n" + notice)
+	b.WriteString("A request is taken whole or not at all. The label is the `reason` of `octavo_events_refused_total`.\n\n")
+	b.WriteString("| reason | status | try again | when |\n|---|---|---|---|\n")
+	for _, r := range insights.Reasons {
+		again := "no"
+		if r.Retryable {
+			again = "yes, after `Retry-After`"
+		}
+		fmt.Fprintf(b, "| `%s` | %d | %s | %s |\n", r.Label, r.Status, again, cellText(r.Doc))
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/cmd/observe"
+)
+
+// recorder is a registerer that keeps what is registered with it.
+type recorder struct {
+	prometheus.Registerer
+	seen []prometheus.Collector
+}
+
+func (r *recorder) Register(c prometheus.Collector) error {
+	r.seen = append(r.seen, c)
+	return r.Registerer.Register(c)
+}
+
+func (r *recorder) MustRegister(list ...prometheus.Collector) {
+	for _, c := range list {
+		if err := r.Register(c); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// described is one metric as its description prints itself: client_golang
+// gives no other access to it.
+var described = regexp.MustCompile(`^Desc\{fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
+
+// metrics writes every metric that the server registers.
+func metrics(b *bytes.Buffer) error {
+	r := &recorder{Registerer: prometheus.NewRegistry()}
+	if _, err := observe.New(r); err != nil {
+		return err
+	}
+	var lines []string
+	for _, c := range r.seen {
+		descriptions := make(chan *prometheus.Desc, 16)
+		c.Describe(descriptions)
+		close(descriptions)
+		for d := range descriptions {
+			m := described.FindStringSubmatch(d.String())
+			if m == nil {
+				return fmt.Errorf("a description reads otherwise than expected: %s", d)
+			}
+			labels := ""
+			if m[3] != "" {
+				labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"
+			}
+			lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |\n", m[1], kindOf(c), labels, cellText(m[2])))
+		}
+	}
+	if len(lines) == 0 {
+		return errors.New("nothing is registered")
+	}
+	sort.Strings(lines)
+	b.WriteString("# Metrics\n\n" + notice + "Served at `/metrics`, beside those of the Go runtime and the process.\n\n")
+	b.WriteString("| metric | kind | labels | what it is |\n|---|---|---|---|\n" + strings.Join(lines, ""))
+	return nil
+}
+
+func kindOf(c prometheus.Collector) string {
+	switch c.(type) {
+	case *prometheus.CounterVec:
+		return "counter"
+	case *prometheus.GaugeVec:
+		return "gauge"
+	case *prometheus.HistogramVec, prometheus.Histogram:
+		return "histogram"
+	case prometheus.Gauge: // a gauge has all that a counter has, so it is asked first
+		return "gauge"
+	case prometheus.Counter:
+		return "counter"
+	}
+	return "other"
+}

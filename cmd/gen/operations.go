@@ -1,0 +1,18 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/octavo-docs/octavo/api"
+)
+
+// operations writes the operation table.
+func operations(b *bytes.Buffer) error {
+	b.WriteString("# Operations\n\n" + notice + "Paths are below `/v1`. Every operation needs `Authorization: Bearer <token>`.\n\n")
+	b.WriteString("| operation | method and path | success | who may | what it does |\n|---|---|---|---|---|\n")
+	for _, op := range api.Operations() {
+		fmt.Fprintf(b, "| `%s` | `%s %s` | %d | %s | %s |\n", op.ID, op.Method, op.Path, op.Status, op.Scope, cellText(op.Doc))
+	}
+	return nil
+}

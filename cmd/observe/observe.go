@@ -1,0 +1,65 @@
+// Package observe puts every part's metrics into one registry. It is apart
+// from the server so that cmd/gen documents just what the server exports.
+package observe
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/query"
+)
+
+// Metrics are the measurements of one process.
+type Metrics struct {
+	API    *api.PrometheusMetrics
+	Ingest *ingest.Metrics
+	Query  *query.Metrics
+
+	restarts *prometheus.CounterVec
+}
+
+// New registers all metrics of the product.
+func New(r prometheus.Registerer) (*Metrics, error) {
+	requests, err := api.NewPrometheusMetrics(r)
+	if err != nil {
+		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
+	}
+	m := &Metrics{
+		API: requests, Ingest: ingest.NewMetrics(r), Query: query.NewMetrics(r),
+		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_engine_restarts_total",
+			Help: "Restarts of embedded engines that ended or did not answer, by engine.",
+		}, []string{"engine"}),
+	}
+	if err := r.Register(m.restarts); err != nil {
+		return nil, fmt.Errorf("cannot register the engines' metrics: %w", err)
+	}
+	return m, nil
+}
+
+// EngineRestarted counts a restart of an embedded engine.
+func (m *Metrics) EngineRestarted(engine string) { m.restarts.WithLabelValues(engine).Inc() }
+
+// Runtime registers what the Go runtime and the process tell of themselves.
+func Runtime(r prometheus.Registerer) error {
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := r.Register(c); err != nil {
+			return fmt.Errorf("cannot register the runtime's metrics: %w", err)
+		}
+	}
+	return nil
+}
+
+// Handler serves a registry to Prometheus.
+func Handler(g prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(g, promhttp.HandlerOpts{})
+}

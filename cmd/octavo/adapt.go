@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// ingest and query know nothing of the API, and the API nothing of them: these
+// adapters are where their words meet.
+
+// comeBack is when a client may come back after a refusal that will pass.
+const comeBack = time.Second
+
+type eventIntake struct{ intake *ingest.Intake }
+
+func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
+	err := a.intake.Accept(ctx, ingest.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, ingest.Client{IP: from.IP, Now: from.Now})
+	if err == nil {
+		return nil
+	}
+	refused, ok := errors.AsType[*ingest.Error](err)
+	if !ok {
+		return err
+	}
+	e := &schema.Error{Code: schema.Code(refused.Reason.Status), Message: refused.Message, Cause: refused.Cause}
+	if refused.Field != "" {
+		e.Details = []schema.Detail{{Field: refused.Field, Problem: refused.Problem}}
+	}
+	if refused.Reason.Retryable {
+		e.RetryAfter = comeBack
+	}
+	return e
+}
+
+type insightsQueries struct{ service *query.Service }
+
+func (a insightsQueries) Aggregate(ctx context.Context, site string, body []byte) ([]byte, map[string]string, error) {
+	return a.service.Aggregate(ctx, site, body, time.Now())
+}
+
+func (a insightsQueries) VisitorSegments(ctx context.Context, site string) ([]byte, map[string]string, error) {
+	list, err := a.service.VisitorSegments(ctx, site, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := json.Marshal(list)
+	return answer, nil, err
+}

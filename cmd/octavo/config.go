@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Settings are what `serve`, `migrate` and `token` need to know. Each is a
+// flag, an environment variable and a member of the configuration file, in
+// this order of precedence.
+type Settings struct {
+	Listen    string   `env:"OCTAVO_LISTEN" default:"127.0.0.1:8080" help:"Address to serve HTTP on."`
+	PublicURL string   `env:"OCTAVO_PUBLIC_URL" help:"Address under which clients reach this server, for the URLs in answers. Default: http:// and the listen address."`
+	DataDir   string   `env:"OCTAVO_DATA_DIR" default:"data" type:"path" help:"Directory of the embedded engines' data."`
+	Roles     []string `env:"OCTAVO_ROLES" default:"api,sink,jobs" help:"What this node does: api, sink, jobs."`
+
+	PostgresURL       string   `env:"OCTAVO_POSTGRES_URL" help:"Postgres 15 or later. Default: the embedded one."`
+	KafkaBrokers      []string `env:"OCTAVO_KAFKA_BROKERS" help:"Kafka brokers, host:port. Default: the embedded one."`
+	ClickHouseURL     string   `name:"clickhouse-url" env:"OCTAVO_CLICKHOUSE_URL" help:"ClickHouse over its native protocol (clickhouse://). Default: the embedded one."`
+	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster, for replicated and distributed tables."`
+	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Folder in which npm installed the embedded engines. Default: deploy/engines beside the program or the working directory."`
+
+	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
+	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic when it is created."`
+	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic when it is created: 3 on a cluster."`
+
+	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
+	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
+	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" help:"On the first start with an empty database, the first user's token."`
+	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For is believed."`
+
+	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
+	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
+}
+
+var allRoles = []string{"api", "sink", "jobs"}
+
+// Validate is called by kong. It finds what can be known to be wrong before
+// anything is started, and names the setting.
+func (s *Settings) Validate() error {
+	for _, role := range s.Roles {
+		if !slices.Contains(allRoles, role) {
+			return fmt.Errorf("OCTAVO_ROLES: unknown role %q, known are %s", role, strings.Join(allRoles, ", "))
+		}
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("OCTAVO_LISTEN: %q is not host:port", s.Listen)
+	}
+	if s.KafkaPartitions < 1 || s.KafkaPartitions > 1<<16 {
+		return fmt.Errorf("OCTAVO_KAFKA_PARTITIONS: must be from 1 to %d", 1<<16)
+	}
+	if s.KafkaReplicas < 1 {
+		return fmt.Errorf("OCTAVO_KAFKA_REPLICAS: must be at least 1")
+	}
+	if s.EventMaxFuture < 0 {
+		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
+	}
+	_, err := s.proxies()
+	return err
+}
+
+func (s *Settings) proxies() ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for _, text := range s.TrustedProxies {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("OCTAVO_TRUSTED_PROXIES: %q is not a network such as 10.0.0.0/8", text)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }
+
+// publicURL is the address in the URLs of answers.
+func (s *Settings) publicURL() string {
+	if s.PublicURL != "" {
+		return strings.TrimRight(s.PublicURL, "/")
+	}
+	host, port, _ := net.SplitHostPort(s.Listen) // checked by Validate
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// logger writes JSON lines to stderr: stdout is for what a person asked for.
+func (s *Settings) logger() *slog.Logger {
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: s.LogLevel}))
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 90 * time.Second
+
+// program is the octavo binary, built once for this package's tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "octavo-test-")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	path := filepath.Join(dir, "octavo")
+	output, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("cannot build octavo: %w\n%s", err, output)
+	}
+	return path, nil
+})
+
+// programDir is program's folder, once there is one.
+var programDir string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir) // a temporary folder that ends with this run
+	}
+	os.Exit(code)
+}
+
+func binary(t *testing.T) string {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// instance is a running `octavo serve --quickstart` with engines of its own.
+type instance struct {
+	t                     *testing.T
+	dir, listen           string
+	url, token, org, site string
+	env                   []string
+	cmd                   *exec.Cmd
+	output                *syncBuffer
+	ended                 chan error
+}
+
+// newInstance chooses an address and starts a server on an empty data
+// directory. It is killed at the test's end if it still runs.
+func newInstance(t *testing.T, env ...string) *instance {
+	t.Helper()
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), env: env}
+	i.start()
+	t.Cleanup(i.kill)
+	return i
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func (i *instance) start() {
+	i.t.Helper()
+	i.output = &syncBuffer{}
+	i.cmd = exec.Command(binary(i.t), "serve", "--quickstart")
+	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
+	i.cmd.Env = append(i.cmd.Env, i.env...)
+	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output
+	i.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := i.cmd.Start(); err != nil {
+		i.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	cmd := i.cmd
+	go func() { ended <- cmd.Wait() }()
+	i.ended = ended
+	i.url = "http://" + i.listen
+	i.until("ready", func() error {
+		select {
+		case err := <-i.ended:
+			i.ended <- err
+			i.t.Fatalf("octavo ended instead of starting: %v\n%s", err, i.output)
+		default:
+		}
+		if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
+			return fmt.Errorf("readyz answers %d %s", status, body)
+		}
+		if !strings.Contains(i.output.String(), "Octavo is ready") {
+			return errors.New("it has not said that it is ready")
+		}
+		return nil
+	})
+	i.readQuickstart()
+}
+
+func enginesDir(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("OCTAVO_ENGINES_DIR"); dir != "" {
+		return dir
+	}
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "deploy", "engines")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		if os.Getenv(enginetest.EnvRequire) == "" {
+			t.Skip("needs the engines: run `make engines`")
+		}
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (i *instance) readQuickstart() {
+	i.t.Helper()
+	text, err := os.ReadFile(filepath.Join(i.dir, "quickstart.env"))
+	if errors.Is(err, os.ErrNotExist) {
+		return // another instance made the organization
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	members := map[string]*string{"OCTAVO_TOKEN": &i.token, "OCTAVO_ORG": &i.org, "OCTAVO_SITE": &i.site}
+	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+		name, value, _ := strings.Cut(s.Text(), "=")
+		if at, ok := members[name]; ok {
+			*at = value
+		}
+	}
+}
+
+// stop ends the server as a service manager does, and wants a clean exit.
+func (i *instance) stop() {
+	i.t.Helper()
+	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		i.t.Fatal(err)
+	}
+	select {
+	case err := <-i.ended:
+		i.ended <- err
+		if err != nil {
+			i.t.Fatalf("SIGTERM should end it with 0: %v\n%s", err, i.output)
+		}
+	case <-time.After(patience):
+		i.t.Fatalf("it does not end\n%s", i.output)
+	}
+}
+
+// kill is kill -9 of the server; its engines go with it.
+func (i *instance) kill() {
+	_ = i.cmd.Process.Kill() // it may have ended
+	err := <-i.ended
+	i.ended <- err
+}
+
+func (i *instance) request(method, path, token string, body []byte) (int, []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, i.url+path, bytes.NewReader(body))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	return res.StatusCode, answer
+}
+
+func (i *instance) insights() string {
+	return "/v1/orgs/" + i.org + "/sites/" + i.site + "/insights"
+}
+
+// post sends events and returns the status and the answer.
+func (i *instance) post(token string, events ...string) (int, []byte) {
+	return i.request("POST", i.insights()+"/events", token, []byte(`{"events":[`+strings.Join(events, ",")+`]}`))
+}
+
+func pageView(visitor string) string {
+	return fmt.Sprintf(`{"type":"page_view","session":{"visitorId":%q,"sessionId":"s"},"location":{"url":"https://docs.example.com/"}}`, visitor)
+}
+
+// aggregate runs a query and returns its columns' values by name.
+func (i *instance) aggregate(body string) (map[string][]any, error) {
+	status, answer := i.request("POST", i.insights()+"/events/aggregate", i.token, []byte(body))
+	if status != 200 {
+		return nil, fmt.Errorf("aggregate answers %d %s", status, answer)
+	}
+	var result struct {
+		Columns []struct {
+			Column string
+			Values []any
+		}
+	}
+	if err := json.Unmarshal(answer, &result); err != nil {
+		return nil, err
+	}
+	columns := map[string][]any{}
+	for _, c := range result.Columns {
+		columns[c.Column] = c.Values
+	}
+	return columns, nil
+}
+
+// wantCounts waits until the site has so many events of so many visitors.
+func (i *instance) wantCounts(events, visitors int) {
+	i.t.Helper()
+	i.until(fmt.Sprintf("%d events of %d visitors", events, visitors), func() error {
+		got, err := i.aggregate(`{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},"select":[{"column":"eventsCount"},{"column":"visitorsCount"}]}`)
+		if err != nil {
+			return err
+		}
+		have := fmt.Sprint(got["eventsCount"][0], got["visitorsCount"][0])
+		if have != fmt.Sprint(events, visitors) {
+			return fmt.Errorf("there are %s", have)
+		}
+		return nil
+	})
+}
+
+// until waits for a condition.
+func (i *instance) until(what string, condition func() error) {
+	i.t.Helper()
+	var err error
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err = condition(); err == nil {
+			return
+		}
+	}
+	i.t.Fatalf("no %s: %v\n%s", what, err, i.output)
+}
+
+// engine finds the process of one of the server's engines, 0 if it has none.
+func (i *instance) engine(name string) int {
+	marks := map[string]string{"postgres": filepath.Join(i.dir, "postgres"), "kafka": "engine\x00kafka", "clickhouse": "engine\x00clickhouse"}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if fields[1] != strconv.Itoa(i.cmd.Process.Pid) || fields[0] == "Z" {
+			continue
+		}
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && strings.Contains(string(line), marks[name]) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// syncBuffer is a buffer that a process writes while a test reads it.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

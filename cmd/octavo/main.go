@@ -1,0 +1,33 @@
+// Command octavo is the whole product: a documentation-site API with insights,
+// and the engines under it.
+package main
+
+import (
+	"context"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Config kong.ConfigFlag `env:"OCTAVO_CONFIG" help:"JSON file with settings."`
+
+	Serve   ServeCmd   `cmd:"" help:"Run the server."`
+	Seed    SeedCmd    `cmd:"" help:"Write a believable example site's events through the public API."`
+	Token   TokenCmd   `cmd:"" help:"Make, list and end tokens."`
+	Migrate MigrateCmd `cmd:"" help:"Bring the databases to this version's schema."`
+	Engine  EngineCmd  `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
+}
+
+func main() {
+	var cli commands
+	ctx := kong.Parse(&cli, kong.Name("octavo"), kong.Description("Documentation-site API with insights."),
+		kong.UsageOnError(), kong.Configuration(kong.JSON))
+	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// untilSignalled is done when the process is told to stop.
+func untilSignalled() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+}

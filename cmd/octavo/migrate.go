@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// MigrateCmd brings both databases to this binary's schema. `serve` does the
+// same when it starts.
+type MigrateCmd struct {
+	Settings `embed:""`
+}
+
+// Run migrates and says what it did.
+func (c *MigrateCmd) Run() (err error) {
+	ctx, stop := untilSignalled()
+	defer stop()
+	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: true, ClickHouse: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	st, err := openStore(ctx, b.postgresURL)
+	if err != nil {
+		return err
+	}
+	defer st.Stop()
+	events, err := openClickHouse(b.clickHouseURL, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, events.Close()) }()
+	done, err := migrate(ctx, &c.Settings, st, events)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d migrations applied to Postgres, %d statements to ClickHouse\n", done.postgres, done.clickHouse)
+	return nil
+}
+
+type migrated struct{ postgres, clickHouse int }
+
+// migrate is safe to run on several nodes at once: Postgres migrations hold a
+// lock, ClickHouse statements can be repeated.
+func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (migrated, error) {
+	var done migrated
+	var err error
+	if done.postgres, err = st.Migrate(ctx); err != nil {
+		return done, err
+	}
+	topology := insights.Topology{Cluster: s.ClickHouseCluster}
+	have, err := eventsTable(ctx, events)
+	if err != nil {
+		return done, err
+	}
+	statements := insights.UpgradeStatements(topology, have)
+	if len(have) == 0 {
+		statements = insights.CreateStatements(topology)
+	}
+	for _, statement := range statements {
+		if err := events.Exec(ctx, statement); err != nil {
+			return done, fmt.Errorf("cannot migrate ClickHouse: %w (statement: %s)", err, statement)
+		}
+		done.clickHouse++
+	}
+	return done, nil
+}
+
+// eventsTable reads the columns of the events table and their types; none if
+// there is no table.
+func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, error) {
+	rows, err := events.Query(ctx,
+		"SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",
+		driver.NamedValue{Name: "table", Value: insights.Table})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the events table's columns: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // what could fail is in rows.Err
+	have := map[string]string{}
+	for rows.Next() {
+		var name, typ string
+		if err := rows.Scan(&name, &typ); err != nil {
+			return nil, fmt.Errorf("cannot read the events table's columns: %w", err)
+		}
+		have[name] = typ
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("cannot read the events table's columns: %w", err)
+	}
+	return have, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/octavo-docs/octavo/store"
+)
+
+// quickstart is what a first start made for a person who tries Octavo out. It
+// is kept in the data directory, readable by its owner only, so that later
+// starts and the README's commands can use it.
+type quickstart struct{ URL, Token, Org, Site string }
+
+func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
+
+// bootstrap makes the first user if the database is empty; with example also
+// an organization and a site. It returns nil when there is nothing to show.
+func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) (*quickstart, error) {
+	if !example && s.BootstrapToken == "" {
+		return nil, nil
+	}
+	want := store.Bootstrap{Token: s.BootstrapToken}
+	if example {
+		want.OrganizationTitle, want.SiteTitle = "Example", "Example docs"
+	}
+	made, err := st.Bootstrap(ctx, want)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the first user (OCTAVO_BOOTSTRAP_TOKEN): %w", err)
+	}
+	if !example {
+		return nil, nil
+	}
+	if !made.Created {
+		return earlierQuickstart(s)
+	}
+	q := &quickstart{URL: s.publicURL(), Token: made.Token, Org: made.Organization.ID, Site: made.Site.ID}
+	return q, q.save(s)
+}
+
+// earlierQuickstart is what an earlier start made, nil if it made nothing.
+func earlierQuickstart(s *Settings) (*quickstart, error) {
+	text, err := os.ReadFile(quickstartFile(s))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what the first start made: %w", err)
+	}
+	q := &quickstart{}
+	members := map[string]*string{"OCTAVO_TOKEN": &q.Token, "OCTAVO_ORG": &q.Org, "OCTAVO_SITE": &q.Site}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if at, ok := members[name]; ok {
+			*at = value
+		}
+	}
+	q.URL = s.publicURL() // it may be another than at the first start
+	return q, q.save(s)
+}
+
+func (q *quickstart) save(s *Settings) error {
+	text := fmt.Sprintf("OCTAVO_URL=%s\nOCTAVO_TOKEN=%s\nOCTAVO_ORG=%s\nOCTAVO_SITE=%s\n", q.URL, q.Token, q.Org, q.Site)
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return fmt.Errorf("cannot keep what the first start made: %w", err)
+	}
+	if err := os.WriteFile(quickstartFile(s), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("cannot keep what the first start made: %w", err)
+	}
+	return nil
+}
+
+var welcome = template.Must(template.New("welcome").Parse(`
+Octavo is ready at {{.URL}}
+{{- if .Token}}
+Token: {{.Token}}
+(kept with the ids below in {{.File}}; stop with Ctrl-C)
+
+1. Who am I?
+
+curl -s -w '\n' {{.URL}}/v1/user -H "Authorization: Bearer {{.Token}}"
+
+2. Post two visitor events:
+
+curl -s -w '%{http_code}\n' {{.URL}}/v1/orgs/{{.Org}}/sites/{{.Site}}/insights/events \
+  -H "Authorization: Bearer {{.Token}}" -H "Content-Type: application/json" \
+  -d '{"events":[
+        {"type":"page_view","session":{"visitorId":"v1","sessionId":"s1"},"location":{"url":"https://docs.example.com/start?utm_source=mail"}},
+        {"type":"search_type_query","query":"webhooks","session":{"visitorId":"v2","sessionId":"s2"},"location":{"url":"https://docs.example.com/"}}]}'
+
+3. Read them back, within two seconds:
+
+curl -s -w '\n' {{.URL}}/v1/orgs/{{.Org}}/sites/{{.Site}}/insights/events/aggregate \
+  -H "Authorization: Bearer {{.Token}}" -H "Content-Type: application/json" \
+  -d '{"range":"last24Hours","groupBy":[{"column":"eventType"}],"select":[{"column":"eventType"},{"column":"eventsCount"},{"column":"visitorsCount"}]}'
+{{- end}}
+
+`))
+
+// print shows the address, the token and three commands to paste.
+func (q *quickstart) print(w io.Writer, s *Settings) error {
+	var b bytes.Buffer
+	if err := welcome.Execute(&b, struct {
+		quickstart
+		File string
+	}{*q, quickstartFile(s)}); err != nil {
+		return fmt.Errorf("cannot print the first commands: %w", err)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}

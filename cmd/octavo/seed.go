@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/octavo-docs/octavo/bench/workload"
+)
+
+// SeedCmd fills a server with believable visitor events through its public
+// API, as a site would send them.
+type SeedCmd struct {
+	URL         string `help:"Address of the server." default:"http://127.0.0.1:8080" env:"OCTAVO_URL"`
+	Token       string `help:"API token of a user, or with --org and --site a site key." required:"" env:"OCTAVO_TOKEN"`
+	Events      int    `help:"How many events to send." default:"500000"`
+	Days        int    `help:"Over how many days until now to spread them." default:"30"`
+	Visitors    int    `help:"How many different people visit." default:"50000"`
+	Org         string `help:"Organization to use; absent: a new one, Example docs."`
+	Site        string `help:"Site to use, of the organization; absent: a new one, Example docs, with spaces."`
+	Batch       int    `help:"Events per request." default:"500"`
+	Concurrency int    `help:"Requests at the same time." default:"4"`
+	Seed        uint64 `help:"Equal seeds make equal visitors, pages and sessions." default:"1"`
+}
+
+// Validate is called by kong before Run.
+func (c *SeedCmd) Validate() error {
+	base, err := url.Parse(c.URL)
+	switch {
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return fmt.Errorf("--url %q is not an address such as http://127.0.0.1:8080", c.URL)
+	case c.Events < 1 || c.Days < 1 || c.Visitors < 1 || c.Batch < 1 || c.Concurrency < 1:
+		return errors.New("--events, --days, --visitors, --batch and --concurrency must be at least 1")
+	case c.Site != "" && c.Org == "":
+		return errors.New("--site needs --org, the organization that the site belongs to")
+	}
+	return nil
+}
+
+// Run sends the events; it stops cleanly on SIGINT and SIGTERM.
+func (c *SeedCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return c.run(ctx, os.Stdout, newSeedProgress(os.Stderr, c.Events))
+}
+
+func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress seedProgress) error {
+	client, release := newSeedClient(ctx, strings.TrimRight(c.URL, "/"), c.Token, c.Concurrency)
+	defer release()
+	target, err := c.target(ctx, client, out)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	sent, err := c.send(ctx, client, target, progress)
+	progress.done()
+	took := time.Since(began)
+	fmt.Fprintf(out, "Sent %d of %d events to site %s of organization %s in %s (%.0f events/s).\n",
+		sent, c.Events, target.site, target.org, took.Round(time.Millisecond), float64(sent)/took.Seconds())
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("stopped after %d of %d events", sent, c.Events)
+	case err != nil:
+		return fmt.Errorf("cannot seed beyond %d of %d events: %w", sent, c.Events, err)
+	}
+	fmt.Fprintf(out, "The visits of the last 30 days, by device and day, with the token in OCTAVO_TOKEN:\n\n%s\n", c.example(target))
+	return nil
+}
+
+// seedTarget is what the events are sent to.
+type seedTarget struct {
+	org, site string
+	spaces    []string
+}
+
+func (t seedTarget) insights() string {
+	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
+}
+
+// target finds out where to send, and creates what the flags do not name.
+func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer) (seedTarget, error) {
+	t := seedTarget{org: c.Org, site: c.Site}
+	if t.site != "" {
+		// A site key may post events and nothing else, so ask nothing else.
+		return t, nil
+	}
+	// Asked first so that a bad token is found before anything is created.
+	if err := client.get(ctx, "/v1/user"); err != nil {
+		return t, fmt.Errorf("cannot use the token: %w", err)
+	}
+	var err error
+	if t.org == "" {
+		if t.org, err = client.create(ctx, "/v1/orgs", map[string]any{"title": "Example docs"}); err != nil {
+			return t, fmt.Errorf("cannot create an organization: %w", err)
+		}
+		fmt.Fprintf(out, "Created organization %s, Example docs.\n", t.org)
+	}
+	org := "/v1/orgs/" + url.PathEscape(t.org)
+	for _, title := range workload.SpaceTitles() {
+		id, err := client.create(ctx, org+"/spaces", map[string]any{"title": title})
+		if err != nil {
+			return t, fmt.Errorf("cannot create the space %s: %w", title, err)
+		}
+		t.spaces = append(t.spaces, id)
+	}
+	if t.site, err = client.create(ctx, org+"/sites", map[string]any{"title": "Example docs", "spaces": t.spaces}); err != nil {
+		return t, fmt.Errorf("cannot create a site: %w", err)
+	}
+	fmt.Fprintf(out, "Created site %s, Example docs, with %d spaces.\n", t.site, len(t.spaces))
+	return t, nil
+}
+
+type seedBatch struct {
+	number, events int
+	body           []byte
+}
+
+// send generates and posts the events and returns how many were acknowledged.
+func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress seedProgress) (int, error) {
+	generator := workload.New(workload.Options{
+		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces,
+		End: time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,
+	})
+	group, ctx := errgroup.WithContext(ctx)
+	batches := make(chan seedBatch, c.Concurrency)
+	free := make(chan []byte, 2*c.Concurrency+1)
+	for range cap(free) {
+		free <- nil
+	}
+	group.Go(func() error {
+		defer close(batches)
+		for number, left := 0, c.Events; left > 0; number++ {
+			var buffer []byte
+			select {
+			case buffer = <-free:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			n := min(c.Batch, left)
+			left -= n
+			batch := seedBatch{number: number, events: n, body: generator.AppendBatch(buffer[:0], n)}
+			select {
+			case batches <- batch:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	var sent atomic.Int64
+	path := target.insights() + "/events"
+	for range c.Concurrency {
+		group.Go(func() error {
+			for batch := range batches {
+				if err := client.post(ctx, path, batch.number, batch.body); err != nil {
+					return fmt.Errorf("batch %d of %d events: %w", batch.number, batch.events, err)
+				}
+				sent.Add(int64(batch.events))
+				progress.add(batch.events)
+				free <- batch.body
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return int(sent.Load()), err
+}
+
+// example is a command that shows what was sent. The token is not in it, so
+// that it does not end up in logs.
+func (c *SeedCmd) example(t seedTarget) string {
+	return `curl -s -H "Authorization: Bearer $OCTAVO_TOKEN" -H 'Content-Type: application/json' \
+  -d '{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"visitorDevice"},{"column":"eventsCount"},{"column":"visitorsCount"}],` +
+		`"groupBy":[{"column":"datetime","interval":"day"},{"column":"visitorDevice"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}]}' \
+  ` + strings.TrimRight(c.URL, "/") + t.insights() + `/events/aggregate
+`
+}

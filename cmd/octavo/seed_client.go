@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// seedAttempts and seedLongestWait bound how long a batch is retried: with
+	// a server that never recovers, about two minutes.
+	seedAttempts    = 8
+	seedLongestWait = 30 * time.Second
+	// seedGrace is how long requests under way may go on after an interrupt.
+	seedGrace = 10 * time.Second
+)
+
+// seedClient speaks to the public API.
+type seedClient struct {
+	base, token string
+	run         string // begins the idempotency keys of this run
+	http        *http.Client
+	// requests outlives the command's context by seedGrace, so that an
+	// interrupt does not cut off requests whose outcome it could not tell.
+	requests context.Context
+	pause    func(ctx context.Context, d time.Duration) error
+}
+
+// newSeedClient makes a client; release it when done.
+func newSeedClient(ctx context.Context, base, token string, connections int) (c *seedClient, release func()) {
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(seedGrace, cancel) })
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = connections
+	c = &seedClient{
+		base: base, token: token, run: uuid.NewString(), requests: requests, pause: seedPause,
+		http: &http.Client{Transport: transport, Timeout: 2 * time.Minute},
+	}
+	return c, func() {
+		unhook()
+		cancel()
+		transport.CloseIdleConnections()
+	}
+}
+
+func seedPause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// post sends a batch, again while the server is busy or out of reach. The key
+// makes that safe where an answer was lost.
+func (c *seedClient) post(ctx context.Context, path string, number int, body []byte) error {
+	key := c.run + "-" + strconv.Itoa(number)
+	_, err := c.send(ctx, http.MethodPost, path, body, http.StatusNoContent, key)
+	return err
+}
+
+func (c *seedClient) get(ctx context.Context, path string) error {
+	_, err := c.send(ctx, http.MethodGet, path, nil, http.StatusOK, "")
+	return err
+}
+
+// create makes a resource and returns its id.
+func (c *seedClient) create(ctx context.Context, path string, members map[string]any) (string, error) {
+	body, err := json.Marshal(members)
+	if err != nil {
+		return "", err
+	}
+	answer, err := c.send(ctx, http.MethodPost, path, body, http.StatusCreated, "")
+	if err != nil {
+		return "", err
+	}
+	var made struct{ ID string }
+	if err := json.Unmarshal(answer, &made); err != nil || made.ID == "" {
+		return "", fmt.Errorf("POST %s answered without an id: %.200s", path, answer)
+	}
+	return made.ID, nil
+}
+
+// send makes a request until it has an answer that waiting would not change.
+// Without a key it is not repeated where the outcome is unknown.
+func (c *seedClient) send(ctx context.Context, method, path string, body []byte, want int, key string) ([]byte, error) {
+	var last error
+	for attempt := range seedAttempts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		status, after, answer, err := c.once(method, path, body, key)
+		wait := min(250*time.Millisecond<<attempt, seedLongestWait)
+		switch {
+		case err != nil && key == "" && method != http.MethodGet:
+			return nil, fmt.Errorf("%w (is the server running at %s?)", err, c.base)
+		case err != nil:
+			last = fmt.Errorf("%w (is the server running at %s?)", err, c.base)
+			if attempt == 0 && method == http.MethodGet {
+				// The first request of all: a wrong address should not take
+				// minutes to say so.
+				return nil, last
+			}
+		case status == want:
+			return answer, nil
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+			last = answerError(method, path, status, answer)
+			if after >= 0 {
+				wait = min(after, seedLongestWait)
+			}
+		default:
+			return nil, answerError(method, path, status, answer)
+		}
+		if attempt == seedAttempts-1 {
+			break
+		}
+		if err := c.pause(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("gave up after %d attempts: %w", seedAttempts, last)
+}
+
+// once makes one request. after is what Retry-After says, -1 if nothing.
+func (c *seedClient) once(method, path string, body []byte, key string) (status int, after time.Duration, answer []byte, err error) {
+	request, err := http.NewRequestWithContext(c.requests, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, -1, nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return 0, -1, nil, err
+	}
+	defer response.Body.Close()
+	// Read to the end, or the connection could not be used again.
+	answer, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		return 0, -1, nil, fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+	}
+	return response.StatusCode, retryAfter(response.Header.Get("Retry-After")), answer, nil
+}
+
+// retryAfter reads the header's two forms; -1 is absent or neither.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+		return time.Duration(min(seconds, int(seedLongestWait/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at))
+	}
+	return -1
+}
+
+// answerError says what the server said.
+func answerError(method, path string, status int, answer []byte) error {
+	var body struct {
+		Error struct{ Message string }
+	}
+	said := string(answer)
+	if json.Unmarshal(answer, &body) == nil && body.Error.Message != "" {
+		said = body.Error.Message
+	}
+	err := fmt.Errorf("%s %s answered %d: %.300s", method, path, status, said)
+	if status == http.StatusRequestEntityTooLarge {
+		err = errors.Join(err, errors.New("a smaller --batch makes smaller requests"))
+	}
+	return err
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/observe"
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// clickHouseConnections bounds the connections of one node to the insights
+// store: queries run side by side, the sink inserts on one.
+const clickHouseConnections = 16
+
+// ServeCmd runs the server until it is told to stop.
+type ServeCmd struct {
+	Settings   `embed:""`
+	Quickstart bool `help:"On the first start also make an organization and a site, and print commands to try."`
+}
+
+// Run starts the parts in order, waits, and stops them in reverse.
+func (c *ServeCmd) Run() error {
+	ctx, stop := untilSignalled()
+	defer stop()
+	log := c.logger()
+	n := &node{settings: &c.Settings, log: log}
+	err := n.start(ctx, c.Quickstart)
+	if err == nil {
+		err = n.wait(ctx)
+	}
+	stop() // a second signal ends the process at once
+	bounded, cancel := context.WithTimeout(context.Background(), c.StopTimeout)
+	defer cancel()
+	if stopErr := n.stop(bounded); stopErr != nil {
+		err = errors.Join(err, stopErr)
+	}
+	// A stop that was asked for is a success, also in the middle of a start.
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// node is one running process. Its parts are started in the order of the
+// members and stopped in reverse.
+type node struct {
+	settings *Settings
+	log      *slog.Logger
+	stops    []stopper
+
+	backends *backends
+	store    *store.Store
+	events   driver.Conn
+	eventLog *ingest.Log // nil without the role api
+	metrics  *observe.Metrics
+	registry *prometheus.Registry
+	checks   []api.Check
+	server   *api.Server
+}
+
+type stopper struct {
+	part string
+	stop func(context.Context) error
+}
+
+func (n *node) onStop(part string, stop func(context.Context) error) {
+	n.stops = append(n.stops, stopper{part, stop})
+}
+
+func (n *node) start(ctx context.Context, example bool) error {
+	began := time.Now()
+	if err := n.open(ctx); err != nil {
+		return err
+	}
+	done, err := migrate(ctx, n.settings, n.store, n.events)
+	if err != nil {
+		return err
+	}
+	if done != (migrated{}) {
+		n.log.Info("migrated", "postgres", done.postgres, "clickhouse", done.clickHouse)
+	}
+	first, err := bootstrap(ctx, n.settings, n.store, example)
+	if err != nil {
+		return err
+	}
+	if err := n.startLog(ctx); err != nil {
+		return err
+	}
+	if err := n.startSink(ctx); err != nil {
+		return err
+	}
+	if err := n.startServer(ctx); err != nil {
+		return err
+	}
+	n.log.Info("ready", "listen", n.server.Addr().String(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
+	if !example {
+		return nil
+	}
+	if first == nil { // the database is somebody's already
+		first = &quickstart{URL: n.settings.publicURL()}
+	}
+	return first.print(os.Stdout, n.settings)
+}
+
+// open makes the metrics, finds or starts the engines, and connects.
+func (n *node) open(ctx context.Context) error {
+	n.registry = prometheus.NewRegistry()
+	var err error
+	if n.metrics, err = observe.New(n.registry); err != nil {
+		return err
+	}
+	if err := observe.Runtime(n.registry); err != nil {
+		return err
+	}
+	n.backends, err = openBackends(ctx, n.settings, embedded.All, n.log, n.metrics.EngineRestarted)
+	if err != nil {
+		return err
+	}
+	n.onStop("engines", n.backends.stop)
+
+	if n.store, err = openStore(ctx, n.backends.postgresURL); err != nil {
+		return err
+	}
+	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })
+	n.checks = append(n.checks, api.Check{Name: "postgres", Run: n.store.Ready})
+
+	if n.events, err = openClickHouse(n.backends.clickHouseURL, clickHouseConnections); err != nil {
+		return err
+	}
+	n.onStop("insights", func(context.Context) error { return n.events.Close() })
+	n.checks = append(n.checks, api.Check{Name: "clickhouse", Run: n.eventsReady})
+	return nil
+}
+
+// eventsReady says whether the insights store answers and has its table.
+func (n *node) eventsReady(ctx context.Context) error {
+	have, err := eventsTable(ctx, n.events)
+	if err == nil && len(have) == 0 {
+		err = errors.New("there is no events table")
+	}
+	return err
+}
+
+// startServer starts what answers HTTP: with the role api all of it, else only
+// health and metrics.
+func (n *node) startServer(ctx context.Context) error {
+	proxies, err := n.settings.proxies()
+	if err != nil {
+		return err
+	}
+	cfg := api.Config{Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies}
+	deps := api.Deps{
+		Store: n.store, Metrics: n.metrics.API, Log: n.log,
+		Mounts: []api.Mount{{Path: "/metrics", Handler: observe.Handler(n.registry)}},
+	}
+	deps.Checks = n.checks
+	build := api.NewWithoutOperations
+	if n.settings.has("api") {
+		build = api.New
+		intake, err := n.newIntake(ctx)
+		if err != nil {
+			return err
+		}
+		queries := query.DefaultConfig()
+		queries.Log = n.log
+		deps.Intake = eventIntake{intake}
+		deps.Insights = insightsQueries{query.New(queries, n.events, n.metrics.Query)}
+	}
+	if n.server, err = build(cfg, deps); err != nil {
+		return err
+	}
+	if err := n.server.Start(ctx); err != nil {
+		return fmt.Errorf("%w (OCTAVO_LISTEN names the address)", err)
+	}
+	n.onStop("api", n.server.Stop)
+	return nil
+}
+
+// startLog starts appending to the event log. It makes the topic, so it comes
+// before the sink, which would wait for one.
+func (n *node) startLog(ctx context.Context) error {
+	if !n.settings.has("api") {
+		return nil
+	}
+	var err error
+	n.eventLog, err = ingest.NewLog(ingest.LogConfig{
+		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Logger: n.log,
+		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas,
+	}, n.metrics.Ingest)
+	if err != nil {
+		return err
+	}
+	if err := n.eventLog.Start(ctx); err != nil {
+		return err
+	}
+	n.onStop("log", n.eventLog.Stop)
+	n.checks = append(n.checks, api.Check{Name: "kafka", Run: n.eventLog.Ready})
+	return nil
+}
+
+func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
+	cfg := ingest.IntakeConfig{Log: n.eventLog, MaxFuture: n.settings.EventMaxFuture}
+	key, err := n.store.InsightsKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copy(cfg.HashKey[:], key)
+	if n.settings.GeoIPMMDB != "" {
+		places, err := ingest.OpenPlaces(n.settings.GeoIPMMDB)
+		if err != nil {
+			return nil, fmt.Errorf("OCTAVO_GEOIP_MMDB: %w", err)
+		}
+		n.onStop("places", func(context.Context) error { return places.Close() })
+		cfg.Places = places
+	}
+	return ingest.New(cfg, n.metrics.Ingest)
+}
+
+func (n *node) startSink(ctx context.Context) error {
+	if !n.settings.has("sink") {
+		return nil
+	}
+	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
+	if err != nil {
+		return err
+	}
+	sink, err := ingest.NewSink(ingest.SinkConfig{
+		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Group: n.settings.KafkaTopic + ".sink",
+		Logger: n.log, Store: table,
+	}, n.metrics.Ingest)
+	if err != nil {
+		return err
+	}
+	if err := sink.Start(ctx); err != nil {
+		return err
+	}
+	n.onStop("sink", sink.Stop)
+	return nil
+}
+
+// wait returns when the process is told to stop, or when a part that it cannot
+// do without has ended.
+func (n *node) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		n.log.Info("stopping")
+		return nil
+	case err := <-n.server.Done():
+		return fmt.Errorf("cannot go on serving: %w", err)
+	case err := <-n.backends.failed():
+		return err
+	}
+}
+
+// stop ends the parts in reverse order, all of them, whatever fails.
+func (n *node) stop(ctx context.Context) error {
+	var errs []error
+	for i := len(n.stops) - 1; i >= 0; i-- {
+		if err := n.stops[i].stop(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("cannot stop %s: %w", n.stops[i].part, err))
+		}
+	}
+	n.log.Info("stopped")
+	return errors.Join(errs...)
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/workload"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// The README's first session works as it stands there.
+func TestReadmeSession(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := regexp.MustCompile("(?s)```sh\n(\\. data/quickstart.env.*?)```").FindSubmatch(readme)
+	if session == nil {
+		t.Fatal("the README has no session that begins with `. data/quickstart.env`")
+	}
+	run := func() string {
+		// In a folder of its own, where data is the server's.
+		cmd := exec.Command("bash", "-euo", "pipefail", "-c", string(session[1]))
+		cmd.Dir = filepath.Dir(i.dir)
+		output, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("the README's session fails: %v\n%s", err, output)
+		}
+		return string(output)
+	}
+	if first := run(); !strings.Contains(first, `"object":"user"`) || !strings.Contains(first, "\n204\n") {
+		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
+	}
+	i.wantCounts(2, 2)
+	if again := run(); !strings.Contains(again, `"page_view"`) || !strings.Contains(again, `"search_type_query"`) {
+		t.Fatalf("the README's aggregate does not show the events:\n%s", again)
+	}
+	// The commands that the server prints are the same ones, filled in.
+	printed := regexp.MustCompile(`(?m)^curl `).FindAllString(i.output.String(), -1)
+	if len(printed) != 3 {
+		t.Fatalf("the server printed %d commands, want 3:\n%s", len(printed), i.output)
+	}
+}
+
+// A stop and a start keep organizations, tokens and events, also events that
+// were acknowledged right before.
+func TestRestartKeepsEverything(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
+	if i.token != "a-token-of-our-own" {
+		t.Fatalf("the first token is %q, not the one that OCTAVO_BOOTSTRAP_TOKEN asked for", i.token)
+	}
+	const events = 300
+	for n := range events {
+		if status, answer := i.post(i.token, pageView(fmt.Sprint(n))); status != 204 {
+			t.Fatalf("post: %d %s", status, answer)
+		}
+	}
+	before := [3]string{i.token, i.org, i.site}
+	i.stop()
+	i.start()
+	if after := [3]string{i.token, i.org, i.site}; after != before {
+		t.Fatalf("the second start made new things: %v, were %v", after, before)
+	}
+	if status, answer := i.request("GET", "/v1/orgs/"+i.org+"/sites/"+i.site, i.token, nil); status != 200 {
+		t.Fatalf("the site is gone: %d %s", status, answer)
+	}
+	i.wantCounts(events, events)
+
+	// kill -9 of the whole server loses nothing that was acknowledged.
+	if status, answer := i.post(i.token, pageView("last")); status != 204 {
+		t.Fatalf("post: %d %s", status, answer)
+	}
+	i.kill()
+	i.start()
+	i.wantCounts(events+1, events+1)
+}
+
+// Each engine is killed under load: it comes back, and what was acknowledged
+// is there, once.
+func TestEnginesKilled(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	var acknowledged atomic.Int64
+	var stop atomic.Bool
+	var posters sync.WaitGroup
+	for poster := range 4 {
+		posters.Go(func() {
+			for n := 0; !stop.Load(); n++ {
+				// Each attempt is a visitor of its own: an event that was stored
+				// without an answer is then told from one stored twice.
+				if status, _ := i.post(i.token, pageView(fmt.Sprintf("%d-%d", poster, n))); status == 204 {
+					acknowledged.Add(1)
+				}
+			}
+		})
+	}
+	for _, name := range []string{"clickhouse", "kafka", "postgres"} {
+		goal := acknowledged.Load() + 50
+		i.until("load", func() error {
+			if acknowledged.Load() < goal {
+				return fmt.Errorf("%d of %d acknowledged", acknowledged.Load(), goal)
+			}
+			return nil
+		})
+		pid := i.engine(name)
+		if pid == 0 {
+			t.Fatalf("no process of %s\n%s", name, i.output)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		i.until(name+" again", func() error {
+			now := i.engine(name)
+			if now == 0 || now == pid {
+				return fmt.Errorf("its process is %d, was %d", now, pid)
+			}
+			if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
+				return fmt.Errorf("readyz answers %d %s", status, body)
+			}
+			return nil
+		})
+		if _, metrics := i.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), fmt.Sprintf("octavo_engine_restarts_total{engine=%q} 1", name)) {
+			t.Errorf("no metric says that %s was restarted once", name)
+		}
+	}
+	stop.Store(true)
+	posters.Wait()
+	i.until("everything acknowledged, once", func() error {
+		got, err := i.aggregate(`{"range":"last24Hours","select":[{"column":"eventsCount"},{"column":"visitorsCount"}]}`)
+		if err != nil {
+			return err
+		}
+		events, visitors := int64(got["eventsCount"][0].(float64)), int64(got["visitorsCount"][0].(float64))
+		// An event whose answer was lost with the broker may be stored, but no
+		// visitor has two.
+		if events < acknowledged.Load() || events != visitors {
+			return fmt.Errorf("%d events of %d visitors are stored, %d were acknowledged", events, visitors, acknowledged.Load())
+		}
+		return nil
+	})
+}
+
+// Events of every type come back under their type, with what they carry.
+func TestEveryEventType(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	generator := workload.New(workload.Options{Seed: 1, Events: 4000})
+	var body []byte
+	for range 8 {
+		body = generator.AppendBatch(body[:0], 500)
+		if status, answer := i.request("POST", i.insights()+"/events", i.token, body); status != 204 {
+			t.Fatalf("post: %d %s", status, answer)
+		}
+	}
+	wide := `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},`
+	i.until("4000 events of all types", func() error {
+		got, err := i.aggregate(wide + `"groupBy":[{"column":"eventType"}]}`)
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for _, n := range got["eventsCount"] {
+			sum += n.(float64)
+		}
+		if sum != 4000 || len(got["eventType"]) != len(insights.EventTypes.Words()) {
+			return fmt.Errorf("%v events of types %v", sum, got["eventType"])
+		}
+		return nil
+	})
+	for _, c := range insights.Columns() {
+		if !c.Has(insights.Group) {
+			continue
+		}
+		extra := ""
+		if c.Extra == insights.ExtraClaim {
+			extra = `,"claim":"plan"`
+		}
+		if _, err := i.aggregate(wide + fmt.Sprintf(`"groupBy":[{"column":%q%s}]}`, c.Name, extra)); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	if status, answer := i.request("GET", i.insights()+"/visitor-segments", i.token, nil); status != 200 || !strings.Contains(string(answer), `"claims"`) {
+		t.Errorf("visitor segments: %d %s", status, answer)
+	}
+}
+
+// One bad event refuses its whole request; nothing of it is stored.
+func TestBadBatchStoresNothing(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	status, answer := i.post(i.token, pageView("a"), `{"type":"page_view","session":{"visitorId":"b"},"location":{"url":"https://docs.example.com/"}}`)
+	if status != 400 || !strings.Contains(string(answer), "events[1].session.sessionId") {
+		t.Fatalf("a bad event: %d %s", status, answer)
+	}
+	if status, answer := i.post(i.token, pageView("c")); status != 204 {
+		t.Fatalf("a good event: %d %s", status, answer)
+	}
+	// The good event came later in the log than the bad request would have.
+	i.wantCounts(1, 1)
+}
+
+// A data directory that another server uses, and a taken address, are said
+// clearly.
+func TestClearErrors(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	for name, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + i.dir, "OCTAVO_LISTEN=" + freeAddress(t)}, "OCTAVO_DATA_DIR"},
+		"address in use":        {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + i.listen}, "OCTAVO_LISTEN"},
+		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
+		"bad token":             {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + freeAddress(t), "OCTAVO_BOOTSTRAP_TOKEN=short"}, "OCTAVO_BOOTSTRAP_TOKEN"},
+		"no Postgres there":     {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_POSTGRES_URL=postgres://127.0.0.1:1/none?connect_timeout=2"}, "Postgres"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(binary(t), "serve")
+			cmd.Env = append(append(os.Environ(), "OCTAVO_ENGINES_DIR="+enginesDir(t)), c.env...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+			timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+			output, err := cmd.CombinedOutput()
+			timer.Stop()
+			if err == nil || !strings.Contains(string(output), c.want) {
+				t.Fatalf("want an error that names %s, got %v:\n%s", c.want, err, output)
+			}
+		})
+	}
+}
+
+// A node without the role api serves health and metrics, and its sink stores
+// what another node took in: two processes share named engines.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	engines := []string{
+		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC=" + enginetest.Topic(t, 2),
+	}
+	front := newInstance(t, append(engines, "OCTAVO_ROLES=api")...)
+	if status, answer := front.post(front.token, pageView("a"), pageView("b")); status != 204 {
+		t.Fatalf("post: %d %s", status, answer)
+	}
+	back := newInstance(t, append(engines, "OCTAVO_ROLES=sink")...)
+	front.wantCounts(2, 2)
+	if status, _ := back.request("GET", "/v1/user", front.token, nil); status != 404 {
+		t.Errorf("a node without the role api answers an operation: %d", status)
+	}
+	if status, _ := back.request("GET", "/metrics", "", nil); status != 200 {
+		t.Errorf("a node without the role api has no metrics: %d", status)
+	}
+	back.stop()
+	front.stop()
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// TokenCmd groups the commands for bearer tokens.
+type TokenCmd struct {
+	Create TokenCreateCmd `cmd:"" help:"Make a token for a user or a site, and print it: it is not shown again."`
+	List   TokenListCmd   `cmd:"" help:"List tokens, without the tokens themselves."`
+	Revoke TokenRevokeCmd `cmd:"" help:"End a token. Nodes notice within seconds."`
+}
+
+// owner is whom a token is for.
+type owner struct {
+	User string `help:"The user's id or e-mail address: the token acts as this user." xor:"owner"`
+	Site string `help:"The site's id: the token may only post this site's events." xor:"owner"`
+}
+
+// TokenCreateCmd is `octavo token create`.
+type TokenCreateCmd struct {
+	Settings `embed:""`
+	owner    `embed:""`
+	Name     string        `help:"What the token is for."`
+	Expires  time.Duration `help:"How long the token is valid, such as 720h. Default: until revoked."`
+	JSON     bool          `help:"Print JSON."`
+}
+
+// Run makes the token.
+func (c *TokenCreateCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+		want := store.NewToken{User: c.User, SiteID: c.Site, Name: c.Name}
+		if c.Expires < 0 {
+			return fmt.Errorf("--expires must be positive")
+		}
+		if c.Expires > 0 {
+			end := time.Now().Add(c.Expires)
+			want.ExpiresAt = &end
+		}
+		secret, row, err := st.CreateToken(ctx, want)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(map[string]any{"id": row.ID, "token": secret})
+		}
+		fmt.Printf("%s\n", secret)
+		fmt.Fprintf(os.Stderr, "This is the only time the token is shown. Its id is %s.\n", row.ID)
+		return nil
+	})
+}
+
+// TokenListCmd is `octavo token list`.
+type TokenListCmd struct {
+	Settings `embed:""`
+	owner    `embed:""`
+}
+
+// Run lists the tokens.
+func (c *TokenListCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+		list, err := st.ListTokens(ctx, store.TokenFilter{User: c.User, SiteID: c.Site})
+		if err != nil {
+			return err
+		}
+		w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
+		for _, t := range list {
+			holder := t.UserID
+			if holder == nil {
+				holder = t.SiteID
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, *holder, t.Name,
+				t.CreatedAt.Format(time.DateTime), day(t.LastUsedAt), tokenState(t, time.Now()))
+		}
+		return w.Flush()
+	})
+}
+
+func tokenState(t store.Token, now time.Time) string {
+	switch {
+	case t.RevokedAt != nil:
+		return "revoked " + day(t.RevokedAt)
+	case t.ExpiresAt != nil && !t.ExpiresAt.After(now):
+		return "expired " + day(t.ExpiresAt)
+	case t.ExpiresAt != nil:
+		return "until " + day(t.ExpiresAt)
+	}
+	return "valid"
+}
+
+func day(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return t.Format(time.DateTime)
+}
+
+// TokenRevokeCmd is `octavo token revoke`.
+type TokenRevokeCmd struct {
+	Settings `embed:""`
+	ID       string `arg:"" help:"The token's id, as list shows it."`
+}
+
+// Run revokes the token.
+func (c *TokenRevokeCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
+		if err := st.RevokeToken(ctx, c.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "revoked %s\n", c.ID)
+		return nil
+	})
+}
+
+// withStore runs a command on Postgres: a running node's, or its own for the
+// moment.
+func withStore(s *Settings, run func(context.Context, *store.Store) error) (err error) {
+	ctx, stop := untilSignalled()
+	defer stop()
+	b, err := besideRunning(ctx, s, embedded.Set{Postgres: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	st, err := openStore(ctx, b.postgresURL)
+	if err != nil {
+		return err
+	}
+	defer st.Stop()
+	if _, err := st.Migrate(ctx); err != nil {
+		return err
+	}
+	return run(ctx, st)
+}

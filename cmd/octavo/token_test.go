@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// octavo runs a command beside the instance and returns what it printed.
+func (i *instance) octavo(arguments ...string) (string, error) {
+	cmd := exec.Command(binary(i.t), arguments...)
+	cmd.Env = append(os.Environ(), "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
+	output, err := cmd.Output()
+	return strings.TrimSpace(string(output)), err
+}
+
+// Tokens are made, listed and revoked beside a running server, and each kind
+// may do what it is for.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	made, err := i.octavo("token", "create", "--site", i.site, "--name", "the site", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key struct{ ID, Token string }
+	if err := json.Unmarshal([]byte(made), &key); err != nil || !strings.HasPrefix(key.Token, "oct_") {
+		t.Fatalf("token create printed %q: %v", made, err)
+	}
+	if status, answer := i.post(key.Token, pageView("a")); status != 204 {
+		t.Fatalf("a site key should post its site's events: %d %s", status, answer)
+	}
+	if status, _ := i.request("POST", i.insights()+"/events/aggregate", key.Token, []byte(`{"range":"last7Days"}`)); status != 403 {
+		t.Errorf("a site key should not query: %d", status)
+	}
+	// Another site of the same organization is not the key's.
+	status, answer := i.request("POST", "/v1/orgs/"+i.org+"/sites", i.token, []byte(`{"title":"Another"}`))
+	var other struct{ ID string }
+	if err := json.Unmarshal(answer, &other); status != 201 || err != nil {
+		t.Fatalf("create site: %d %s", status, answer)
+	}
+	path := "/v1/orgs/" + i.org + "/sites/" + other.ID + "/insights/events"
+	if status, _ := i.request("POST", path, key.Token, []byte(`{"events":[]}`)); status != 404 && status != 403 {
+		t.Errorf("a site key on another site: %d, want 403 or 404", status)
+	}
+
+	list, err := i.octavo("token", "list", "--site", i.site)
+	if err != nil || !strings.Contains(list, key.ID) || strings.Contains(list, key.Token) {
+		t.Fatalf("token list: %v\n%s", err, list)
+	}
+	if _, err := i.octavo("token", "revoke", key.ID); err != nil {
+		t.Fatal(err)
+	}
+	i.until("refusal of the revoked token", func() error {
+		if status, _ := i.post(key.Token, pageView("b")); status != 401 {
+			return fmt.Errorf("it is answered %d", status)
+		}
+		return nil
+	})
+	if _, err := i.octavo("token", "revoke", "nothing"); err == nil {
+		t.Error("revoking an unknown token should fail")
+	}
+	if _, err := i.octavo("token", "create"); err == nil {
+		t.Error("a token for nobody should be refused")
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Backends are the addresses of the three engines, and the embedded ones if
+// this process started any. This file is the only one that asks whether an
+// engine is embedded or named by a setting: all others see addresses.
+type backends struct {
+	postgresURL   string
+	kafkaBrokers  []string
+	clickHouseURL string
+
+	engines *embedded.Engines // nil if every engine was named
+	notes   string            // file that tells other commands the addresses
+}
+
+// openBackends starts the embedded engines that want asks for and that no
+// setting names. The caller stops them.
+func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog.Logger, onRestart func(string)) (*backends, error) {
+	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, clickHouseURL: s.ClickHouseURL}
+	want.Postgres = want.Postgres && s.PostgresURL == ""
+	want.Kafka = want.Kafka && len(s.KafkaBrokers) == 0
+	want.ClickHouse = want.ClickHouse && s.ClickHouseURL == ""
+	if want == (embedded.Set{}) {
+		return b, nil
+	}
+	engines, err := embedded.Start(ctx, embedded.Config{
+		DataDir: s.DataDir, EnginesDir: s.EnginesDir, Want: want, Logger: log, OnRestart: onRestart,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.engines = engines
+	if want.Postgres {
+		b.postgresURL = engines.PostgresURL
+	}
+	if want.Kafka {
+		b.kafkaBrokers = engines.KafkaBrokers
+	}
+	if want.ClickHouse {
+		b.clickHouseURL = engines.ClickHouseURL
+	}
+	b.notes = notesFile(s)
+	if err := writeNotes(b.notes, notes{Postgres: b.postgresURL, ClickHouse: b.clickHouseURL}); err != nil {
+		return nil, errors.Join(err, b.stop(context.WithoutCancel(ctx)))
+	}
+	return b, nil
+}
+
+// stop ends the embedded engines, if there are any.
+func (b *backends) stop(ctx context.Context) error {
+	if b.engines == nil {
+		return nil
+	}
+	// The notes go first: an address that is in them answers.
+	return errors.Join(os.Remove(b.notes), b.engines.Stop(ctx))
+}
+
+// failed reports an embedded engine that cannot be kept alive; it never does
+// if none is embedded.
+func (b *backends) failed() <-chan error {
+	if b.engines == nil {
+		return nil
+	}
+	return b.engines.Err()
+}
+
+// notes are the addresses of a running node's embedded engines, for the
+// commands that a person runs beside it. The file is readable by its owner
+// only: the addresses hold a password.
+type notes struct {
+	Postgres   string `json:"postgres"`
+	ClickHouse string `json:"clickhouse"`
+}
+
+func notesFile(s *Settings) string { return filepath.Join(s.DataDir, "engines.json") }
+
+func writeNotes(path string, n notes) error {
+	text, err := json.Marshal(n)
+	if err == nil {
+		err = os.WriteFile(path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot note the engines' addresses: %w", err)
+	}
+	return nil
+}
+
+// besideRunning opens the engines for a short command: those of a node that
+// runs on the same data directory, else its own for as long as it takes.
+func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
+	var running notes
+	if text, err := os.ReadFile(notesFile(s)); err == nil && json.Unmarshal(text, &running) == nil && running.answers(ctx) {
+		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse}
+		if s.PostgresURL != "" {
+			b.postgresURL = s.PostgresURL
+		}
+		if s.ClickHouseURL != "" {
+			b.clickHouseURL = s.ClickHouseURL
+		}
+		return b, nil
+	}
+	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return openBackends(ctx, s, want, quiet, nil)
+}
+
+// answers tells notes of a running node from those that a killed one left.
+func (n notes) answers(ctx context.Context) bool {
+	st, err := openStore(ctx, n.Postgres)
+	if err != nil {
+		return false
+	}
+	st.Stop()
+	return true
+}
+
+func openStore(ctx context.Context, url string) (*store.Store, error) {
+	st, err := store.New(store.Config{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Start(ctx); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// openClickHouse makes a pool of connections to the insights store. It
+// connects when it is first used.
+func openClickHouse(url string, connections int) (driver.Conn, error) {
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read OCTAVO_CLICKHOUSE_URL: %w", err)
+	}
+	options.MaxOpenConns, options.MaxIdleConns = connections, connections
+	if options.Compression == nil {
+		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use OCTAVO_CLICKHOUSE_URL: %w", err)
+	}
+	return conn, nil
+}
