@@ -20,6 +20,7 @@ type Batch struct {
 	partition column[uint16]
 	offset    column[uint64]
 	index     column[uint16]
+	event     reader // of the event that is read: here, it is not made anew for each
 }
 
 // NewBatch makes an empty batch.
@@ -45,12 +46,12 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 			b.truncate(before)
 			return fmt.Errorf("%w: event %d of %d ends too early", ErrMessage, i, m.Count)
 		}
-		event := reader{b: r.b[:size]}
+		b.event = reader{b: r.b[:size]}
 		r.b = r.b[size:]
 		if skip != nil && skip(i) {
 			continue
 		}
-		if err := b.addEvent(&event); err != nil {
+		if err := b.addEvent(&b.event); err != nil {
 			b.truncate(before)
 			return fmt.Errorf("event %d of %d: %w", i, m.Count, err)
 		}
@@ -96,7 +97,10 @@ func (b *Batch) truncate(n int) {
 }
 
 // Reset empties the batch and lets go of the messages.
-func (b *Batch) Reset() { b.truncate(0) }
+func (b *Batch) Reset() {
+	b.truncate(0)
+	b.event = reader{}
+}
 
 // InsertColumns are the names of the table's columns in the order of Values.
 func InsertColumns() []string {
@@ -109,10 +113,43 @@ func InsertColumns() []string {
 
 // Values are the columns in the order of InsertColumns, each a slice that
 // clickhouse-go appends as it is. They are valid until the next change.
-func (b *Batch) Values() []any {
-	list := []any{b.site.list, b.partition.list, b.offset.list, b.index.list}
+func (b *Batch) Values() []any { return b.Part(0, b.Rows()) }
+
+// Part is Values of the rows from ≤ row < to.
+func (b *Batch) Part(from, to int) []any {
+	list := []any{b.site.part(from, to), b.partition.part(from, to), b.offset.part(from, to), b.index.part(from, to)}
 	for _, c := range b.columns {
-		list = append(list, c.values())
+		list = append(list, c.part(from, to))
 	}
 	return list
+}
+
+// RowContent is what tells an event from others at the same position: the
+// position is of one log only, and a log can be made anew.
+type RowContent struct {
+	Site             string
+	Visitor, Session uint64
+	TimeMillis       int64
+}
+
+// Content is a collected row's. The site aliases the message.
+func (b *Batch) Content(row int) RowContent {
+	return RowContent{
+		Site:       b.site.list[row],
+		Visitor:    b.columns[fieldVisitor].(*column[uint64]).list[row],
+		Session:    b.columns[fieldSession].(*column[uint64]).list[row],
+		TimeMillis: b.columns[fieldTime].(*column[int64]).list[row],
+	}
+}
+
+// The places of three fields in fields.
+var fieldTime, fieldVisitor, fieldSession = placeOf("time"), placeOf("visitor"), placeOf("session")
+
+func placeOf(name string) int {
+	for i := range fields {
+		if fields[i].Name == name {
+			return i
+		}
+	}
+	panic("BUG: no field " + name)
 }

@@ -51,9 +51,12 @@ type Interval struct{ word string }
 // String is the word in requests, "" for exact time.
 func (i Interval) String() string { return i.word }
 
+// Rank orders intervals by length: exact time is 0, hours are 1.
+func (i Interval) Rank() int { return slices.Index(Intervals, i) + 1 }
+
 var (
 	hour, day, week, month = Interval{"hour"}, Interval{"day"}, Interval{"week"}, Interval{"month"}
-	// Intervals are the intervals that a request may name.
+	// Intervals are the intervals that a request may name, from the shortest.
 	Intervals = []Interval{hour, day, week, month}
 )
 
@@ -63,6 +66,7 @@ type Arguments struct {
 	Interval  Interval // of a Time column; zero is exact time
 	Precision int      // of visitorGeoPoint: H3 resolution 0..15
 	Claim     string   // of visitorClaim
+	Estimate  bool     // of a Unique measure: count in bounded memory
 }
 
 // Extra names the extra parameter that a column takes.
@@ -89,9 +93,12 @@ type Column struct {
 	Operators []Operator
 	Absent    Absent
 	Extra     Extra
-	Fields    []Field // what the column stores; nothing if it is derived
-	Privacy   Privacy
-	Doc       string
+	// Unique marks a Measure that counts different values: exact, unless it is
+	// asked for with Arguments.Estimate and the count is above UniquesBound.
+	Unique  bool
+	Fields  []Field // what the column stores; nothing if it is derived
+	Privacy Privacy
+	Doc     string
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments) sqltree.Expr
@@ -198,3 +205,8 @@ func index(list []Column) (map[string]*Column, []Field, uint64) {
 
 // Fields are the stored columns that come from the event, by ascending id.
 func Fields() []Field { return fields }
+
+// String is the privacy class's word in the documents.
+func (p Privacy) String() string {
+	return [...]string{Content: "content", Coarse: "coarse", Pseudonym: "pseudonym", Personal: "personal"}[p]
+}

@@ -28,8 +28,8 @@ var columns = []Column{
 
 	metric("eventsCount", numberValue{}, Operators, "Number of events.",
 		func() sqltree.Expr { return sqltree.Call("count") }),
-	metric("sessionsCount", numberValue{}, Operators, "Number of different sessions.", uniques("session")),
-	metric("visitorsCount", numberValue{}, Operators, "Number of different visitors.", uniques("visitor")),
+	uniqueCount("sessionsCount", "Number of different sessions.", "session"),
+	uniqueCount("visitorsCount", "Number of different visitors.", "visitor"),
 
 	stored(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, kind: hashKind{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
 		"Keyed hash of the visitor id."),

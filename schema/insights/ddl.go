@@ -27,19 +27,28 @@ type Topology struct {
 	Cluster string
 }
 
-// StoredColumn is a column of the events table as the server names it.
-type StoredColumn struct{ Name, Type, Codec string }
+// StoredColumn is a column of the events table as the server names it. Default
+// is an expression, "" for the type's own.
+type StoredColumn struct{ Name, Type, Codec, Default string }
+
+// columnDefault: rows from before the column was added have no place, which is
+// not the place at 0°, 0°.
+func (degreesKind) columnDefault() string { return "nan" }
 
 // StoredColumns are all columns of the events table.
 func StoredColumns() []StoredColumn {
 	list := []StoredColumn{
-		{ColumnSite, "String", textCodec},
-		{ColumnPartition, "UInt16", hashCodec},
-		{ColumnOffset, "UInt64", "Delta, " + hashCodec},
-		{ColumnIndex, "UInt16", "Delta, " + hashCodec},
+		{Name: ColumnSite, Type: "String", Codec: textCodec},
+		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
+		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
+		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
 	}
 	for _, f := range fields {
-		list = append(list, StoredColumn{f.Name, f.Type, f.Codec})
+		c := StoredColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
+		if d, ok := f.kind.(interface{ columnDefault() string }); ok {
+			c.Default = d.columnDefault()
+		}
+		list = append(list, c)
 	}
 	return list
 }
@@ -120,7 +129,11 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 var codecs = strings.NewReplacer(" CODEC("+textCodec+")", "", " CODEC("+hashCodec+")", "", " CODEC(Delta, "+hashCodec+")", "")
 
 func (c StoredColumn) definition() string {
-	return sqltree.Ident(c.Name) + " " + c.Type + " CODEC(" + c.Codec + ")"
+	text := sqltree.Ident(c.Name) + " " + c.Type
+	if c.Default != "" {
+		text += " DEFAULT " + c.Default
+	}
+	return text + " CODEC(" + c.Codec + ")"
 }
 
 // normalType is a type without the spaces that the server adds.

@@ -83,3 +83,15 @@ var (
 	MarkdownSources     = newEnum("markdown source", "page-action")
 	NotFoundTypes       = newEnum("page not found type", "conditional")
 )
+
+// ContentRefMembers are the string members of a kind of content reference, a
+// code of LinkKinds: the first required ones must be there. The caller must
+// not change names.
+func ContentRefMembers(kind Code) (required int, names []string) {
+	m := contentRefMembers[LinkKinds.Word(kind)]
+	return m.required, m.names
+}
+
+// AppendText appends s as a JSON string, in the form that canonical content
+// references have. It does not allocate.
+func AppendText(dst []byte, s string) []byte { return appendText(dst, s) }

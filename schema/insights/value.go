@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,13 +37,66 @@ func parseText(raw json.RawMessage) (string, error) {
 	return s, nil
 }
 
+// appendText appends a JSON string; bytes that are not UTF-8 become U+FFFD.
+// Unlike encoding/json it leaves <, > and & as they are.
 func appendText(dst []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+		i++
+		start = i
 	}
-	// Marshalling a valid string cannot fail.
-	b, _ := json.Marshal(s)
-	return append(dst, b...)
+	return append(append(dst, s[start:]...), '"')
+}
+
+// MemberError is a member that an object value does not have. Path and
+// suggestion are the caller's to add.
+type MemberError struct {
+	Member string
+	Known  []string
+}
+
+func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e.Member) }
+
+// onlyMembers checks that an object has no members but the known ones.
+func onlyMembers(raw json.RawMessage, known ...string) error {
+	var members map[string]json.RawMessage
+	// What is of another type has no members; the caller says so better.
+	_ = json.Unmarshal(raw, &members)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(known, name) {
+			return &MemberError{name, known}
+		}
+	}
+	return nil
 }
 
 // textValue is a string; with null, "" reads and filters as null.
@@ -178,11 +233,16 @@ func (flagValue) Append(dst []byte, scanned any) []byte {
 // timeValue is a moment, to the millisecond.
 type timeValue struct{}
 
-// minTime and maxTime are what DateTime64(3) can hold.
+// minTime and maxTime bound what is stored. DateTime64(3) itself reaches from
+// 1900 to 2299, but the table's key cuts time to the hour in 32 bits: outside
+// of these years it wraps, and the server then skips rows that a query needs.
 var (
-	minTime = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
-	maxTime = time.Date(2299, 12, 31, 23, 59, 59, 0, time.UTC)
+	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 )
+
+// TimeProblem is what is said of a text that is no date-time.
+const TimeProblem = "must be a date-time such as 2026-01-31T00:00:00Z"
 
 func (timeValue) Shape() string      { return "date-time (RFC 3339)" }
 func (timeValue) Type() sqltree.Type { return typeTime }
@@ -191,7 +251,7 @@ func (timeValue) New() any           { return new(time.Time) }
 func (timeValue) Parse(raw json.RawMessage) (any, error) {
 	s, err := parseText(raw)
 	if err != nil {
-		return nil, errors.New("must be a date-time such as 2026-01-31T00:00:00Z")
+		return nil, errors.New(TimeProblem)
 	}
 	t, err := ParseTime(s)
 	if err != nil {
@@ -212,14 +272,23 @@ func (timeValue) Append(dst []byte, scanned any) []byte {
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return t, errors.New("must be a date-time such as 2026-01-31T00:00:00Z")
+		return t, errors.New(TimeProblem)
 	}
 	t = t.UTC().Truncate(time.Millisecond)
 	if t.Before(minTime) || t.After(maxTime) {
-		return t, errors.New("must be a date-time of the years 1900 to 2299")
+		return t, errors.New("must be a date-time of the years 1970 to 2105")
 	}
 	return t, nil
 }
+
+// TimeBounds are the first and the last moment that the store can hold.
+func TimeBounds() (first, last time.Time) { return minTime, maxTime }
+
+// TimeExpr reads an event's exact time.
+func TimeExpr() sqltree.Expr { return bucket(Arguments{}) }
+
+// TimeType is the type of TimeExpr, whose parameters FormatTime writes.
+func TimeType() sqltree.Type { return typeTime }
 
 // FormatTime is a moment as the text of a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }

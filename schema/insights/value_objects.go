@@ -23,7 +23,10 @@ func (pageValue) New() any           { return new([]any) }
 
 func (pageValue) Parse(raw json.RawMessage) (any, error) {
 	if isNull(raw) {
-		return []string{"", ""}, nil
+		return sqltree.Tuple{"", ""}, nil
+	}
+	if err := onlyMembers(raw, "page", "space"); err != nil {
+		return nil, err
 	}
 	var v struct {
 		Page  *string `json:"page"`
@@ -39,7 +42,7 @@ func (pageValue) Parse(raw json.RawMessage) (any, error) {
 	if len(page) > maxText || len(*v.Space) > maxText {
 		return nil, errors.New("must not have ids of over " + strconv.Itoa(maxText) + " bytes")
 	}
-	return []string{*v.Space, page}, nil
+	return sqltree.Tuple{*v.Space, page}, nil
 }
 
 func (pageValue) Append(dst []byte, scanned any) []byte {
@@ -70,6 +73,9 @@ func (pointValue) New() any           { return new([]any) }
 func (pointValue) Parse(raw json.RawMessage) (any, error) {
 	if isNull(raw) {
 		return "", nil
+	}
+	if err := onlyMembers(raw, "latitude", "longitude", "h3"); err != nil {
+		return nil, err
 	}
 	var v struct {
 		H3 string `json:"h3"`
@@ -103,8 +109,15 @@ func (linkValue) Type() sqltree.Type { return typeString }
 func (linkValue) New() any           { return new(string) }
 
 func (linkValue) Parse(raw json.RawMessage) (any, error) {
-	_, canonical, err := ParseContentRef(raw)
-	return canonical, err
+	ref, canonical, err := ParseContentRef(raw)
+	if err != nil {
+		return nil, err
+	}
+	known := append([]string{"kind"}, contentRefMembers[LinkKinds.Word(ref.Kind)].names...)
+	if err := onlyMembers(raw, known...); err != nil {
+		return nil, err
+	}
+	return canonical, nil
 }
 
 func (linkValue) Append(dst []byte, scanned any) []byte {

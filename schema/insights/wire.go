@@ -71,7 +71,8 @@ func (w *Encoder) Add(e *Event) {
 		w.buf[start] = byte(size) | 0x80
 		w.buf[start+1] = byte(size >> 7)
 	} else {
-		head := binary.AppendUvarint(nil, uint64(size))
+		var room [binary.MaxVarintLen64]byte
+		head := binary.AppendUvarint(room[:0], uint64(size))
 		w.buf = append(w.buf, head[2:]...)
 		copy(w.buf[start+len(head):], w.buf[start+2:start+2+size])
 		copy(w.buf[start:], head)

@@ -126,9 +126,12 @@ func ArrayOf(t Type) Type { return Type{"Array(" + t.text + ")"} }
 // String is the type as ClickHouse writes it.
 func (t Type) String() string { return t.text }
 
+// Tuple is a parameter's value of a Tuple type, also inside a list.
+type Tuple []any
+
 // Param is a value bound on the server: it is sent beside the statement and
-// never becomes part of its text. value is a Go value that clickhouse-go's
-// Named accepts for the type.
+// never becomes part of its text. value is a string, an integer, a float64, a
+// Tuple, or a slice of these.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (column) prec() int   { return precAtom }

@@ -44,7 +44,11 @@ func (c call) print(p *printer) {
 }
 
 func (b binary) print(p *printer) {
-	p.operand(b.l, b.op.prec)
+	left := b.op.prec
+	if left == precCompare {
+		left++ // a chain of comparisons is not left to its reader
+	}
+	p.operand(b.l, left)
 	p.write(" " + b.op.text + " ")
 	// The right side of a left-associative operator needs the parentheses at
 	// equal precedence: a - (b - c).

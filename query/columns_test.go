@@ -1,0 +1,153 @@
+package query
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// sample is a valid filter value of a column, made of nothing but its row: the
+// first of these that it parses.
+func sample(t testing.TB, c insights.Column) string {
+	t.Helper()
+	candidates := []string{
+		`"2026-03-01T00:00:00Z"`, `1`, `true`, `{"page":"p","space":"s"}`, `{"latitude":1,"longitude":2,"h3":"8928308280fffff"}`,
+		`{"kind":"space","space":"s"}`, `"x"`, `null`,
+	}
+	for _, field := range strings.FieldsFunc(c.Value.Shape(), func(r rune) bool { return r == ' ' || r == ',' }) {
+		candidates = append(candidates, `"`+field+`"`)
+	}
+	for _, v := range candidates {
+		if _, err := c.Value.Parse(json.RawMessage(v)); err == nil {
+			return v
+		}
+	}
+	t.Fatalf("no sample value parses for %s (%s)", c.Name, c.Value.Shape())
+	return ""
+}
+
+func extraMember(c insights.Column) string {
+	switch c.Extra {
+	case insights.ExtraInterval:
+		return `,"interval":"week"`
+	case insights.ExtraPrecision:
+		return `,"precision":3`
+	case insights.ExtraClaim:
+		return `,"claim":"plan"`
+	case insights.NoExtra:
+	}
+	return ""
+}
+
+// TestEveryColumn runs each column of the table in each role and with each
+// operator on the real engine: rows, or exactly the error that the row's
+// roles and operators call for.
+func TestEveryColumn(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn)
+	run := func(t *testing.T, want, format string, args ...any) {
+		t.Helper()
+		body := fmt.Sprintf(format, args...)
+		_, _, err := service.Aggregate(t.Context(), testSite, []byte(body), testNow)
+		if want == "" && err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		if want != "" {
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != schema.CodeBadRequest || !strings.Contains(e.Message, want) {
+				t.Errorf("%s: %v, want a 400 with %q", body, err, want)
+			}
+		}
+	}
+	for _, c := range insights.Columns() {
+		if c.Name == "" {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			column := `{"column":"` + c.Name + `"` + extraMember(c) + `}`
+			group := ""
+			if !c.Has(insights.Group) {
+				group = "groupBy[0].column is a metric"
+			}
+			run(t, group, `{"range":"lastYear","groupBy":[%s]}`, column)
+			run(t, "", `{"range":"lastYear","select":[%s]}`, column)
+			run(t, "", `{"range":"lastYear","select":[%s,{"column":"visitorsCount"}]}`, column)
+			for _, direction := range []string{"asc", "desc"} {
+				run(t, "", `{"range":"lastYear","select":[{"column":"urlPath"},%s],"order":{"by":%s,"direction":"%s"}}`, column, column, direction)
+			}
+			filter := extraMember(c)
+			if c.Extra != insights.ExtraClaim {
+				filter = "" // filters take no other extra
+			}
+			if !c.Has(insights.Filter) {
+				run(t, "has no filter", `{"range":"lastYear","where":[{"column":"%s","values":[1]}]}`, c.Name)
+				return
+			}
+			value := sample(t, c)
+			for _, o := range insights.Operators {
+				want := ""
+				if !c.Allows(o) {
+					want = "where[0].operator is not an operator of the column " + c.Name
+				}
+				for _, rest := range []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`} {
+					run(t, want, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s]}]%s}`, c.Name, filter, o, value, rest)
+				}
+				lists := ""
+				if _, compares := o.Comparison(); compares {
+					lists = "must have exactly one value"
+				}
+				if want != "" {
+					lists = want
+				}
+				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[]}]}`, c.Name, filter, o)
+				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s,%s]}]}`, c.Name, filter, o, value, value)
+			}
+		})
+	}
+}
+
+// TestNoColumnByName keeps this package free of columns' names: what is special
+// about a column belongs into its row.
+func TestNoColumnByName(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, c := range insights.Columns() {
+		if c.Name != "" {
+			names = append(names, regexp.QuoteMeta(c.Name))
+		}
+		for _, f := range c.Fields {
+			names = append(names, regexp.QuoteMeta(f.Name))
+		}
+	}
+	literal := regexp.MustCompile(`"(` + strings.Join(names, "|") + `)"`)
+	// These are words of the request and of segments, not columns.
+	shared := regexp.MustCompile(`json:"|\[?"(time|claims|column)"\]? *$`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if literal.MatchString(line) && !shared.MatchString(line) {
+				t.Errorf("%s:%d names a column: %s", file, i+1, strings.TrimSpace(line))
+			}
+		}
+	}
+}

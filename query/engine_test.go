@@ -1,0 +1,84 @@
+package query
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// store is a fresh database with the events table on the real engine.
+func store(t testing.TB) driver.Conn {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	for _, statement := range insights.CreateStatements(insights.Topology{}) {
+		if err := conn.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return conn
+}
+
+// insert stores events as the sink does: through the log's encoding.
+func insert(t testing.TB, conn driver.Conn, site string, events []insights.Event) {
+	t.Helper()
+	var encoder insights.Encoder
+	encoder.Begin(insights.MessageID{}, site, 0)
+	for i := range events {
+		encoder.Add(&events[i])
+	}
+	message, err := insights.ParseMessage(encoder.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := insights.NewBatch()
+	if err := batch.Add(message, insights.Position{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	insertBatch(t, conn, batch)
+}
+
+func insertBatch(t testing.TB, conn driver.Conn, batch *insights.Batch) {
+	t.Helper()
+	into, err := conn.PrepareBatch(context.Background(), "INSERT INTO "+insights.Table+" ("+strings.Join(insights.InsertColumns(), ", ")+")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, values := range batch.Values() {
+		if err := into.Column(i).Append(values); err != nil {
+			t.Fatalf("%s: %v", insights.InsertColumns()[i], err)
+		}
+	}
+	if err := into.Send(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newService(conn driver.Conn, change ...func(*Config)) *Service {
+	c := DefaultConfig()
+	for _, f := range change {
+		f(&c)
+	}
+	return New(c, conn, NewMetrics(prometheus.NewRegistry()))
+}
+
+// testNow is the present of all tests: a Sunday.
+var testNow = time.Date(2026, 3, 15, 12, 30, 45, 678_000_000, time.UTC)
+
+const testSite = "site_1"

@@ -1,0 +1,115 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// at is the path of a member below a path; the root's path is empty.
+func at(path, member string) string {
+	if path == "" {
+		return member
+	}
+	return path + "." + member
+}
+
+// nth is the path of a list's entry.
+func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// Class is what went wrong with a query, for metrics: a closed set.
+type Class string
+
+// The classes of failed queries.
+const (
+	ClassInvalid     Class = "invalid"     // the request is wrong
+	ClassTooHeavy    Class = "too_heavy"   // one of the query's own limits ended it
+	ClassUnavailable Class = "unavailable" // the engine does not answer, or has no room now
+	ClassCanceled    Class = "canceled"    // the caller went away
+	ClassInternal    Class = "internal"    // a fault of ours
+)
+
+// Classes lists the closed set.
+func Classes() []Class {
+	return []Class{ClassInvalid, ClassTooHeavy, ClassUnavailable, ClassCanceled, ClassInternal}
+}
+
+// Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
+const (
+	codeTooManyRows        = 158
+	codeTimeout            = 159
+	codeTooSlow            = 160
+	codeTooManySimult      = 202
+	codeSocketTimeout      = 209
+	codeNetwork            = 210
+	codeMemory             = 241
+	codeNoConnection       = 279
+	codeTooManyBytes       = 307
+	codeUnknownPacket      = 99
+	codeResultRows         = 396
+	codeCanceled           = 394
+	codeKeeper             = 999
+	codeNoSpace            = 243
+	codeUnfinished         = 341
+	codeAllReplicasAreLost = 415
+	codeStaleReplicas      = 369
+	codeNoReplica          = 225
+)
+
+const (
+	tooHeavy   = "the query reads too much: narrow the range, add filters, or group by fewer columns"
+	retryAfter = 2 * time.Second
+)
+
+// engineError turns an error of the engine or the connection into one that a
+// client may see. The engine's own text stays in the cause.
+func engineError(ctx context.Context, err error) (*schema.Error, Class) {
+	if errors.Is(context.Cause(ctx), errQueryTime) {
+		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+	}
+	if ctx.Err() != nil {
+		return schema.Unavailable(err, retryAfter), ClassCanceled
+	}
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		switch e.Code {
+		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes, codeResultRows:
+			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+		case codeMemory:
+			if ownMemory(e) {
+				return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+			}
+			return schema.Unavailable(err, retryAfter), ClassUnavailable
+		case codeTooManySimult, codeSocketTimeout, codeNetwork, codeNoConnection, codeUnknownPacket, codeCanceled,
+			codeKeeper, codeNoSpace, codeUnfinished, codeAllReplicasAreLost, codeStaleReplicas, codeNoReplica:
+			return schema.Unavailable(err, retryAfter), ClassUnavailable
+		}
+		return schema.Internal(err), ClassInternal
+	}
+	var network net.Error
+	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, clickhouse.ErrAcquireConnTimeout) || errors.Is(err, clickhouse.ErrAcquireConnNoAddress) ||
+		errors.Is(err, clickhouse.ErrConnectionClosed) {
+		return schema.Unavailable(err, retryAfter), ClassUnavailable
+	}
+	return schema.Internal(err), ClassInternal
+}
+
+// ownMemory tells a query that outgrew its own limit from one that met a full
+// server: the second may succeed when it is sent again.
+func ownMemory(e *clickhouse.Exception) bool {
+	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
+}
+
+// outOfMemory reports whether a query outgrew its own memory limit.
+func outOfMemory(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && e.Code == codeMemory && ownMemory(e)
+}

@@ -1,0 +1,313 @@
+package query
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// The requests that the naive evaluator answers, in the form they are sent.
+type (
+	naiveRequest struct {
+		Select  []naiveRef    `json:"select,omitempty"`
+		Where   []naiveFilter `json:"where,omitempty"`
+		GroupBy []naiveRef    `json:"groupBy,omitempty"`
+		Order   *naiveOrder   `json:"order,omitempty"`
+		Range   naiveRange    `json:"range"`
+		Limit   int           `json:"limit,omitempty"`
+	}
+	naiveRef struct {
+		Column    string `json:"column"`
+		Interval  string `json:"interval,omitempty"`
+		Precision *int   `json:"precision,omitempty"`
+		Claim     string `json:"claim,omitempty"`
+	}
+	naiveFilter struct {
+		Column   string `json:"column"`
+		Operator string `json:"operator,omitempty"`
+		Claim    string `json:"claim,omitempty"`
+		Values   []any  `json:"values"`
+	}
+	naiveOrder struct {
+		By        naiveRef `json:"by"`
+		Direction string   `json:"direction"`
+	}
+	naiveRange struct {
+		From time.Time `json:"from"`
+		To   time.Time `json:"to"`
+	}
+)
+
+// key is the reference as a comparable value: name and extra.
+type naiveKey struct{ column, extra string }
+
+func (r naiveRef) key() naiveKey {
+	k := naiveKey{r.Column, r.Interval + r.Claim}
+	if r.Precision != nil {
+		k.extra = fmt.Sprint(*r.Precision)
+	} else if r.Column == "visitorGeoPoint" {
+		k.extra = "5"
+	}
+	return k
+}
+
+func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
+
+// settled is what a reference without interval means beside others.
+func settledKeys(list, others []naiveRef) []naiveKey {
+	distinct := func(refs []naiveRef, column string) (keys []naiveKey) {
+		for _, r := range refs {
+			if r.Column == column && !slices.Contains(keys, r.key()) {
+				keys = append(keys, r.key())
+			}
+		}
+		return keys
+	}
+	var keys []naiveKey
+	for _, r := range list {
+		k := r.key()
+		named := r.Interval != "" || r.Precision != nil || r.Claim != ""
+		takes := r.Column == "datetime" || r.Column == "visitorGeoPoint"
+		if o := distinct(others, r.Column); takes && !named && len(o) == 1 && len(distinct(list, r.Column)) == 1 {
+			k = o[0]
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// answer gives the columns of the result, each with its values.
+func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
+	groups, output := settledKeys(r.GroupBy, r.Select), settledKeys(r.Select, r.GroupBy)
+	if len(output) == 0 {
+		output = append(slices.Clone(groups), naiveKey{column: "eventsCount"})
+	}
+	var dimensions []naiveKey
+	for _, k := range slices.Concat(groups, output) {
+		if !k.metric() && !slices.Contains(dimensions, k) {
+			dimensions = append(dimensions, k)
+		}
+	}
+	rows := n.group(events, r, dimensions)
+	n.sort(rows, r, dimensions, output)
+	limit := r.Limit
+	if limit == 0 {
+		limit = 1000
+	}
+	rows = rows[:min(limit, len(rows))]
+	result := make([][]any, len(output))
+	for i, k := range output {
+		result[i] = []any{}
+		for _, g := range rows {
+			if k.metric() {
+				v, _ := naiveMetrics[k.column](g)
+				result[i] = append(result[i], v)
+			} else {
+				result[i] = append(result[i], g.values[slices.Index(dimensions, k)].json)
+			}
+		}
+	}
+	return result
+}
+
+func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiveKey) []*naiveGroup {
+	groups := map[string]*naiveGroup{}
+	var rows []*naiveGroup
+	group := func(values []naiveValue) *naiveGroup {
+		id := ""
+		for _, v := range values {
+			id += fmt.Sprintf("%#v", v.key)
+		}
+		g := groups[id]
+		if g == nil {
+			g = &naiveGroup{values: slices.Clone(values), sessions: map[uint64]bool{}, visitors: map[uint64]bool{}}
+			groups[id] = g
+			rows = append(rows, g)
+		}
+		return g
+	}
+	if len(dimensions) == 0 {
+		group(nil)
+	}
+	for i := range events {
+		e := &events[i]
+		t := naiveTime(e)
+		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !n.matches(e, r.Where) {
+			continue
+		}
+		var each func(values []naiveValue)
+		each = func(values []naiveValue) {
+			if len(values) == len(dimensions) {
+				group(values).add(e)
+				return
+			}
+			k := dimensions[len(values)]
+			c := naiveColumns[k.column]
+			for _, v := range c.read(n, e, k.extra) {
+				if !v.absent || !c.excluded {
+					each(append(values, v))
+				}
+			}
+		}
+		each(nil)
+	}
+	return slices.DeleteFunc(rows, func(g *naiveGroup) bool {
+		for _, f := range r.Where {
+			if metric := naiveMetrics[f.Column]; metric != nil {
+				_, n := metric(g)
+				if !naiveHolds(f, func(v any) int { return compareFloat(float64(n), v.(float64)) }) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+func compareFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// naiveHolds tells whether a filter holds for a value that compare compares.
+func naiveHolds(f naiveFilter, compare func(v any) int) bool {
+	switch f.Operator {
+	case "greaterThan":
+		return compare(f.Values[0]) > 0
+	case "greaterThanOrEqual":
+		return compare(f.Values[0]) >= 0
+	case "lessThan":
+		return compare(f.Values[0]) < 0
+	case "lessThanOrEqual":
+		return compare(f.Values[0]) <= 0
+	}
+	in := slices.ContainsFunc(f.Values, func(v any) bool { return compare(v) == 0 })
+	return in != (f.Operator == "notIn")
+}
+
+func (n *naive) matches(e *insights.Event, filters []naiveFilter) bool {
+	for _, f := range filters {
+		if naiveMetrics[f.Column] != nil {
+			continue
+		}
+		c := naiveColumns[f.Column]
+		positive := f
+		if f.Operator == "notIn" {
+			positive.Operator = "in"
+		}
+		holds := false
+		for _, v := range n.filterValues(e, f) {
+			if v.absent && c.excluded {
+				continue
+			}
+			holds = holds || naiveHolds(positive, func(value any) int { return compareKeys(v.key, naiveFilterKey(c, value)) })
+		}
+		if f.Column == "visitorGeoPoint" {
+			holds = n.matchesPoint(e, f)
+		}
+		if holds == (f.Operator == "notIn") {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *naive) filterValues(e *insights.Event, f naiveFilter) []naiveValue {
+	return naiveColumns[f.Column].read(n, e, f.Claim)
+}
+
+func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {
+	return slices.ContainsFunc(f.Values, func(v any) bool {
+		cell, ok := v.(map[string]any)
+		if !ok {
+			return !e.HasPoint
+		}
+		index := cell["h3"].(string)
+		var resolution int
+		_, _ = fmt.Sscanf(index[1:2], "%x", &resolution)
+		return e.HasPoint && n.cells[[2]float32{e.Latitude, e.Longitude}][resolution].Index == index
+	})
+}
+
+// naiveFilterKey is the key of a filter value; null is what absent values have.
+func naiveFilterKey(c naiveColumn, v any) []any {
+	if c.match != nil {
+		return c.match(v)
+	}
+	switch v := v.(type) {
+	case nil:
+		return []any{""}
+	case bool:
+		if v {
+			return []any{int64(1)}
+		}
+		return []any{int64(0)}
+	case float64:
+		return []any{int64(v)}
+	case json.Number:
+		i, _ := v.Int64()
+		return []any{i}
+	case string:
+		return []any{v}
+	}
+	return []any{""}
+}
+
+func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []naiveKey) {
+	type term struct {
+		key  naiveKey
+		desc bool
+	}
+	var terms []term
+	if r.Order != nil {
+		key := r.Order.By.key()
+		var refs []naiveRef
+		for _, d := range dimensions {
+			refs = append(refs, naiveRef{Column: d.column, Interval: d.extra})
+		}
+		if r.Order.By.Column == "datetime" {
+			key = settledKeys([]naiveRef{r.Order.By}, refs)[0]
+		}
+		terms = append(terms, term{key, r.Order.Direction == "desc"})
+	} else {
+		for _, interval := range []string{"month", "week", "day", "hour", ""} {
+			if k := (naiveKey{"datetime", interval}); slices.Contains(dimensions, k) {
+				terms = append(terms, term{key: k})
+			}
+		}
+		if first := slices.IndexFunc(output, naiveKey.metric); len(terms) == 0 && first >= 0 {
+			terms = append(terms, term{output[first], true})
+		}
+	}
+	for _, d := range dimensions {
+		terms = append(terms, term{key: d})
+	}
+	slices.SortFunc(rows, func(a, b *naiveGroup) int {
+		for _, t := range terms {
+			var c int
+			if t.key.metric() {
+				_, x := naiveMetrics[t.key.column](a)
+				_, y := naiveMetrics[t.key.column](b)
+				c = compareFloat(float64(x), float64(y))
+			} else {
+				i := slices.Index(dimensions, t.key)
+				c = compareKeys(a.values[i].key, b.values[i].key)
+			}
+			if t.desc {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}

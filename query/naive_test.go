@@ -1,0 +1,293 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// This file answers aggregate requests in memory, one event after the other,
+// as the documents say it. It shares nothing with the package under test: no
+// decoder, no plan, and of the column table only the enumerations' words.
+
+// naiveValue is a dimension's value for one event.
+type naiveValue struct {
+	json   any   // as an answer shows it
+	key    []any // what it is ordered and compared by
+	absent bool
+}
+
+type naiveColumn struct {
+	read     func(n *naive, e *insights.Event, extra string) []naiveValue
+	excluded bool
+	// match turns a filter value into the key it equals; nil means by type.
+	match func(v any) []any
+}
+
+// naive holds what the evaluator cannot work out itself: H3 cells.
+type naive struct {
+	cells map[[2]float32][16]naiveCell
+}
+
+type naiveCell struct {
+	Index    string
+	Lat, Lon float64
+}
+
+func text(s string) []naiveValue { return []naiveValue{{json: s, key: []any{s}}} }
+func number(n int64) []naiveValue {
+	return []naiveValue{{json: json.Number(fmt.Sprint(n)), key: []any{n}}}
+}
+func nullable(s string) []naiveValue { return orAbsent(s, nil) }
+
+func orAbsent(s string, none any) []naiveValue {
+	if s == "" {
+		return []naiveValue{{json: none, key: []any{""}, absent: true}}
+	}
+	return text(s)
+}
+
+func textColumn(excluded bool, none any, get func(*insights.Event) string) naiveColumn {
+	return naiveColumn{excluded: excluded, read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return orAbsent(get(e), none) }}
+}
+
+func wordColumn(excluded bool, none any, enum *insights.Enum, get func(*insights.Event) insights.Code) naiveColumn {
+	return textColumn(excluded, none, func(e *insights.Event) string { return enum.Word(get(e)) })
+}
+
+func numberColumn(get func(*insights.Event) int64) naiveColumn {
+	return naiveColumn{read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return number(get(e)) }}
+}
+
+func naiveTime(e *insights.Event) time.Time { return time.UnixMilli(e.TimeMillis).UTC() }
+
+func naiveBucket(t time.Time, interval string) time.Time {
+	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch interval {
+	case "hour":
+		return midnight.Add(time.Duration(t.Hour()) * time.Hour)
+	case "day":
+		return midnight
+	case "week":
+		return midnight.AddDate(0, 0, -naiveWeekday(t)+1)
+	case "month":
+		return midnight.AddDate(0, 0, 1-t.Day())
+	}
+	return t
+}
+
+func naiveWeekday(t time.Time) int {
+	if d := int(t.Weekday()); d != 0 {
+		return d
+	}
+	return 7
+}
+
+func timeKey(v any) []any {
+	t, err := time.Parse(time.RFC3339, v.(string))
+	if err != nil {
+		panic(err)
+	}
+	return []any{t.UnixMilli()}
+}
+
+var naiveColumns = map[string]naiveColumn{
+	"datetime": {
+		match: timeKey,
+		read: func(_ *naive, e *insights.Event, interval string) []naiveValue {
+			t := naiveBucket(naiveTime(e), interval)
+			return []naiveValue{{json: t.Format("2006-01-02T15:04:05.000Z"), key: []any{t.UnixMilli()}}}
+		},
+	},
+	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),
+	"urlPath": textColumn(false, "", func(e *insights.Event) string {
+		u, err := url.Parse(e.URL)
+		if err != nil {
+			panic(err)
+		}
+		return u.EscapedPath()
+	}),
+	"eventType":      wordColumn(false, "", insights.EventTypes, func(e *insights.Event) insights.Code { return e.Type }),
+	"siteSection":    textColumn(false, nil, func(e *insights.Event) string { return e.Section }),
+	"siteSpace":      textColumn(false, nil, func(e *insights.Event) string { return e.SiteSpace }),
+	"siteShareKey":   textColumn(false, nil, func(e *insights.Event) string { return e.ShareKey }),
+	"displayContext": wordColumn(false, "", insights.DisplayContexts, func(e *insights.Event) insights.Code { return e.DisplayContext }),
+	"page": {
+		match: func(v any) []any {
+			m, ok := v.(map[string]any)
+			if !ok {
+				return []any{"", ""}
+			}
+			page, _ := m["page"].(string)
+			return []any{m["space"].(string), page}
+		},
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			v := naiveValue{key: []any{e.Space, e.Page}, absent: e.Space == ""}
+			if e.Space != "" {
+				page := map[string]any{"space": e.Space, "page": nil}
+				if e.Page != "" {
+					page["page"] = e.Page
+				}
+				v.json = page
+			}
+			return []naiveValue{v}
+		},
+	},
+	"visitorGeoCountry": textColumn(false, nil, func(e *insights.Event) string { return e.Country }),
+	"visitorGeoPoint":   {read: naivePoint},
+	"visitorDevice":     wordColumn(false, "", insights.Devices, func(e *insights.Event) insights.Code { return e.Device }),
+	"visitorBrowser":    wordColumn(false, "", insights.Browsers, func(e *insights.Event) insights.Code { return e.Browser }),
+	"visitorOS":         wordColumn(false, "", insights.OperatingSystem, func(e *insights.Event) insights.Code { return e.OS }),
+	"visitorBot":        wordColumn(false, "", insights.Bots, func(e *insights.Event) insights.Code { return e.Bot }),
+	"visitorLanguage":   textColumn(false, nil, func(e *insights.Event) string { return e.Language }),
+	"visitorAuthenticated": {read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+		n := int64(0)
+		if e.Authenticated {
+			n = 1
+		}
+		return []naiveValue{{json: e.Authenticated, key: []any{n}}}
+	}},
+	"eventLinkTargetValue": {
+		excluded: true,
+		match: func(v any) []any {
+			var b bytes.Buffer
+			e := json.NewEncoder(&b) // sorts members, as the stored form does
+			e.SetEscapeHTML(false)
+			if err := e.Encode(v); err != nil {
+				panic(err)
+			}
+			return []any{strings.TrimSpace(b.String())}
+		},
+		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+			if e.LinkTarget == "" {
+				return []naiveValue{{key: []any{""}, absent: true}}
+			}
+			return []naiveValue{{json: decodeAny([]byte(e.LinkTarget)), key: []any{e.LinkTarget}}}
+		},
+	},
+	"eventLinkTargetKind":       wordColumn(true, nil, insights.LinkKinds, func(e *insights.Event) insights.Code { return e.LinkKind }),
+	"eventLinkTargetDomain":     textColumn(false, nil, func(e *insights.Event) string { return e.LinkDomain }),
+	"eventLinkPosition":         wordColumn(true, nil, insights.LinkPositions, func(e *insights.Event) insights.Code { return e.LinkPosition }),
+	"eventAPIOperationPath":     textColumn(false, nil, func(e *insights.Event) string { return e.OperationPath }),
+	"eventAPIOperationMethod":   textColumn(false, nil, func(e *insights.Event) string { return e.OperationMethod }),
+	"eventSearchQuery":          textColumn(true, nil, func(e *insights.Event) string { return e.Query }),
+	"eventSearchResultRecordId": textColumn(false, nil, func(e *insights.Event) string { return e.ResultRecord }),
+	"eventPageFeedbackRating":   wordColumn(true, nil, insights.FeedbackRatings, func(e *insights.Event) insights.Code { return e.FeedbackRating }),
+	"eventPageFeedbackComment":  textColumn(true, nil, func(e *insights.Event) string { return e.FeedbackComment }),
+	"eventAskResponseRating": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+		v := number(int64(e.AskRating))
+		v[0].absent = e.AskRating == 0
+		return v
+	}},
+	"referrer":       textColumn(false, "", func(e *insights.Event) string { return e.Referrer }),
+	"referrerDomain": textColumn(false, "", func(e *insights.Event) string { return e.ReferrerDomain }),
+	"utmSource":      textColumn(false, "", func(e *insights.Event) string { return e.UTMSource }),
+	"utmMedium":      textColumn(false, "", func(e *insights.Event) string { return e.UTMMedium }),
+	"utmCampaign":    textColumn(false, "", func(e *insights.Event) string { return e.UTMCampaign }),
+	"utmTerm":        textColumn(false, "", func(e *insights.Event) string { return e.UTMTerm }),
+	"utmContent":     textColumn(false, "", func(e *insights.Event) string { return e.UTMContent }),
+	"visitorClaimProperty": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
+		var list []naiveValue
+		for _, c := range e.Claims {
+			list = append(list, text(c.Name)...)
+		}
+		return list
+	}},
+	"visitorClaim": {read: func(_ *naive, e *insights.Event, name string) []naiveValue {
+		for _, c := range e.Claims {
+			if c.Name == name {
+				return orAbsent(c.Value, "")
+			}
+		}
+		return orAbsent("", "")
+	}},
+	"eventAdDomain":           textColumn(false, nil, func(e *insights.Event) string { return e.AdDomain }),
+	"eventAdPlacement":        wordColumn(true, nil, insights.AdPlacements, func(e *insights.Event) insights.Code { return e.AdPlacement }),
+	"eventTrademarkPlacement": wordColumn(true, nil, insights.TrademarkPlacements, func(e *insights.Event) insights.Code { return e.TrademarkPlacement }),
+	"eventLLMSVariant":        wordColumn(false, nil, insights.LLMSVariants, func(e *insights.Event) insights.Code { return e.LLMSVariant }),
+	"eventMarkdownSource":     wordColumn(false, nil, insights.MarkdownSources, func(e *insights.Event) insights.Code { return e.MarkdownSource }),
+	"eventPageNotFoundType":   {read: func(*naive, *insights.Event, string) []naiveValue { return nullable("") }},
+	"dayOfWeek":               numberColumn(func(e *insights.Event) int64 { return int64(naiveWeekday(naiveTime(e))) }),
+	"hourOfDay":               numberColumn(func(e *insights.Event) int64 { return int64(naiveTime(e).Hour()) }),
+}
+
+func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
+	if !e.HasPoint {
+		return []naiveValue{{key: []any{""}, absent: true}}
+	}
+	r := 5
+	if precision != "" {
+		_, _ = fmt.Sscan(precision, &r)
+	}
+	c := n.cells[[2]float32{e.Latitude, e.Longitude}][r]
+	return []naiveValue{{json: map[string]any{"latitude": c.Lat, "longitude": c.Lon, "h3": c.Index}, key: []any{c.Index}}}
+}
+
+// naiveGroup is the events of one combination of values.
+type naiveGroup struct {
+	values             []naiveValue
+	events             int64
+	sessions, visitors map[uint64]bool
+	feedback           [3]int64 // ok, good, bad
+	ask                [2]int64 // positive, negative
+}
+
+// naiveMetrics give the value as JSON and what it is ordered by.
+var naiveMetrics = map[string]func(g *naiveGroup) (any, int64){
+	"eventsCount":   func(g *naiveGroup) (any, int64) { return json.Number(fmt.Sprint(g.events)), g.events },
+	"sessionsCount": func(g *naiveGroup) (any, int64) { n := int64(len(g.sessions)); return json.Number(fmt.Sprint(n)), n },
+	"visitorsCount": func(g *naiveGroup) (any, int64) { n := int64(len(g.visitors)); return json.Number(fmt.Sprint(n)), n },
+	"pageFeedbackRating": func(g *naiveGroup) (any, int64) {
+		return map[string]any{"ok": count(g.feedback[0]), "good": count(g.feedback[1]), "bad": count(g.feedback[2])}, g.feedback[1] - g.feedback[2]
+	},
+	"askResponseRating": func(g *naiveGroup) (any, int64) {
+		return map[string]any{"positive": count(g.ask[0]), "negative": count(g.ask[1])}, g.ask[0] - g.ask[1]
+	},
+}
+
+func count(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
+
+func (g *naiveGroup) add(e *insights.Event) {
+	g.events++
+	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
+	switch insights.FeedbackRatings.Word(e.FeedbackRating) {
+	case "ok":
+		g.feedback[0]++
+	case "good":
+		g.feedback[1]++
+	case "bad":
+		g.feedback[2]++
+	}
+	switch e.AskRating {
+	case 1:
+		g.ask[0]++
+	case -1:
+		g.ask[1]++
+	}
+}
+
+func compareKeys(a, b []any) int {
+	return slices.CompareFunc(a, b, func(x, y any) int {
+		if s, ok := x.(string); ok {
+			return strings.Compare(s, y.(string))
+		}
+		return cmp.Compare(x.(int64), y.(int64))
+	})
+}
+
+func decodeAny(b []byte) any {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		panic(err)
+	}
+	return v
+}

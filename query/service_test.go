@@ -1,0 +1,300 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+const byCountry = `{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],"select":[{"column":"visitorGeoCountry"},{"column":"visitorsCount"}]}`
+
+func TestSegments(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	insert(t, conn, "site_2", fixture()[:1])
+	got, err := newService(conn).VisitorSegments(t.Context(), testSite, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := schema.List[Segment]{Count: 3, Items: []Segment{
+		{Title: "Anonymous", Claims: map[string]any{}, Events: 5, Visitors: 4, Sessions: 5},
+		{Title: "org.id: 7, plan: pro", Claims: map[string]any{"org": map[string]any{"id": "7"}, "plan": "pro"}, Events: 2, Visitors: 1, Sessions: 1},
+		{Title: "plan: free", Claims: map[string]any{"plan": "free"}, Events: 1, Visitors: 1, Sessions: 1},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	none, err := newService(conn).VisitorSegments(t.Context(), "nobody", testNow)
+	text, _ := json.Marshal(none)
+	if err != nil || string(text) != `{"items":[],"count":0}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	sql := lowerSegments(segmentsPlan(testSite, testNow))
+	checkSQL(t, sql.SQL)
+}
+
+func TestNest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		claims map[string]string
+		want   string
+	}{
+		{nil, `{}`},
+		{map[string]string{"a": "1", "b.c": "2", "b.d.e": "3"}, `{"a":"1","b":{"c":"2","d":{"e":"3"}}}`},
+		{map[string]string{"a": "1", "a.b": "2", "a.b.c": "3"}, `{"a":"1","a.b":"2","a.b.c":"3"}`},
+		{map[string]string{".": "1", "a.": "2", ".b": "3", "a..b": "4"}, `{".":"1",".b":"3","a":{".b":"4"},"a.":"2"}`},
+	} {
+		if got, _ := json.Marshal(nest(c.claims)); string(got) != c.want {
+			t.Errorf("%v: %s, want %s", c.claims, got, c.want)
+		}
+	}
+}
+
+func TestSegmentTitle(t *testing.T) {
+	t.Parallel()
+	if got := segmentTitle(map[string]string{"long": strings.Repeat("ü", 300)}); len([]rune(got)) != maxTitle || !strings.HasSuffix(got, "…") {
+		t.Errorf("%q", got)
+	}
+}
+
+// fill stores n events of n visitors, without going through the log.
+func fill(t testing.TB, conn driver.Conn, site string, n int) {
+	t.Helper()
+	err := conn.Exec(context.Background(), fmt.Sprintf(`INSERT INTO events (site, time, type, url, visitor, session, country, device)
+		SELECT '%s', toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + toIntervalSecond(number %% 1000000), 'page_view',
+		'https://docs.example.com/page/' || toString(number %% 500), sipHash64(number, 1), sipHash64(intDiv(number, 3), 2),
+		['DE','FR','US','GB','JP','BR','IN','CA','IT','ES'][1 + sipHash64(number) %% 10], 'desktop' FROM numbers(%d)`, site, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUniquesBound: counts are exact, and in bounded memory they are exact up
+// to 65,536 and within 1 % beyond, which the header says.
+func TestUniquesBound(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	service := newService(conn)
+	for _, n := range []int{1, 16384, 16385, 65536, 65537, 400000} {
+		site := fmt.Sprint("u", n)
+		fill(t, conn, site, n)
+		p, err := compile(site, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []plan{p, p.bounded()} {
+			r, err := service.collect(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got float64
+			if _, err := fmt.Sscanf(string(r.body), `{"columns":[{"column":"visitorsCount","values":[%g]}]}`, &got); err != nil {
+				t.Fatalf("%s: %v", r.body, err)
+			}
+			off := math.Abs(got-float64(n)) / float64(n)
+			if !p.estimate && (off != 0 || r.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !r.approximate {
+				t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.estimate, got, r.approximate)
+			}
+		}
+	}
+}
+
+// TestOutOfMemory: a query that cannot count exactly within its memory is
+// answered in bounded memory, and says so.
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 2_000_000)
+	service := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 })
+	body, headers, err := service.Aggregate(t.Context(), testSite, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if headers[HeaderResult] != "approximate" {
+		t.Errorf("%v %s", headers, body)
+	}
+}
+
+func TestOwnLimits(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 100_000)
+	for name, change := range map[string]func(*Config){
+		"rows":   func(c *Config) { c.MaxRowsRead = 10 },
+		"memory": func(c *Config) { c.MaxMemory = 1 << 20 },
+	} {
+		service := newService(conn, change)
+		_, _, err := service.Aggregate(t.Context(), testSite, []byte(`{"range":"last30Days","groupBy":[{"column":"datetime"}]}`), testNow)
+		e, ok := errors.AsType[*schema.Error](err)
+		if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || e.Cause == nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text, _ := json.Marshal(e.Body()); strings.Contains(string(text), "DB::Exception") {
+			t.Errorf("%s: the engine's text leaves: %s", name, text)
+		}
+	}
+}
+
+// TestReadOnly: whatever the text, a statement of this package cannot write.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	service := newService(conn)
+	for _, sql := range []string{"DROP TABLE events", "INSERT INTO events (site) SELECT 'x'", "CREATE TABLE x (a UInt8) ENGINE = Memory"} {
+		if _, err := service.rows(t.Context(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
+			t.Errorf("%s: was run", sql)
+		}
+	}
+	var n uint64
+	if err := conn.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d events, %v", n, err)
+	}
+}
+
+func TestEngineErrors(t *testing.T) {
+	t.Parallel()
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	late, stop := context.WithTimeoutCause(context.Background(), -1, errQueryTime)
+	defer stop()
+	for _, c := range []struct {
+		ctx   context.Context
+		err   error
+		code  schema.Code
+		class Class
+	}{
+		{context.Background(), &clickhouse.Exception{Code: codeTimeout}, http.StatusBadRequest, ClassTooHeavy},
+		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "Query memory limit exceeded"}, http.StatusBadRequest, ClassTooHeavy},
+		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "(total) memory limit exceeded"}, http.StatusServiceUnavailable, ClassUnavailable},
+		{context.Background(), &clickhouse.Exception{Code: codeTooManySimult}, http.StatusServiceUnavailable, ClassUnavailable},
+		{context.Background(), &clickhouse.Exception{Code: 47, Message: "Unknown identifier secret"}, http.StatusInternalServerError, ClassInternal},
+		{context.Background(), &net.OpError{Op: "dial", Err: errors.New("refused")}, http.StatusServiceUnavailable, ClassUnavailable},
+		{context.Background(), clickhouse.ErrAcquireConnTimeout, http.StatusServiceUnavailable, ClassUnavailable},
+		{ended, context.Canceled, http.StatusServiceUnavailable, ClassCanceled},
+		{late, cause(late, context.DeadlineExceeded), http.StatusBadRequest, ClassTooHeavy},
+		{context.Background(), errors.New("odd"), http.StatusInternalServerError, ClassInternal},
+	} {
+		got, class := engineError(c.ctx, fmt.Errorf("cannot run: %w", c.err))
+		if got.Code != c.code || class != c.class || strings.Contains(got.Message, "secret") {
+			t.Errorf("%v: %v %v, want %v %v", c.err, got, class, c.code, c.class)
+		}
+		if c.code == http.StatusServiceUnavailable && got.RetryAfterSeconds() == 0 {
+			t.Errorf("%v: no Retry-After", c.err)
+		}
+	}
+}
+
+// TestNoEngine: nobody listens.
+func TestNoEngine(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	conn, err := clickhouse.Open(&clickhouse.Options{Addr: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = newService(conn).Aggregate(t.Context(), testSite, []byte(byCountry), testNow)
+	if !schema.IsCode(err, schema.CodeUnavailable) {
+		t.Errorf("%v, want a 503", err)
+	}
+}
+
+// TestMetrics: every series is there from the start, with a help text, and
+// counts.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewPedanticRegistry()
+	service := New(DefaultConfig(), nil, NewMetrics(registry))
+	_, _, _ = service.Aggregate(t.Context(), testSite, []byte(`{}`), testNow)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, invalid := 0, 0.0
+	for _, f := range families {
+		if f.GetHelp() == "" || !strings.HasPrefix(f.GetName(), "octavo_query_") {
+			t.Errorf("%s: %q", f.GetName(), f.GetHelp())
+		}
+		series += len(f.GetMetric())
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetValue() == string(ClassInvalid) {
+					invalid += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	if want := len(Kinds())*(2+len(Classes())) + 1; series != want || invalid != 1 {
+		t.Errorf("%d series, want %d; %v invalid", series, want, invalid)
+	}
+}
+
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ preset, now, from, to string }{
+		{"lastYear", "2024-02-29T10:00:00Z", "2023-02-28T10:00:00Z", "2024-02-29T10:00:00Z"},
+		{"lastYear", "2025-02-28T10:00:00Z", "2024-02-28T10:00:00Z", "2025-02-28T10:00:00Z"},
+		{"last3Months", "2026-05-31T23:59:59.9999Z", "2026-02-28T23:59:59.9999Z", "2026-05-31T23:59:59.9999Z"},
+		{"last3Months", "2026-01-15T00:00:00+02:00", "2025-10-14T22:00:00Z", "2026-01-14T22:00:00Z"},
+		{"last30Days", "2026-03-15T12:00:00Z", "2026-02-13T12:00:00Z", "2026-03-15T12:00:00Z"},
+		{"last7Days", "2026-03-03T12:00:00.0004Z", "2026-02-24T12:00:00.001Z", "2026-03-03T12:00:00.001Z"},
+		{"last24Hours", "2026-03-01T12:00:00Z", "2026-02-28T12:00:00Z", "2026-03-01T12:00:00Z"},
+	} {
+		now, err := time.Parse(time.RFC3339Nano, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, to, err := resolveRange(rangeRequest{preset: c.preset}, now)
+		wantFrom, _ := time.Parse(time.RFC3339Nano, c.from)
+		wantTo, _ := time.Parse(time.RFC3339Nano, c.to)
+		if err != nil || !from.Equal(ceil(wantFrom)) || !to.Equal(ceil(wantTo)) {
+			t.Errorf("%s at %s: %v to %v, %v", c.preset, c.now, from, to, err)
+		}
+	}
+}
+
+// TestCaps: what is too much is refused with the path, and what is just within
+// the caps is answered.
+func TestCaps(t *testing.T) {
+	t.Parallel()
+	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
+	value := `"` + strings.Repeat("é", 4096) + `"`
+	conn := store(t)
+	service := newService(conn)
+	for _, c := range []struct{ body, want string }{
+		{`{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns) + `]}`, ""},
+		{`{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "select must have at most 50 entries, not 51"},
+		{`{"range":"lastYear","groupBy":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "groupBy must have at most 50 entries, not 51"},
+		{`{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters) + `]}`, ""},
+		{`{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters+1) + `]}`, "where must have at most 100 entries, not 101"},
+		{`{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"abc"`, maxValues) + `]}]}`, ""},
+		{`{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"a"`, maxValues) + `]},{"column":"url","values":["b"]}]}`, "where[1].values must have at most 0 entries, not 1"},
+		{`{"range":"lastYear","where":[{"column":"url","values":[` + value + `]}]}`, ""},
+		{`{"range":"lastYear","where":[{"column":"url","values":["` + strings.Repeat("é", 4097) + `"]}]}`, "where[0].values[0] must have at most 8192 bytes"},
+	} {
+		_, _, err := service.Aggregate(t.Context(), testSite, []byte(c.body), testNow)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
+			t.Errorf("%.80s: %v, want %q", c.body, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package insights
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCreateStatementsGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "testdata/create_single.sql", strings.Join(CreateStatements(Topology{}), ";\n\n")+";\n")
+	golden(t, "testdata/create_cluster.sql", strings.Join(CreateStatements(Topology{Cluster: "octavo"}), ";\n\n")+";\n")
+}
+
+func TestUpgradeStatements(t *testing.T) {
+	t.Parallel()
+	have := map[string]string{}
+	for _, c := range StoredColumns() {
+		// The server writes types with its own spaces.
+		have[c.Name] = strings.ReplaceAll(c.Type, ",", ", ")
+	}
+	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {
+		if got := UpgradeStatements(topology, have); got != nil {
+			t.Errorf("%v: a table of today needs %q", topology, got)
+		}
+	}
+	delete(have, "utm_content")
+	have["type"] = "Enum8('' = 0, 'page_view' = 1)"
+	got := UpgradeStatements(Topology{}, have)
+	if len(got) != 1 || strings.Count(got[0], "COLUMN") != 2 ||
+		!strings.Contains(got[0], "ADD COLUMN IF NOT EXISTS utm_content String CODEC(ZSTD(3)) AFTER utm_term") ||
+		!strings.Contains(got[0], "MODIFY COLUMN type Enum8('' = 0, 'page_view' = 1, 'search_open' = 2") {
+		t.Errorf("%q", got)
+	}
+	// A distributed table takes no codecs.
+	cluster := UpgradeStatements(Topology{Cluster: "octavo"}, have)
+	if len(cluster) != 2 || !strings.HasPrefix(cluster[0], "ALTER TABLE events_local ON CLUSTER octavo MODIFY COLUMN type") ||
+		!strings.HasPrefix(cluster[1], "ALTER TABLE events ON CLUSTER octavo MODIFY COLUMN type") || strings.Contains(cluster[1], "CODEC") {
+		t.Errorf("%q", cluster)
+	}
+}
+
+func TestStoredColumns(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, c := range StoredColumns() {
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, InsertColumns()) {
+		t.Errorf("the table has %v, inserts write %v", names, InsertColumns())
+	}
+}

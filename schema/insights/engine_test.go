@@ -1,0 +1,113 @@
+package insights_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+func open(t *testing.T) driver.Conn {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func run(t *testing.T, conn driver.Conn, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if err := conn.Exec(context.Background(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// layout is the table's columns as the server has them.
+func layout(t *testing.T, conn driver.Conn) (types map[string]string, codecs map[string]string) {
+	t.Helper()
+	rows, err := conn.Query(context.Background(),
+		"SELECT name, type, compression_codec FROM system.columns WHERE database = currentDatabase() AND table = 'events'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	types, codecs = map[string]string{}, map[string]string{}
+	for rows.Next() {
+		var name, typ, codec string
+		if err := rows.Scan(&name, &typ, &codec); err != nil {
+			t.Fatal(err)
+		}
+		types[name], codecs[name] = typ, codec
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return types, codecs
+}
+
+// TestCreateIsRepeatable creates the table twice and finds nothing to change.
+func TestCreateIsRepeatable(t *testing.T) {
+	t.Parallel()
+	conn := open(t)
+	for range 2 {
+		run(t, conn, insights.CreateStatements(insights.Topology{})...)
+	}
+	types, _ := layout(t, conn)
+	if steps := insights.UpgradeStatements(insights.Topology{}, types); len(steps) != 0 {
+		t.Errorf("a new table needs %q", steps)
+	}
+}
+
+// TestUpgrade brings older tables, which have fewer columns and words, to the
+// present one; a second run has nothing to do, and rows survive.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	for name, old := range map[string]string{
+		"few columns": `(site String CODEC(ZSTD(3)), log_partition UInt16, log_offset UInt64, log_index UInt16,
+			time DateTime64(3,'UTC') CODEC(Delta, ZSTD(1)), visitor UInt64, session UInt64, url String)`,
+		"fewer words": strings.NewReplacer(
+			", 'mcp_request' = 19, 'rss_request' = 20", "", ", 'server' = 3, 'mcp' = 4", "",
+			"    utm_content String CODEC(ZSTD(3)),\n", "", "claims Map(String, String) CODEC(ZSTD(3))", "claims Map(String, String)",
+		).Replace(body(insights.CreateStatements(insights.Topology{})[0])),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := open(t)
+			run(t, conn,
+				"CREATE TABLE events "+old+" ENGINE = MergeTree PARTITION BY toYYYYMM(time) PRIMARY KEY (site, toStartOfHour(time)) ORDER BY (site, toStartOfHour(time), visitor, session, time)",
+				"INSERT INTO events (site, time, visitor, url) VALUES ('s', '2026-01-01 00:00:00', 7, 'https://a.example/')")
+			types, _ := layout(t, conn)
+			steps := insights.UpgradeStatements(insights.Topology{}, types)
+			if len(steps) == 0 {
+				t.Fatal("nothing to do")
+			}
+			run(t, conn, steps...)
+			types, _ = layout(t, conn)
+			if again := insights.UpgradeStatements(insights.Topology{}, types); len(again) != 0 {
+				t.Errorf("the second run needs %q", again)
+			}
+			var kept uint64
+			if err := conn.QueryRow(context.Background(), "SELECT count() FROM events WHERE visitor = 7 AND type = '' AND isNaN(latitude) AND claims = map()").Scan(&kept); err != nil || kept != 1 {
+				t.Errorf("%d rows kept, %v", kept, err)
+			}
+		})
+	}
+}
+
+// body is what is between a CREATE TABLE's parentheses, with them.
+func body(create string) string {
+	return create[strings.Index(create, "("):strings.Index(create, "\nENGINE")]
+}

@@ -1,0 +1,237 @@
+package sqltree
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func text1(e Expr) string {
+	s := (&Select{Columns: []Aliased{{Expr: e}}, Table: "t"}).Print().SQL
+	return strings.TrimSuffix(strings.TrimPrefix(s, "SELECT "), "\nFROM t")
+}
+
+func TestExpressions(t *testing.T) {
+	t.Parallel()
+	a, b, c := Col("a"), Col("b"), Col("c")
+	for _, x := range []struct {
+		e    Expr
+		want string
+	}{
+		{Bin(Add, a, Bin(Mul, b, c)), "a + b * c"},
+		{Bin(Mul, Bin(Add, a, b), c), "(a + b) * c"},
+		{Bin(Sub, a, Bin(Sub, b, c)), "a - (b - c)"},
+		{Bin(Sub, Bin(Sub, a, b), c), "a - b - c"},
+		{Bin(IntDivide, a, Bin(Mul, b, c)), "a DIV (b * c)"},
+		{Bin(And, Bin(Or, a, b), c), "(a OR b) AND c"},
+		{Bin(Or, Bin(And, a, b), c), "a AND b OR c"},
+		{Bin(Eq, Bin(Eq, a, b), c), "(a = b) = c"},
+		{Not(Bin(And, a, b)), "NOT (a AND b)"},
+		{Not(Bin(Eq, a, b)), "NOT a = b"},
+		{Not(Not(a)), "NOT (NOT a)"},
+		{Bin(And, Not(a), b), "NOT a AND b"},
+		{Bin(Eq, Not(a), b), "(NOT a) = b"},
+		{Bin(In, Bin(Or, a, b), c), "(a OR b) IN c"},
+		{Bin(Sub, a, Int(-1)), "a - -1"},
+		{Bin(Lt, Int(-5), a), "-5 < a"},
+		{Call("f", a, Bin(Or, b, c), Call("g")), "f(a, b OR c, g())"},
+		{Call("arrayMap", Lambda("x", Bin(Add, Col("x"), Int(1))), a), "arrayMap(x -> x + 1, a)"},
+		{AllOf(), "1"},
+		{AnyOf(), "0"},
+		{AllOf(a, Bin(Or, b, c), a), "a AND (b OR c) AND a"},
+		{AnyOf(a, Bin(And, b, c)), "a OR b AND c"},
+		{Str(`it's \`), `'it\'s \\'`},
+		{Col("a b`\\"), "`a b\\`\\\\`"},
+		{Col(""), "``"},
+	} {
+		if got := text1(x.e); got != x.want {
+			t.Errorf("%s, want %s", got, x.want)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	inner := &Select{Columns: []Aliased{{Expr: Col("x")}}, Table: "events", Where: Bin(Eq, Col("site"), Param(T("String"), "s"))}
+	s := &Select{
+		Columns: []Aliased{{Expr: Col("x"), As: "d0"}, {Expr: Call("count"), As: "m1"}}, Sub: inner,
+		Where: Bin(In, Col("x"), Param(ArrayOf(T("UInt8")), []any{1})), GroupBy: []Expr{Col("d0"), Col("x")},
+		Having: Bin(Gt, Col("m1"), Param(T("Float64"), 1.5)), OrderBy: []Order{{Expr: Col("m1"), Desc: true}, {Expr: Col("d0")}}, Limit: 7,
+	}
+	want := "SELECT x AS d0, count() AS m1\nFROM (\nSELECT x\nFROM events\nWHERE site = {p0:String}\n)\nWHERE x IN {p1:Array(UInt8)}\n" +
+		"GROUP BY d0, x\nHAVING m1 > {p2:Float64}\nORDER BY m1 DESC, d0 ASC\nLIMIT 7"
+	got := s.Print()
+	if got.SQL != want {
+		t.Errorf("%s\nwant %s", got.SQL, want)
+	}
+	if len(got.Params) != 3 || got.Params[1].Name != "p1" || got.Params[1].Type.String() != "Array(UInt8)" {
+		t.Errorf("%v", got.Params)
+	}
+}
+
+// TestRoundTrip prints random trees and reads them back with a parser of the
+// operators' documented precedences: the same tree comes out.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	operators := []Op{Or, And, Eq, Ne, Lt, Le, Gt, Ge, In, NotIn, Add, Sub, Mul, IntDivide}
+	var draw func(t *rapid.T, depth int) Expr
+	draw = func(t *rapid.T, depth int) Expr {
+		kind := rapid.IntRange(0, 9).Draw(t, "kind")
+		switch {
+		case depth == 0 || kind < 2:
+			return Col(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "column"))
+		case kind == 2:
+			return Int(rapid.Int64Range(-9, 9).Draw(t, "number"))
+		case kind == 3:
+			return Not(draw(t, depth-1))
+		case kind == 4:
+			return Call("f", draw(t, depth-1), draw(t, depth-1))
+		default:
+			return Bin(rapid.SampledFrom(operators).Draw(t, "operator"), draw(t, depth-1), draw(t, depth-1))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		e := draw(t, 5)
+		printed := text1(e)
+		p := &testParser{tokens: testTokens.FindAllString(printed, -1)}
+		back := p.expression(precOr)
+		if len(p.tokens) != 0 {
+			t.Fatalf("%s: left over %v", printed, p.tokens)
+		}
+		if back != explicit(e) {
+			t.Fatalf("%s\nreads as %s\nwant     %s", printed, back, explicit(e))
+		}
+	})
+}
+
+// explicit writes a tree with all its parentheses.
+func explicit(e Expr) string {
+	switch e := e.(type) {
+	case binary:
+		return "(" + explicit(e.l) + " " + e.op.text + " " + explicit(e.r) + ")"
+	case not:
+		return "(NOT " + explicit(e.e) + ")"
+	case call:
+		var args []string
+		for _, a := range e.args {
+			args = append(args, explicit(a))
+		}
+		return string(e.name) + "(" + strings.Join(args, " ") + ")"
+	case number:
+		return strconv.FormatInt(e.n, 10)
+	case column:
+		return e.name
+	}
+	return "?"
+}
+
+var testTokens = regexp.MustCompile(`NOT IN|[A-Za-z]+|\d+|[<>!]=|[-+*=<>(),]`)
+
+// testParser climbs precedences; all operators are left-associative.
+type testParser struct{ tokens []string }
+
+func (p *testParser) peek() string {
+	if len(p.tokens) == 0 {
+		return ""
+	}
+	return p.tokens[0]
+}
+
+func (p *testParser) take() string {
+	token := p.tokens[0]
+	p.tokens = p.tokens[1:]
+	return token
+}
+
+var testPrecedence = map[string]int{
+	"OR": precOr, "AND": precAnd, "=": precCompare, "!=": precCompare, "<": precCompare, "<=": precCompare, ">": precCompare,
+	">=": precCompare, "IN": precCompare, "NOT IN": precCompare, "+": precAdd, "-": precAdd, "*": precMul, "DIV": precMul,
+}
+
+func (p *testParser) expression(least int) string {
+	left := p.operand()
+	for {
+		prec := testPrecedence[p.peek()]
+		if prec == 0 || prec < least {
+			return left
+		}
+		op := p.take()
+		left = "(" + left + " " + op + " " + p.expression(prec+1) + ")"
+	}
+}
+
+func (p *testParser) operand() string {
+	switch token := p.take(); token {
+	case "(":
+		e := p.expression(precOr)
+		p.take()
+		return e
+	case "NOT":
+		return "(NOT " + p.expression(precCompare) + ")"
+	case "-":
+		return "-" + p.take()
+	default:
+		if p.peek() != "(" {
+			return token
+		}
+		p.take()
+		var args []string
+		for p.peek() != ")" {
+			args = append(args, p.expression(precOr))
+			if p.peek() == "," {
+				p.take()
+			}
+		}
+		p.take()
+		return token + "(" + strings.Join(args, " ") + ")"
+	}
+}
+
+// FuzzQuote: what is quoted reads back as it was, and ends where it ends.
+func FuzzQuote(f *testing.F) {
+	for _, s := range []string{"", "a", `'`, `\`, `\'`, "`", "\x00", "\n", "\xff", `';--`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for quoted, quote := range map[string]byte{Quote(s): '\'', "`" + escape(s, '`') + "`": '`'} {
+			if quoted[0] != quote || unquote(t, quoted[1:], quote) != s {
+				t.Fatalf("%q is quoted as %s", s, quoted)
+			}
+		}
+		plain := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+		if id := Ident(s); id[0] != '`' && (id != s || !plain.MatchString(s)) {
+			t.Fatalf("%q is written as %s", s, id)
+		}
+	})
+}
+
+// unquote reads a literal's rest as ClickHouse does, up to its quote.
+func unquote(t *testing.T, rest string, quote byte) string {
+	var b strings.Builder
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == quote:
+			if i != len(rest)-1 {
+				t.Fatalf("%q ends early", rest)
+			}
+			return b.String()
+		case c == '\\':
+			i++
+			switch rest[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case '0':
+				b.WriteByte(0)
+			default:
+				b.WriteByte(rest[i])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	t.Fatalf("%q does not end", rest)
+	return ""
+}
