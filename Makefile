@@ -5,7 +5,8 @@ SHELL       := /bin/bash
 MAKEFLAGS   += --no-print-directory
 
 export GOFLAGS := -buildvcs=false
-TOOLS    := go tool -modfile=.ci/tools/go.mod
+# The linter has a module of its own, so that its dependencies are not ours.
+LINTER   := bin/tools/golangci-lint
 ENGINES  := deploy/engines/node_modules/.package-lock.json
 FUZZTIME ?= 20s
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
@@ -57,9 +58,12 @@ bench: engines build ## benchmarks with their ratios, into bench/results/
 	go run ./bench/run
 
 .PHONY: lint
-lint: ## linters, and the size of files
-	$(TOOLS) golangci-lint run ./...
+lint: $(LINTER) ## linters, and the size of files
+	$(LINTER) run ./...
 	@.ci/size
+
+$(LINTER): .ci/tools/go.mod .ci/tools/go.sum
+	go build -C .ci/tools -o $(CURDIR)/$(LINTER) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 .PHONY: generate
 generate: ## write the generated files: documents from the tables, typed SQL

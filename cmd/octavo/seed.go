@@ -65,7 +65,7 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress seedProgress)
 	sent, err := c.send(ctx, client, target, progress)
 	progress.done()
 	took := time.Since(began)
-	fmt.Fprintf(out, "Sent %d of %d events to site %s of organization %s in %s (%.0f events/s).\n",
+	say(out, "Sent %d of %d events to site %s of organization %s in %s (%.0f events/s).\n",
 		sent, c.Events, target.site, target.org, took.Round(time.Millisecond), float64(sent)/took.Seconds())
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -73,7 +73,7 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress seedProgress)
 	case err != nil:
 		return fmt.Errorf("cannot seed beyond %d of %d events: %w", sent, c.Events, err)
 	}
-	fmt.Fprintf(out, "The visits of the last 30 days, by device and day, with the token in OCTAVO_TOKEN:\n\n%s\n", c.example(target))
+	say(out, "The visits of the last 30 days, by device and day, with the token in OCTAVO_TOKEN:\n\n%s\n", c.example(target))
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer)
 		if t.org, err = client.create(ctx, "/v1/orgs", map[string]any{"title": "Example docs"}); err != nil {
 			return t, fmt.Errorf("cannot create an organization: %w", err)
 		}
-		fmt.Fprintf(out, "Created organization %s, Example docs.\n", t.org)
+		say(out, "Created organization %s, Example docs.\n", t.org)
 	}
 	org := "/v1/orgs/" + url.PathEscape(t.org)
 	for _, title := range workload.SpaceTitles() {
@@ -116,7 +116,7 @@ func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer)
 	if t.site, err = client.create(ctx, org+"/sites", map[string]any{"title": "Example docs", "spaces": t.spaces}); err != nil {
 		return t, fmt.Errorf("cannot create a site: %w", err)
 	}
-	fmt.Fprintf(out, "Created site %s, Example docs, with %d spaces.\n", t.site, len(t.spaces))
+	say(out, "Created site %s, Example docs, with %d spaces.\n", t.site, len(t.spaces))
 	return t, nil
 }
 
@@ -185,3 +185,6 @@ func (c *SeedCmd) example(t seedTarget) string {
   ` + strings.TrimRight(c.URL, "/") + t.insights() + `/events/aggregate
 `
 }
+
+// say writes to a person; one that is gone is no reason to stop.
+func say(out io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(out, format, values...) }

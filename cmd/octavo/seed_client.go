@@ -149,7 +149,7 @@ func (c *seedClient) once(method, path string, body []byte, key string) (status 
 	if err != nil {
 		return 0, -1, nil, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	// Read to the end, or the connection could not be used again.
 	answer, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {

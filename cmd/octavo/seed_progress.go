@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -37,7 +36,7 @@ type seedBar struct{ bar *progressbar.ProgressBar }
 
 // A bar that cannot be drawn is no reason to stop.
 func (b seedBar) add(events int) { _ = b.bar.Add(events) }
-func (b seedBar) done()          { _ = b.bar.Exit(); fmt.Fprintln(os.Stderr) }
+func (b seedBar) done()          { _ = b.bar.Exit(); say(os.Stderr, "\n") }
 
 // seedLines writes a line now and then, for logs.
 type seedLines struct {
@@ -67,6 +66,6 @@ func (l *seedLines) done() {
 }
 
 func (l *seedLines) write(now time.Time) {
-	fmt.Fprintf(l.to, "seeding: %d of %d events, %.0f%%, %.0f events/s\n",
+	say(l.to, "seeding: %d of %d events, %.0f%%, %.0f events/s\n",
 		l.sent, l.all, 100*float64(l.sent)/float64(l.all), float64(l.sent)/max(now.Sub(l.began).Seconds(), 0.001))
 }

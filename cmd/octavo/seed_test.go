@@ -36,7 +36,7 @@ type seedServer struct {
 func newSeedServer(t *testing.T) *seedServer {
 	s := &seedServer{t: t, keys: map[string]int{}, bodies: map[string]string{}, types: map[string]bool{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/user", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"object":"user","id":"u1"}`) })
+	mux.HandleFunc("GET /v1/user", func(w http.ResponseWriter, _ *http.Request) { say(w, `{"object":"user","id":"u1"}`) })
 	mux.HandleFunc("POST /v1/orgs", s.create("org1"))
 	mux.HandleFunc("POST /v1/orgs/org1/spaces", s.create(""))
 	mux.HandleFunc("POST /v1/orgs/org1/sites", s.create("site1"))
@@ -48,7 +48,7 @@ func newSeedServer(t *testing.T) *seedServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer oct_test" {
 			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprint(w, `{"error":{"code":401,"message":"The token is not known."}}`)
+			say(w, `{"error":{"code":401,"message":"The token is not known."}}`)
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -77,7 +77,7 @@ func (s *seedServer) create(id string) http.HandlerFunc {
 			s.spaces = body.Spaces
 		}
 		w.WriteHeader(http.StatusCreated)
-		fmt.Fprintf(w, `{"id":%q}`, made)
+		say(w, `{"id":%q}`, made)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestSeedGivesUp(t *testing.T) {
 	s := newSeedServer(t)
 	s.refuse = func(w http.ResponseWriter, _ int) bool {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"error":{"code":503,"message":"The event log did not take the events in time."}}`)
+		say(w, `{"error":{"code":503,"message":"The event log did not take the events in time."}}`)
 		return true
 	}
 	client, release := newSeedClient(t.Context(), s.URL, "oct_test", 1)
@@ -251,7 +251,7 @@ func TestSeedReportsRefusal(t *testing.T) {
 			return false
 		}
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprint(w, `{"error":{"code":400,"message":"events[4].type is not known"}}`)
+		say(w, `{"error":{"code":400,"message":"events[4].type is not known"}}`)
 		return true
 	}
 	c := s.command()

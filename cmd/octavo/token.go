@@ -72,13 +72,14 @@ func (c *TokenListCmd) Run() error {
 			return err
 		}
 		w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
+		// What cannot be written is told by Flush.
+		_, _ = fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
 		for _, t := range list {
 			holder := t.UserID
 			if holder == nil {
 				holder = t.SiteID
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, *holder, t.Name,
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, *holder, t.Name,
 				t.CreatedAt.Format(time.DateTime), day(t.LastUsedAt), tokenState(t, time.Now()))
 		}
 		return w.Flush()

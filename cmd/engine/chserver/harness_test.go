@@ -170,7 +170,7 @@ func (p *process) kill(t testing.TB) {
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-p.exited
+	_ = <-p.exited // it says that it was killed
 }
 
 // shared is the one server that most tests use, each in its own database.

@@ -35,7 +35,7 @@ var typeCases = map[string][]any{
 	"Int32":                                {int32(math.MinInt32), int32(7)},
 	"Int64":                                {int64(math.MinInt64), int64(7)},
 	"Float32":                              {float32(1.5), float32(math.Inf(1))},
-	"Float64":                              {1.5, -0.0, math.MaxFloat64},
+	"Float64":                              {1.5, math.Copysign(0, -1), math.MaxFloat64},
 	"Bool":                                 {true, false},
 	"Date":                                 {time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
 	"Date32":                               {time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC)},

@@ -98,7 +98,10 @@ func TestNilDereferencePanics(t *testing.T) {
 	engineLibrary(t)
 	p := start(t, t.TempDir(), childEnv+"_NIL=1")
 	select {
-	case <-p.exited:
+	case err := <-p.exited:
+		if err == nil {
+			t.Error("a nil dereference ended the process with success")
+		}
 		if !strings.Contains(p.stderr.String(), "nil pointer dereference") {
 			t.Errorf("it ended with:\n%s", p.stderr)
 		}

@@ -52,21 +52,17 @@ func skipClientInfo(r wireReader) error {
 	if err != nil || kind == 0 { // no info follows
 		return err
 	}
-	const texts, short = true, false
-	skip := func(n int, what bool) error {
+	text := func() error { _, err := r.text(maxShortText); return err }
+	number := func() error { _, err := r.uvarint(); return err }
+	skip := func(n int, one func() error) error {
 		for range n {
-			if what == texts {
-				_, err = r.text(maxShortText)
-			} else {
-				_, err = r.uvarint()
-			}
-			if err != nil {
+			if err := one(); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := skip(3, texts); err != nil { // initial user, query id, address
+	if err := skip(3, text); err != nil { // initial user, query id, address
 		return err
 	}
 	if err := r.skip(8); err != nil { // start time
@@ -79,16 +75,16 @@ func skipClientInfo(r wireReader) error {
 	if transport != 1 {
 		return refuse(codeBadData, "the client info names transport %d, only TCP is served", transport)
 	}
-	if err := skip(3, texts); err != nil { // OS user, host, client name
+	if err := skip(3, text); err != nil { // OS user, host, client name
 		return err
 	}
-	if err := skip(3, short); err != nil { // version, revision
+	if err := skip(3, number); err != nil { // version, revision
 		return err
 	}
-	if err := skip(1, texts); err != nil { // quota key
+	if err := skip(1, text); err != nil { // quota key
 		return err
 	}
-	if err := skip(2, short); err != nil { // distributed depth, patch
+	if err := skip(2, number); err != nil { // distributed depth, patch
 		return err
 	}
 	traced, err := r.ReadByte()
@@ -99,14 +95,14 @@ func skipClientInfo(r wireReader) error {
 		if err := r.skip(24); err != nil { // trace and span id
 			return err
 		}
-		if err := skip(1, texts); err != nil { // trace state
+		if err := skip(1, text); err != nil { // trace state
 			return err
 		}
 		if err := r.skip(1); err != nil { // trace flags
 			return err
 		}
 	}
-	return skip(3, short) // parallel replicas
+	return skip(3, number) // parallel replicas
 }
 
 // settingName keeps a name from being anything but a name in a SET.

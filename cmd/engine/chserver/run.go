@@ -140,7 +140,7 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	case "SELECT", "WITH", "FROM", "(":
 		rows, err := s.describe("("+st.text+")", params)
 		if err != nil {
-			return nil // e.g. WITH … INSERT: it has run, and has no columns
+			return nil //nolint:nilerr // e.g. WITH … INSERT: it has run, and has no columns
 		}
 		for _, row := range rows {
 			columns = append(columns, column{name: row.name, typ: row.typ})
