@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// ClickHouseConfig says where the events table is.
+type ClickHouseConfig struct {
+	// Conn is a pool of the native protocol. Required; the caller closes it.
+	Conn driver.Conn
+	// Cluster is the cluster's name, as in insights.Topology; "" is one node.
+	Cluster string
+	// SettleWait is how often Settle looks again; 50 ms.
+	SettleWait time.Duration
+}
+
+// ClickHouse is the Store of the events table.
+type ClickHouse struct {
+	cfg    ClickHouseConfig
+	insert string
+}
+
+// NewClickHouse builds a store. It starts nothing.
+func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
+	if cfg.Conn == nil {
+		return nil, errors.New("cannot build the store without a connection")
+	}
+	setDefault(&cfg.SettleWait, 50*time.Millisecond)
+	names := insights.InsertColumns()
+	for i := range names {
+		names[i] = sqltree.Ident(names[i])
+	}
+	return &ClickHouse{
+		cfg:    cfg,
+		insert: "INSERT INTO " + insights.Table + " (" + strings.Join(names, ", ") + ")",
+	}, nil
+}
+
+// insertSettings are said with every insert: the defaults of several changed
+// between releases of the server, and any of them would break what Insert
+// promises.
+var insertSettings = clickhouse.Settings{
+	// Acknowledged means written: not buffered, and on a cluster by the shard.
+	"async_insert":                        0,
+	"distributed_foreground_insert":       1,
+	"insert_distributed_one_random_shard": 0,
+	// Repeats are told by position; the engine's own memory of blocks could
+	// only drop rows that happen to be equal.
+	"insert_deduplicate": 0,
+	// Events may be of any month since 1970, and an import has them all.
+	"max_partitions_per_insert_block": 0,
+}
+
+// blockRows is how many rows go to the server at once: clickhouse-go makes its
+// buffers anew for each insert, and small ones grow less often. The server
+// joins the blocks of an insert before it writes them.
+const blockRows = 8192
+
+// Insert implements [Store].
+func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch) error {
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings))
+	batch, err := c.cfg.Conn.PrepareBatch(ctx, c.insert)
+	if err != nil {
+		return fmt.Errorf("cannot begin an insert: %w", err)
+	}
+	// Closing a batch that was sent does nothing.
+	defer func() { _ = batch.Close() }()
+	for from := 0; from < rows.Rows(); from += blockRows {
+		if from > 0 {
+			if err := batch.Flush(); err != nil {
+				return fmt.Errorf("cannot send rows: %w", err)
+			}
+		}
+		for i, values := range rows.Part(from, min(from+blockRows, rows.Rows())) {
+			if err := batch.Column(i).Append(values); err != nil {
+				return errors.Join(fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err), batch.Abort())
+			}
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("cannot insert %d rows: %w", rows.Rows(), err)
+	}
+	return nil
+}
+
+// processes is the table of running queries on all nodes.
+func (c *ClickHouse) processes() string {
+	if c.cfg.Cluster == "" {
+		return "system.processes"
+	}
+	return "clusterAllReplicas(" + sqltree.Ident(c.cfg.Cluster) + ", system.processes)"
+}
+
+// Settle implements [Store]. A server goes on with an insert whose client is
+// gone once it has all of its rows.
+func (c *ClickHouse) Settle(ctx context.Context) error {
+	running, err := c.runningInserts(ctx)
+	for err == nil && len(running) > 0 {
+		sleep(ctx, c.cfg.SettleWait)
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		var now map[string]bool
+		if now, err = c.runningInserts(ctx); err == nil {
+			for id := range running {
+				if !now[id] {
+					delete(running, id)
+				}
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot wait for running inserts: %w", err)
+	}
+	return nil
+}
+
+// runningInserts are the ids of running inserts into the events table.
+func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error) {
+	query := "SELECT query_id FROM " + c.processes() + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
+	if c.cfg.Cluster == "" {
+		// A shard's part of an insert runs in a database of the shard's choice.
+		query += " AND current_database = currentDatabase()"
+	}
+	rows, err := c.cfg.Conn.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	ids := map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids[id] = true
+	}
+	return ids, rows.Err()
+}
+
+const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPartition + " = {partition:UInt16} AND " +
+	insights.ColumnOffset + " >= {from:UInt64} AND " + insights.ColumnOffset
+
+func offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
+	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
+		"partition": fmt.Sprint(partition), "from": fmt.Sprint(from), "to": fmt.Sprint(to),
+	}))
+}
+
+// LastStored implements [Store].
+func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error) {
+	var count uint64
+	err = c.cfg.Conn.QueryRow(offsets(ctx, partition, from, to),
+		"SELECT max("+insights.ColumnOffset+"), count()"+whereOffsets+" < {to:UInt64}").Scan(&offset, &count)
+	if err != nil {
+		return 0, false, fmt.Errorf("cannot ask what is stored of partition %d: %w", partition, err)
+	}
+	return offset, count > 0, nil
+}
+
+// Stored implements [Store].
+func (c *ClickHouse) Stored(ctx context.Context, partition uint16, from, to uint64) (list []StoredRow, err error) {
+	rows, err := c.cfg.Conn.Query(offsets(ctx, partition, from, to),
+		"SELECT "+insights.ColumnOffset+", "+insights.ColumnIndex+", site, visitor, session, toUnixTimestamp64Milli(time)"+whereOffsets+" <= {to:UInt64}")
+	if err == nil {
+		defer func() { _ = rows.Close() }()
+		for err == nil && rows.Next() {
+			var r StoredRow
+			err = rows.Scan(&r.Offset, &r.Index, &r.Content.Site, &r.Content.Visitor, &r.Content.Session, &r.Content.TimeMillis)
+			list = append(list, r)
+		}
+		err = errors.Join(err, rows.Err())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what is stored of partition %d: %w", partition, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// IntakeConfig is how events are taken in. Zero values are replaced by the
+// defaults that the members name.
+type IntakeConfig struct {
+	// Log takes the encoded messages; a *Log in production. Required.
+	Log Appender
+	// HashKey is the key of visitor and session hashes: 16 secret bytes that
+	// must never change, or every visitor becomes a new one. Required.
+	HashKey [16]byte
+	// Places finds countries by IP address; nil leaves them unknown.
+	Places Locator
+
+	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
+	MaxEvents int           // events of one request; 10,000
+
+	MaxInFlight      int           // requests between Accept and its return; 20,000
+	MaxBytesInFlight int64         // their bodies; 64 MiB
+	AdmitWait        time.Duration // how long a request waits for room; 500 ms
+
+	Agents int // user agents kept in the cache; 4,096
+}
+
+// LogConfig is how messages are appended to the log.
+type LogConfig struct {
+	Brokers []string // host:port; required
+	Topic   string   // "octavo-events"
+	Logger  *slog.Logger
+
+	// Partitions, Replicas, MinInSync and Retention are for the topic's
+	// creation; a topic that exists keeps its own. 4, 1, 1, 7 days.
+	Partitions int
+	Replicas   int
+	MinInSync  int
+	Retention  time.Duration
+
+	// MaxBatchBytes and MaxBatchMessages bound one produce. Their defaults,
+	// 900 KB and 2,048, are below what a broker takes unless told otherwise.
+	MaxBatchBytes    int
+	MaxBatchMessages int
+	// MaxMessageBytes bounds one request's message, 8 MiB; a topic that we
+	// create takes it, one that exists must be told to.
+	MaxMessageBytes int
+
+	ProduceTimeout time.Duration // one attempt; 5 s
+	AppendTimeout  time.Duration // all attempts of a batch; 10 s
+	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
+}
+
+// SinkConfig is how the log is brought to the store.
+type SinkConfig struct {
+	Brokers []string // host:port; required
+	Topic   string   // "octavo-events"
+	Group   string   // consumer group; "octavo-sink"
+	Store   Store    // a *ClickHouse in production; required
+	Logger  *slog.Logger
+
+	BatchRows  int           // rows after which a batch is inserted; 100,000
+	BatchBytes int           // message bytes after which it is; 32 MiB
+	BatchAge   time.Duration // age of its first message after which it is; 500 ms
+
+	FetchBytes int           // bytes asked of the broker at once, for each partition; 4 MiB
+	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
+
+	// Lookback is how many messages before the committed offset are read again
+	// on taking over a partition, and Window how many message ids are
+	// remembered for each partition, to drop repeats of a retried produce.
+	// 4,096 (above what one produce holds) and 16,384.
+	Lookback int
+	Window   int
+
+	InsertTimeout time.Duration // one attempt; 60 s
+	RetryWait     time.Duration // between attempts, doubled up to 5 s; 100 ms
+
+	SessionTimeout    time.Duration // after which a silent sink loses its partitions; 10 s
+	RebalanceTimeout  time.Duration // in which a sink must let go of its partitions; 60 s
+	HeartbeatInterval time.Duration // 1 s
+}
+
+const defaultTopic = "octavo-events"
+
+// setDefault replaces a zero value.
+func setDefault[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+func (c *IntakeConfig) complete() error {
+	setDefault(&c.MaxFuture, time.Hour)
+	setDefault(&c.MaxEvents, 10_000)
+	setDefault(&c.MaxInFlight, 20_000)
+	setDefault(&c.MaxBytesInFlight, 64<<20)
+	setDefault(&c.AdmitWait, 500*time.Millisecond)
+	setDefault(&c.Agents, 4096)
+	switch {
+	case c.Log == nil:
+		return errors.New("cannot build the intake without a log")
+	case c.HashKey == [16]byte{}:
+		return errors.New("cannot build the intake without a hash key")
+	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
+		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1:
+		return errors.New("cannot build the intake with a limit below zero")
+	}
+	return nil
+}
+
+func (c *LogConfig) complete() error {
+	setDefault(&c.Topic, defaultTopic)
+	setDefault(&c.Partitions, 4)
+	setDefault(&c.Replicas, 1)
+	setDefault(&c.MinInSync, 1)
+	setDefault(&c.Retention, 7*24*time.Hour)
+	setDefault(&c.MaxBatchBytes, 900_000)
+	setDefault(&c.MaxBatchMessages, 2048)
+	setDefault(&c.MaxMessageBytes, 8<<20)
+	setDefault(&c.ProduceTimeout, 5*time.Second)
+	setDefault(&c.AppendTimeout, 10*time.Second)
+	setDefault(&c.RetryWait, 20*time.Millisecond)
+	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
+	switch {
+	case len(c.Brokers) == 0:
+		return errors.New("cannot build the event log without the address of a Kafka broker")
+	case c.Partitions < 1 || c.Partitions > maxPartitions:
+		return fmt.Errorf("cannot use %d partitions: choose 1 to %d", c.Partitions, maxPartitions)
+	case c.Replicas < 1 || c.MinInSync < 1 || c.MinInSync > c.Replicas:
+		return fmt.Errorf("cannot keep %d replicas of which %d must be in sync", c.Replicas, c.MinInSync)
+	case c.MaxBatchBytes < 1 || c.MaxBatchMessages < 1 || c.MaxMessageBytes < 1:
+		return errors.New("cannot build the event log with a limit below one")
+	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.RetryWait < 0:
+		return errors.New("cannot build the event log with so short a time")
+	}
+	return nil
+}
+
+func (c *SinkConfig) complete() error {
+	setDefault(&c.Topic, defaultTopic)
+	setDefault(&c.Group, "octavo-sink")
+	setDefault(&c.BatchRows, 100_000)
+	setDefault(&c.BatchBytes, 32<<20)
+	setDefault(&c.BatchAge, 500*time.Millisecond)
+	setDefault(&c.FetchBytes, 4<<20)
+	setDefault(&c.FetchWait, 250*time.Millisecond)
+	setDefault(&c.Lookback, 4096)
+	setDefault(&c.Window, 16_384)
+	setDefault(&c.InsertTimeout, time.Minute)
+	setDefault(&c.RetryWait, 100*time.Millisecond)
+	setDefault(&c.SessionTimeout, 10*time.Second)
+	setDefault(&c.RebalanceTimeout, time.Minute)
+	setDefault(&c.HeartbeatInterval, time.Second)
+	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
+	switch {
+	case len(c.Brokers) == 0:
+		return errors.New("cannot build the sink without the address of a Kafka broker")
+	case c.Store == nil:
+		return errors.New("cannot build the sink without a store")
+	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1 || c.Lookback < 0:
+		return errors.New("cannot build the sink with a limit below one")
+	case c.BatchAge <= 0 || c.FetchWait <= 0 || c.InsertTimeout <= 0 || c.RetryWait < 0:
+		return errors.New("cannot build the sink with a time below zero")
+	case c.HeartbeatInterval >= c.SessionTimeout:
+		return errors.New("cannot build the sink with heartbeats as rare as its session is long")
+	}
+	return nil
+}

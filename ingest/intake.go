@@ -1,0 +1,121 @@
+package ingest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Appender makes messages durable.
+type Appender interface {
+	// Append returns when the message is durable (nil) or given up. It does
+	// not keep message or site. shard chooses among the log's parts: equal
+	// shards keep their order.
+	Append(ctx context.Context, site string, shard uint64, message []byte) error
+}
+
+// Site is whose events they are.
+type Site struct {
+	ID string
+	// ClearIDs: the site asks for visitor and session ids in clear.
+	ClearIDs bool
+}
+
+// Client is who sent the request.
+type Client struct {
+	IP  netip.Addr // used for events without session.ip, then dropped
+	Now time.Time  // when the request arrived
+}
+
+// Intake takes events in.
+type Intake struct {
+	cfg       IntakeConfig
+	hasher    Hasher
+	agents    *agents
+	admission *admission
+	ids       messageIDs
+	metrics   *Metrics
+}
+
+// New builds an intake. It starts nothing.
+func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	return &Intake{
+		cfg:       cfg,
+		hasher:    NewHasher(cfg.HashKey),
+		agents:    newAgents(cfg.Agents),
+		admission: newAdmission(&cfg, m),
+		ids:       newMessageIDs(),
+		metrics:   m,
+	}, nil
+}
+
+// Accept takes a request's body {"events":[…]}, already inflated. It returns
+// nil when every event is durable in the log, or an *Error: then no event of
+// the request is stored, but for LogUnavailable, which leaves it open.
+//
+// Accept reads body until it returns and keeps nothing of it.
+func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
+	if err := in.accept(ctx, site, body, client); err != nil {
+		in.metrics.refused[err.Reason].Inc()
+		return err
+	}
+	return nil
+}
+
+func (in *Intake) accept(ctx context.Context, site Site, body []byte, client Client) *Error {
+	if err := in.admission.enter(ctx, len(body)); err != nil {
+		return err
+	}
+	defer in.admission.leave(len(body))
+	d := getDecoder(body)
+	defer putDecoder(d)
+	if err := d.request(in, site, client); err != nil {
+		return err
+	}
+	count := d.encoder.Len()
+	if count > 0 {
+		if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
+			return asError(err)
+		}
+	}
+	in.metrics.accepted.Add(float64(count))
+	in.metrics.requests.Inc()
+	return nil
+}
+
+// asError gives errors of a foreign Appender a reason.
+func asError(err error) *Error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one would lose its wrapping's text
+		return e
+	}
+	e := refuse(insights.LogUnavailable, "", "the event log does not answer, try again")
+	e.Cause = err
+	return e
+}
+
+// messageIDs makes ids that no other process and no other message has: a
+// random half for the process, a count for the message.
+type messageIDs struct {
+	process [8]byte
+	count   *atomic.Uint64
+}
+
+func newMessageIDs() messageIDs {
+	ids := messageIDs{count: new(atomic.Uint64)}
+	_, _ = rand.Read(ids.process[:]) // crypto/rand does not fail
+	return ids
+}
+
+func (m messageIDs) next() (id insights.MessageID) {
+	copy(id[:], m.process[:])
+	binary.BigEndian.PutUint64(id[8:], m.count.Add(1))
+	return id
+}

@@ -1,0 +1,213 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// maxPartitions is how many partitions a row's position can name.
+const maxPartitions = 1 << 16
+
+// Log is the event log: a Kafka topic. It is an [Appender].
+//
+// Each partition has at most one produce in flight. Messages that arrive
+// meanwhile gather in the next one: alone, a message waits for one synced
+// produce; under load, produces grow and their cost is shared. There is no
+// timer and no linger to choose.
+type Log struct {
+	cfg        LogConfig
+	metrics    *Metrics
+	transport  *kafka.Transport
+	client     *kafka.Client
+	partitions []*logPartition // set by Start, then unchanged
+	workers    sync.WaitGroup
+	cancel     context.CancelFunc // gives up what is in flight
+
+	mu      sync.RWMutex
+	running bool
+}
+
+// NewLog builds a log. It starts nothing.
+func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	l := &Log{cfg: cfg, metrics: m}
+	l.transport = newTransport(cfg.Topic, "octavo-intake")
+	l.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.ProduceTimeout, Transport: l.transport}
+	return l, nil
+}
+
+// Start makes sure that the topic exists and begins to take messages. It
+// tries until ctx is done.
+func (l *Log) Start(ctx context.Context) error {
+	count, err := ensureTopic(ctx, l.client, &l.cfg)
+	if err != nil {
+		return err
+	}
+	run, cancel := context.WithCancel(context.Background())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running {
+		cancel()
+		return errors.New("cannot start the event log twice")
+	}
+	l.cancel, l.running = cancel, true
+	l.partitions = make([]*logPartition, count)
+	for id := range l.partitions {
+		p := &logPartition{log: l, id: id, wake: make(chan struct{}, 1)}
+		l.partitions[id] = p
+		l.workers.Go(func() { p.run(run) })
+	}
+	return nil
+}
+
+// Stop refuses new messages and returns when those taken are durable or given
+// up; when ctx is done it gives up the rest.
+func (l *Log) Stop(ctx context.Context) error {
+	l.mu.Lock()
+	running := l.running
+	l.running = false
+	l.mu.Unlock()
+	if !running {
+		return nil
+	}
+	for _, p := range l.partitions {
+		p.close()
+	}
+	drained := make(chan struct{})
+	go func() {
+		l.workers.Wait()
+		close(drained)
+	}()
+	var err error
+	select {
+	case <-drained:
+	case <-ctx.Done():
+		err = fmt.Errorf("cannot drain the event log: %w", ctx.Err())
+	}
+	l.cancel()
+	<-drained
+	l.transport.CloseIdleConnections()
+	return err
+}
+
+// Append implements [Appender]. The error is an *Error.
+func (l *Log) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+	if len(message) > l.cfg.MaxMessageBytes {
+		return refuse(insights.TooLong, "events", "are more than "+itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
+	}
+	l.mu.RLock()
+	if !l.running {
+		l.mu.RUnlock()
+		return unavailable(errors.New("the event log is stopped"))
+	}
+	start := time.Now()
+	b := l.partitions[shard%uint64(len(l.partitions))].add(site, message)
+	l.mu.RUnlock()
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		// The message is the batch's own copy: it may still become durable.
+		return unavailable(ctx.Err())
+	}
+	l.metrics.appendSeconds.Observe(time.Since(start).Seconds())
+	if b.err != nil {
+		return b.err
+	}
+	return nil
+}
+
+func unavailable(cause error) *Error {
+	e := refuse(insights.LogUnavailable, "", "the event log does not answer, try again")
+	e.Cause = cause
+	return e
+}
+
+// logPartition gathers messages for one partition and produces them.
+type logPartition struct {
+	log  *Log
+	id   int
+	wake chan struct{} // there may be something to do
+
+	mu      sync.Mutex
+	pending []*produceBatch // the last one still takes messages
+	closed  bool
+	spare   []byte // a buffer of a batch that is done
+}
+
+// add puts a message into the batch that gathers.
+func (p *logPartition) add(key string, message []byte) *produceBatch {
+	size := len(key) + len(message) + recordOverhead
+	p.mu.Lock()
+	var b *produceBatch
+	if n := len(p.pending); n > 0 {
+		b = p.pending[n-1]
+		if b.count >= p.log.cfg.MaxBatchMessages || len(b.buf)+size > p.log.cfg.MaxBatchBytes {
+			b = nil
+		}
+	}
+	if b == nil {
+		b = newProduceBatch(p.spare, time.Now().UnixMilli())
+		p.spare = nil
+		p.pending = append(p.pending, b)
+	}
+	b.add(key, message)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	return b
+}
+
+// next takes the oldest batch, nil if there is none.
+func (p *logPartition) next() (b *produceBatch, closed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pending) == 0 {
+		return nil, p.closed
+	}
+	b = p.pending[0]
+	p.pending = append(p.pending[:0], p.pending[1:]...)
+	return b, false
+}
+
+func (p *logPartition) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run produces until the partition is closed and empty.
+func (p *logPartition) run(ctx context.Context) {
+	for {
+		b, closed := p.next()
+		if closed {
+			return
+		}
+		if b == nil {
+			<-p.wake
+			continue
+		}
+		b.seal()
+		answered, err := p.log.produce(ctx, p.id, b)
+		if answered && cap(b.buf) <= 2*p.log.cfg.MaxBatchBytes {
+			p.mu.Lock()
+			p.spare = b.buf
+			p.mu.Unlock()
+		}
+		b.finish(err)
+	}
+}

@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// newTransport says each member: kafka-go's defaults are for other uses.
+func newTransport(topic, client string) *kafka.Transport {
+	return &kafka.Transport{
+		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+		DialTimeout: 5 * time.Second,
+		IdleTimeout: 5 * time.Minute,
+		// A leader that moved is found within this time at the latest.
+		MetadataTTL:    time.Second,
+		MetadataTopics: []string{topic},
+		ClientID:       client,
+		TLS:            nil,
+		SASL:           nil,
+		Resolver:       nil,
+		Context:        context.Background(),
+	}
+}
+
+// produce tries to make a batch durable. Every attempt sends the same bytes,
+// so a message that the log takes twice has one id, and the sink drops one.
+//
+// answered is false if an attempt ended without an answer: kafka-go may still
+// read the batch then, and its buffer must not be used again.
+func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answered bool, refusal *Error) {
+	l.metrics.produceMessages.Observe(float64(b.count))
+	l.metrics.produceBytes.Observe(float64(len(b.buf)))
+	answered = true
+	give := time.Now().Add(l.cfg.AppendTimeout)
+	wait := l.cfg.RetryWait
+	for attempt := 1; ; attempt++ {
+		err, gotAnswer := l.attempt(ctx, partition, b, give)
+		if err == nil {
+			return answered, nil
+		}
+		answered = answered && gotAnswer
+		l.metrics.produceErrors.Inc()
+		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 {
+			e := refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests")
+			e.Cause = err
+			return answered, e
+		}
+		if ctx.Err() != nil || !retriable(err) || time.Until(give) <= wait {
+			l.cfg.Logger.Error("Events could not be appended to the log.",
+				"partition", partition, "messages", b.count, "attempts", attempt, "error", err)
+			return answered, unavailable(err)
+		}
+		// The pool keeps what it knows of leaders for a while: a new pool asks.
+		l.transport.CloseIdleConnections()
+		sleep(ctx, wait)
+		wait = min(2*wait, time.Second)
+	}
+}
+
+// attempt is one produce. answered tells whether the broker answered it.
+func (l *Log) attempt(ctx context.Context, partition int, b *produceBatch, give time.Time) (err error, answered bool) { //nolint:revive // the error is data here
+	timeout := min(l.cfg.ProduceTimeout, time.Until(give))
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	res, err := l.client.RawProduce(ctx, &kafka.RawProduceRequest{
+		Addr:            nil, // the client's
+		Topic:           l.cfg.Topic,
+		Partition:       partition,
+		RequiredAcks:    kafka.RequireAll,
+		MessageVersion:  2,
+		TransactionalID: "",
+		RawRecords:      protocol.RawRecordSet{Reader: bytes.NewReader(b.buf)},
+	})
+	if err != nil {
+		return err, false
+	}
+	return res.Error, true
+}
+
+// retriable reports whether trying again may help. What is no answer of a
+// broker is a matter of the network.
+func retriable(err error) bool {
+	if code, ok := errors.AsType[kafka.Error](err); ok {
+		return code.Temporary()
+	}
+	return true
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// ensureTopic creates the topic unless it exists and returns its number of
+// partitions. A broker that does not answer yet is waited for.
+func ensureTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig) (partitions int, err error) {
+	for wait := cfg.RetryWait; ; wait = min(2*wait, time.Second) {
+		if partitions, err = tryTopic(ctx, client, cfg); err == nil {
+			return partitions, nil
+		}
+		if ctx.Err() != nil || !retriable(err) {
+			return 0, fmt.Errorf("cannot prepare the topic %s: %w", cfg.Topic, err)
+		}
+		sleep(ctx, wait)
+	}
+}
+
+func tryTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.ProduceTimeout)
+	defer cancel()
+	if n, err := countPartitions(ctx, client, cfg.Topic); err == nil {
+		return n, nil
+	}
+	res, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
+		Addr: nil,
+		Topics: []kafka.TopicConfig{{
+			Topic:              cfg.Topic,
+			NumPartitions:      cfg.Partitions,
+			ReplicationFactor:  cfg.Replicas,
+			ReplicaAssignments: nil,
+			ConfigEntries: []kafka.ConfigEntry{
+				{ConfigName: "cleanup.policy", ConfigValue: "delete"},
+				{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(cfg.Retention.Milliseconds(), 10)},
+				{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(cfg.MinInSync)},
+				{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(max(cfg.MaxMessageBytes, cfg.MaxBatchBytes) + 1<<16)},
+			},
+		}},
+		ValidateOnly: false,
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := res.Errors[cfg.Topic]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
+		return 0, err
+	}
+	return countPartitions(ctx, client, cfg.Topic)
+}
+
+func countPartitions(ctx context.Context, client *kafka.Client, topic string) (int, error) {
+	res, err := client.Metadata(ctx, &kafka.MetadataRequest{Addr: nil, Topics: []string{topic}})
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range res.Topics {
+		if t.Name == topic {
+			if t.Error != nil {
+				return 0, t.Error
+			}
+			if n := len(t.Partitions); n > 0 && n <= maxPartitions {
+				return n, nil
+			}
+			return 0, fmt.Errorf("cannot use the %d partitions of %s: choose 1 to %d", len(t.Partitions), topic, maxPartitions)
+		}
+	}
+	return 0, kafka.UnknownTopicOrPartition
+}

@@ -1,0 +1,313 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// newBroker starts a broker in this process, so that a test can put faults
+// into its answers.
+func newBroker(t testing.TB) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// newTestLog starts a log on a topic of its own.
+func newTestLog(t testing.TB, brokers []string, change func(*LogConfig)) *Log {
+	t.Helper()
+	cfg := LogConfig{Brokers: brokers, Topic: "events", Partitions: 2, RetryWait: time.Millisecond, ProduceTimeout: 2 * time.Second, Logger: testLogger(t)}
+	if change != nil {
+		change(&cfg)
+	}
+	l, err := NewLog(cfg, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := l.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := l.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// testLogger shows what parts of the system say in the test's own output.
+func testLogger(t testing.TB) *slog.Logger {
+	if !testing.Verbose() {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}
+
+// readLog reads all messages of a partition, in order, as key=value.
+func readLog(t testing.TB, brokers []string, topic string, partition int) []string {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	var list []string
+	for {
+		res, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: int64(len(list)), MinBytes: 1, MaxBytes: 10 << 20, MaxWait: 10 * time.Millisecond})
+		if err == nil {
+			err = res.Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			r, err := res.Records.ReadRecord()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, _ := io.ReadAll(r.Key)
+			value, _ := io.ReadAll(r.Value)
+			list = append(list, string(key)+"="+string(value))
+		}
+		if int64(len(list)) >= res.HighWatermark {
+			return list
+		}
+	}
+}
+
+func TestLogAppends(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	var senders sync.WaitGroup
+	for i := range 300 {
+		senders.Go(func() {
+			message := []byte(fmt.Sprint("message ", i))
+			if err := l.Append(t.Context(), "site", uint64(i), message); err != nil {
+				t.Error(err)
+			}
+			clear(message) // the log keeps nothing of it
+		})
+	}
+	senders.Wait()
+	seen := map[string]int{}
+	for partition := range 2 {
+		for _, m := range readLog(t, broker.ListenAddrs(), "events", partition) {
+			seen[m]++
+			var i int
+			if _, err := fmt.Sscanf(m, "site=message %d", &i); err != nil || i%2 != partition {
+				t.Errorf("%q is in partition %d", m, partition)
+			}
+		}
+	}
+	for i := range 300 {
+		if n := seen[fmt.Sprint("site=message ", i)]; n != 1 {
+			t.Errorf("message %d is there %d times", i, n)
+		}
+	}
+	if n := testutil.CollectAndCount(l.metrics.produceMessages); n != 1 {
+		t.Error("produces are not measured")
+	}
+}
+
+// TestLogUsesWhatExists: a topic that exists keeps its partitions.
+func TestLogUsesWhatExists(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	newTestLog(t, broker.ListenAddrs(), func(c *LogConfig) { c.Partitions = 3 })
+	l := newTestLog(t, broker.ListenAddrs(), func(c *LogConfig) { c.Partitions = 8 })
+	if len(l.partitions) != 3 {
+		t.Errorf("%d partitions, want 3", len(l.partitions))
+	}
+}
+
+// TestLogFaults: what a broker does to one produce reaches exactly the
+// requests of that produce, after as many tries as make sense.
+func TestLogFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		code   *kerr.Error
+		times  int32 // how often the broker answers with it
+		reason *insights.Reason
+	}{
+		{"leader moves", kerr.NotLeaderForPartition, 2, nil},
+		{"replicas are away for a while", kerr.NotEnoughReplicas, 3, nil},
+		{"replicas are away for long", kerr.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
+		{"not allowed", kerr.TopicAuthorizationFailed, 1, insights.LogUnavailable},
+		{"too large", kerr.MessageTooLarge, 1, insights.TooLong},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			broker := newBroker(t)
+			l := newTestLog(t, broker.ListenAddrs(), func(cfg *LogConfig) { cfg.AppendTimeout = 300 * time.Millisecond })
+			var answered atomic.Int32
+			broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				broker.KeepControl()
+				req := r.(*kmsg.ProduceRequest)
+				if req.Topics[0].Partitions[0].Partition != 0 || answered.Add(1) > c.times {
+					return nil, nil, false
+				}
+				res := req.ResponseKind().(*kmsg.ProduceResponse)
+				topic := kmsg.NewProduceResponseTopic()
+				topic.Topic = req.Topics[0].Topic
+				partition := kmsg.NewProduceResponseTopicPartition()
+				partition.Partition, partition.ErrorCode = 0, c.code.Code
+				topic.Partitions = append(topic.Partitions, partition)
+				res.Topics = append(res.Topics, topic)
+				return res, nil, true
+			})
+			var senders sync.WaitGroup
+			senders.Go(func() {
+				err := l.Append(t.Context(), "site", 0, []byte("a"))
+				if got := reasonOf(err); got != c.reason || (err == nil) != (c.reason == nil) {
+					t.Errorf("got %v", err)
+				}
+			})
+			senders.Go(func() {
+				if err := l.Append(t.Context(), "site", 1, []byte("b")); err != nil {
+					t.Errorf("the other partition: %v", err)
+				}
+			})
+			senders.Wait()
+			if c.reason == nil {
+				if got := readLog(t, broker.ListenAddrs(), "events", 0); len(got) != 1 {
+					t.Errorf("the log has %q", got)
+				}
+				if n := testutil.ToFloat64(l.metrics.produceErrors); n != float64(c.times) {
+					t.Errorf("%v errors counted, want %d", n, c.times)
+				}
+			}
+		})
+	}
+}
+
+// TestLogRepeatsAreTheSame: a produce whose answer is lost is sent again with
+// the same bytes, and the request succeeds.
+func TestLogRepeatsAreTheSame(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), func(c *LogConfig) {
+		c.Partitions = 1
+		c.ProduceTimeout = 300 * time.Millisecond
+	})
+	var mu sync.Mutex
+	var sent []string
+	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, string(r.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records))
+		if len(sent) == 1 {
+			return nil, errors.New("the connection breaks"), true
+		}
+		return nil, nil, false
+	})
+	if err := l.Append(t.Context(), "site", 0, []byte("once")); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(sent) != 2 || sent[0] != sent[1] {
+		t.Errorf("%d produces, or they differ", len(sent))
+	}
+}
+
+// TestLogGathers: what arrives while a produce is in flight goes together.
+func TestLogGathers(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), func(c *LogConfig) { c.Partitions, c.MaxBatchMessages = 1, 30 })
+	started, release := make(chan struct{}), make(chan struct{})
+	var produces atomic.Int32
+	broker.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		if produces.Add(1) == 1 {
+			broker.SleepControl(func() {
+				close(started)
+				<-release
+			})
+		}
+		return nil, nil, false
+	})
+	var senders sync.WaitGroup
+	send := func(i int) {
+		senders.Go(func() {
+			if err := l.Append(t.Context(), "site", 0, []byte(fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	send(0)
+	<-started
+	for i := range 90 {
+		send(i + 1)
+	}
+	p := l.partitions[0]
+	waitFor(t, "all to gather", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := 0
+		for _, b := range p.pending {
+			n += b.count
+		}
+		return n == 90
+	})
+	close(release)
+	senders.Wait()
+	if n := produces.Load(); n != 4 {
+		t.Errorf("%d produces, want 1 and then 3 of 30", n)
+	}
+}
+
+func TestLogStops(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	if err := l.Append(t.Context(), "site", 0, make([]byte, l.cfg.MaxMessageBytes+1)); reasonOf(err) != insights.TooLong {
+		t.Errorf("a large message: %v", err)
+	}
+	if err := l.Append(t.Context(), "site", 0, make([]byte, l.cfg.MaxBatchBytes+1)); err != nil {
+		t.Errorf("a message larger than a batch: %v", err)
+	}
+	if err := l.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), "site", 0, []byte("late")); reasonOf(err) != insights.LogUnavailable {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
+// waitFor looks until a condition holds.
+func waitFor(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}

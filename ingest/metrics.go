@@ -1,0 +1,97 @@
+package ingest
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Metrics are the measurements of intake, log and sink. One value serves all
+// three: what a process does not run stays at zero.
+type Metrics struct {
+	accepted         prometheus.Counter
+	requests         prometheus.Counter
+	refused          map[*insights.Reason]prometheus.Counter
+	requestsInFlight prometheus.Gauge
+	bytesInFlight    prometheus.Gauge
+
+	appendSeconds   prometheus.Histogram
+	produceMessages prometheus.Histogram
+	produceBytes    prometheus.Histogram
+	produceErrors   prometheus.Counter
+
+	taken        prometheus.Counter
+	logLag       *prometheus.GaugeVec
+	batchRows    prometheus.Histogram
+	insertTime   prometheus.Histogram
+	insertErrors prometheus.Counter
+	freshness    prometheus.Histogram
+	stored       prometheus.Counter
+	skipped      *prometheus.CounterVec
+	unreadable   prometheus.Counter
+	lost         prometheus.Counter
+	fetchErrors  prometheus.Counter
+	commitErrors prometheus.Counter
+}
+
+// NewMetrics makes the metrics and registers them. It is the one place that
+// names them: cmd/gen writes METRICS.md from what it registers.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		r.MustRegister(c)
+		return c
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+		r.MustRegister(g)
+		return g
+	}
+	histogram := func(name, help string, buckets []float64) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+		r.MustRegister(h)
+		return h
+	}
+	counters := func(name, help, label string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+		r.MustRegister(c)
+		return c
+	}
+	gauges := func(name, help, label string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{label})
+		r.MustRegister(g)
+		return g
+	}
+	seconds := prometheus.ExponentialBuckets(0.0005, 2, 16)
+
+	m := &Metrics{
+		accepted:         counter("octavo_intake_events_accepted_total", "Events acknowledged: they are durable in the log."),
+		requests:         counter("octavo_intake_requests_accepted_total", "Requests acknowledged, with all of their events."),
+		requestsInFlight: gauge("octavo_intake_requests_in_flight", "Requests taken in and not answered yet."),
+		bytesInFlight:    gauge("octavo_intake_bytes_in_flight", "Bytes of the bodies of requests taken in and not answered yet."),
+
+		appendSeconds:   histogram("octavo_log_append_seconds", "Time until a request's message was durable in the log, or given up.", seconds),
+		produceMessages: histogram("octavo_log_produce_messages", "Messages (requests) joined into one produce.", prometheus.ExponentialBuckets(1, 2, 13)),
+		produceBytes:    histogram("octavo_log_produce_bytes", "Bytes of one produce.", prometheus.ExponentialBuckets(256, 4, 9)),
+		produceErrors:   counter("octavo_log_produce_errors_total", "Attempts to produce that failed; most are tried again."),
+
+		taken:        counter("octavo_sink_messages_taken_total", "Messages read from the log to be stored; one that a later owner of the partition reads again counts again."),
+		logLag:       gauges("octavo_sink_log_lag_messages", "Messages in the log that are not stored yet, by partition, on the sink that has it.", "partition"),
+		batchRows:    histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
+		insertTime:   histogram("octavo_sink_insert_seconds", "Time of one insert that succeeded.", seconds),
+		insertErrors: counter("octavo_sink_insert_errors_total", "Inserts that failed; each is tried again until it succeeds."),
+		freshness:    histogram("octavo_sink_freshness_seconds", "Age of a batch's oldest message when its insert was acknowledged: from then on queries see it.", prometheus.ExponentialBuckets(0.05, 2, 15)),
+		stored:       counter("octavo_sink_events_stored_total", "Events stored: their insert was acknowledged."),
+		skipped:      counters("octavo_sink_events_skipped_total", "Events that the sink did not store again, by why: position (stored before a restart), repeat (a message that the log holds twice).", "why"),
+		unreadable:   counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are not stored; they stay in the log, at the position that an error line names, until it expires."),
+		lost:         counter("octavo_sink_expired_messages_total", "Messages that left the log before they were stored: the sink was away longer than the log keeps them."),
+		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
+		commitErrors: counter("octavo_sink_commit_errors_total", "Offsets that could not be committed: the next owner of the partition asks the store instead."),
+	}
+	refused := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
+	m.refused = make(map[*insights.Reason]prometheus.Counter, len(insights.Reasons))
+	for _, reason := range insights.Reasons {
+		m.refused[reason] = refused.WithLabelValues(reason.Label)
+	}
+	return m
+}

@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Sink brings the log to the store. Several sinks share a topic's partitions
+// through one consumer group.
+//
+// It promises that each event is stored once, through a crash of any process,
+// by three things:
+//   - an offset is committed after the insert of everything before it;
+//   - who takes a partition over waits for running inserts to end, asks the
+//     store which rows it has past the committed offset, and leaves those out;
+//     so does a sink whose insert failed, before it tries again;
+//   - a message that the log holds twice (a produce that was tried again) is
+//     known by its id and taken once. The sink remembers the last Window ids
+//     of each partition, and reads Lookback messages again when it takes one
+//     over. A repeat further away is not noticed: a producer has one produce
+//     in flight for each partition, so its repeats are next to each other but
+//     for what other producers wrote meanwhile.
+//
+// It does not yet promise it against a sink that was paused for longer than
+// its session and then goes on with an insert.
+//
+// A message that cannot be read is counted, reported with its position, and
+// passed by: it blocks nothing else and stays in the log until it expires.
+type Sink struct {
+	cfg       SinkConfig
+	metrics   *Metrics
+	transport *kafka.Transport
+	client    *kafka.Client
+
+	mu     sync.Mutex
+	stop   context.CancelFunc // take no more
+	giveUp context.CancelFunc // do not finish what was taken either
+	done   chan struct{}
+}
+
+// NewSink builds a sink. It starts nothing.
+func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink")}
+	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
+	group := s.groupConfig()
+	if err := group.Validate(); err != nil {
+		return nil, fmt.Errorf("cannot build the sink: %w", err)
+	}
+	return s, nil
+}
+
+// Start begins to take messages. It does not wait for the log or the store:
+// while one is away, the sink waits for it.
+func (s *Sink) Start(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done != nil {
+		return errors.New("cannot start the sink twice")
+	}
+	taking, stop := context.WithCancel(context.Background())
+	working, giveUp := context.WithCancel(context.Background())
+	s.stop, s.giveUp, s.done = stop, giveUp, make(chan struct{})
+	go func() {
+		defer close(s.done)
+		s.run(taking, working)
+	}()
+	return nil
+}
+
+// Stop stores and commits what was taken, leaves the group and returns; when
+// ctx is done it gives up, and the next owner of the partitions goes on.
+func (s *Sink) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	s.stop()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = fmt.Errorf("cannot store all that the sink has taken: %w", ctx.Err())
+		s.giveUp()
+		<-done
+	}
+	s.giveUp()
+	s.transport.CloseIdleConnections()
+	return err
+}
+
+// run joins the group and works through its generations until taking ends.
+func (s *Sink) run(taking, working context.Context) {
+	if !s.awaitTopic(taking) {
+		return
+	}
+	group, err := kafka.NewConsumerGroup(s.groupConfig())
+	if err != nil {
+		// Only a bad configuration is refused, and NewSink has looked at it.
+		s.cfg.Logger.Error("The sink cannot join its group.", "error", err)
+		return
+	}
+	for {
+		generation, err := group.Next(taking)
+		if taking.Err() != nil {
+			break
+		}
+		if err != nil {
+			s.cfg.Logger.Warn("The sink is not in its group and tries again.", "group", s.cfg.Group, "error", err)
+			continue
+		}
+		assigned := generation.Assignments[s.cfg.Topic]
+		s.cfg.Logger.Info("The sink has partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
+		// The group waits for this function before it joins again.
+		generation.Start(func(ctx context.Context) {
+			g := newGeneration(s, generation, assigned)
+			g.run(ctx, working)
+		})
+	}
+	// Close ends the generation, which stores what it has, and leaves.
+	if err := group.Close(); err != nil {
+		s.cfg.Logger.Warn("The sink could not leave its group.", "error", err)
+	}
+}
+
+// awaitTopic waits for the intake to make the topic: a group cannot watch for
+// one that does not exist.
+func (s *Sink) awaitTopic(ctx context.Context) bool {
+	for wait := s.cfg.RetryWait; ; wait = min(2*wait, time.Second) {
+		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+		_, err := countPartitions(attempt, s.client, s.cfg.Topic)
+		cancel()
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		s.cfg.Logger.Info("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
+		sleep(ctx, wait)
+	}
+}
+
+// groupConfig says each member: kafka-go's defaults are for other uses.
+func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
+	return kafka.ConsumerGroupConfig{
+		ID:      s.cfg.Group,
+		Brokers: s.cfg.Brokers,
+		Dialer: &kafka.Dialer{
+			ClientID: "octavo-sink", Timeout: 5 * time.Second, DualStack: true, KeepAlive: 30 * time.Second,
+			Resolver: nil, TLS: nil, SASLMechanism: nil, TransactionalID: "",
+			DialFunc: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		},
+		Topics:                 []string{s.cfg.Topic},
+		GroupBalancers:         []kafka.GroupBalancer{kafka.RangeGroupBalancer{}},
+		HeartbeatInterval:      s.cfg.HeartbeatInterval,
+		PartitionWatchInterval: 5 * time.Second,
+		WatchPartitionChanges:  true,
+		SessionTimeout:         s.cfg.SessionTimeout,
+		RebalanceTimeout:       s.cfg.RebalanceTimeout,
+		JoinGroupBackoff:       500 * time.Millisecond,
+		RetentionTime:          -time.Millisecond, // the broker's
+		StartOffset:            kafka.FirstOffset,
+		Logger:                 nil,
+		ErrorLogger: kafka.LoggerFunc(func(format string, args ...any) {
+			s.cfg.Logger.Warn("consumer group: " + fmt.Sprintf(format, args...))
+		}),
+		Timeout: 5 * time.Second,
+	}
+}
+
+func partitionIDs(list []kafka.PartitionAssignment) []int {
+	ids := make([]int, len(list))
+	for i, a := range list {
+		ids[i] = a.ID
+	}
+	return ids
+}
