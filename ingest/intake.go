@@ -64,7 +64,7 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	if err := in.accept(ctx, site, body, client); err != nil {
-		in.metrics.refused[err.Reason].Inc()
+		in.metrics.refuse(err.Reason, countEvents(body))
 		return err
 	}
 	return nil

@@ -262,7 +262,7 @@ func TestRefusals(t *testing.T) {
 			if len(log.messages) != 0 {
 				t.Error("something of it was stored")
 			}
-			if n := testutil.ToFloat64(in.metrics.refused[c.reason]); n != 1 {
+			if n := testutil.ToFloat64(in.metrics.refused[c.reason].requests); n != 1 {
 				t.Errorf("%v refusals counted", n)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 type Metrics struct {
 	accepted         prometheus.Counter
 	requests         prometheus.Counter
-	refused          map[*insights.Reason]prometheus.Counter
+	refused          map[*insights.Reason]refusals
 	requestsInFlight prometheus.Gauge
 	bytesInFlight    prometheus.Gauge
 
@@ -88,10 +88,20 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
 		commitErrors: counter("octavo_sink_commit_errors_total", "Offsets that could not be committed: the next owner of the partition asks the store instead."),
 	}
-	refused := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
-	m.refused = make(map[*insights.Reason]prometheus.Counter, len(insights.Reasons))
+	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
+	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason.", "reason")
+	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
 	for _, reason := range insights.Reasons {
-		m.refused[reason] = refused.WithLabelValues(reason.Label)
+		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}
 	}
 	return m
+}
+
+// refusals are the counters of one reason.
+type refusals struct{ requests, events prometheus.Counter }
+
+// refuse counts a refused request and its events.
+func (m *Metrics) refuse(reason *insights.Reason, events int) {
+	m.refused[reason].requests.Inc()
+	m.refused[reason].events.Add(float64(events))
 }

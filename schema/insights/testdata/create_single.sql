@@ -53,7 +53,8 @@ CREATE TABLE IF NOT EXISTS events (
     ad_placement Enum8('' = 0, 'aside' = 1) CODEC(ZSTD(1)),
     trademark_placement Enum8('' = 0, 'sidebar' = 1, 'ad' = 2, 'footer' = 3, 'pdf' = 4, 'embed' = 5) CODEC(ZSTD(1)),
     llms_variant Enum8('' = 0, 'standard' = 1, 'full' = 2) CODEC(ZSTD(1)),
-    markdown_source Enum8('' = 0, 'page-action' = 1) CODEC(ZSTD(1))
+    markdown_source Enum8('' = 0, 'page-action' = 1) CODEC(ZSTD(1)),
+    INDEX log_offset log_offset TYPE minmax GRANULARITY 16
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(time)
