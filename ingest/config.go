@@ -62,8 +62,8 @@ type SinkConfig struct {
 	Store   Store    // a *ClickHouse in production; required
 	Logger  *slog.Logger
 
-	BatchRows  int           // rows after which a batch is inserted; 100,000
-	BatchBytes int           // message bytes after which it is; 32 MiB
+	BatchRows  int           // rows after which a batch is inserted; 32,768
+	BatchBytes int           // message bytes after which it is; 16 MiB
 	BatchAge   time.Duration // age of its first message after which it is; 500 ms
 
 	FetchBytes int           // bytes asked of the broker at once, for each partition; 4 MiB
@@ -145,8 +145,8 @@ func (c *LogConfig) complete() error {
 func (c *SinkConfig) complete() error {
 	setDefault(&c.Topic, defaultTopic)
 	setDefault(&c.Group, "octavo-sink")
-	setDefault(&c.BatchRows, 100_000)
-	setDefault(&c.BatchBytes, 32<<20)
+	setDefault(&c.BatchRows, 32_768)
+	setDefault(&c.BatchBytes, 16<<20)
 	setDefault(&c.BatchAge, 500*time.Millisecond)
 	setDefault(&c.FetchBytes, 4<<20)
 	setDefault(&c.FetchWait, 250*time.Millisecond)

@@ -1,0 +1,101 @@
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Load says what to send and how.
+type Load struct {
+	Address string // host:port
+	// Requests are whole HTTP/1.1 requests, made by Request, sent in turn.
+	Requests    [][]byte
+	Connections int
+	// Rate is requests per second; 0 is a closed loop.
+	Rate     float64
+	Warmup   time.Duration // sent before Duration and not counted
+	Duration time.Duration
+	// Timeout bounds one request, and how long an open loop that lags behind
+	// may go on after its end.
+	Timeout time.Duration
+}
+
+// maxWaiting bounds the sends that are due but find no free connection.
+const maxWaiting = 1 << 20
+
+// Run sends the load. An error means that it could not be sent at all; what
+// the server answered, and connections that broke, are in the result.
+func Run(ctx context.Context, l Load) (Result, error) {
+	if len(l.Requests) == 0 || l.Connections < 1 || l.Duration <= 0 {
+		return Result{}, errors.New("cannot send a load without requests, connections or duration")
+	}
+	if l.Timeout <= 0 {
+		l.Timeout = 10 * time.Second
+	}
+	workers := make([]*worker, l.Connections)
+	for i := range workers {
+		conn, err := Dial(l.Address, l.Timeout)
+		if err != nil {
+			for _, other := range workers[:i] {
+				other.conn.Close()
+			}
+			return Result{}, fmt.Errorf("cannot send to %s: %w", l.Address, err)
+		}
+		workers[i] = &worker{load: &l, conn: conn, result: newResult()}
+	}
+	began := time.Now()
+	measured := began.Add(l.Warmup)
+	end := measured.Add(l.Duration)
+	var turn atomic.Uint64
+	var due chan time.Time
+	if l.Rate > 0 {
+		due = make(chan time.Time, maxWaiting)
+		go pace(ctx, due, began, end, l.Rate)
+	}
+	var wait sync.WaitGroup
+	for _, w := range workers {
+		wait.Go(func() {
+			defer w.conn.Close()
+			if due == nil {
+				w.closed(ctx, &turn, measured, end)
+			} else {
+				w.open(ctx, &turn, due, measured, end.Add(l.Timeout))
+			}
+		})
+	}
+	wait.Wait()
+	total := newResult()
+	for _, w := range workers {
+		total.merge(w.result)
+	}
+	total.Elapsed = l.Duration
+	if due != nil {
+		// An open loop that lagged took longer than asked for.
+		total.Elapsed = max(l.Duration, time.Since(measured))
+		total.Unsent += uint64(len(due))
+	}
+	return *total, ctx.Err()
+}
+
+// pace writes the intended moment of each send when it has come. Sends that
+// find no connection wait in the channel, and their wait counts as latency.
+func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate float64) {
+	defer close(due)
+	gap := float64(time.Second) / rate
+	for n := 0; ; n++ {
+		at := began.Add(time.Duration(float64(n) * gap))
+		if !at.Before(end) || ctx.Err() != nil {
+			return
+		}
+		sleepUntil(at)
+		select {
+		case due <- at:
+		default:
+			return // a million sends behind: the result's Unsent says so
+		}
+	}
+}

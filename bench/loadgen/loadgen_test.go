@@ -1,0 +1,166 @@
+package loadgen
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func serve(t *testing.T, handler http.HandlerFunc) (address string) {
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func TestClosedLoopSendsWholeRequests(t *testing.T) {
+	var answered, bad atomic.Int64
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method != http.MethodPost || r.URL.Path != "/x" || r.Header.Get("Authorization") != "Bearer tok" || string(body) != `{"n":1}` && string(body) != `{"n":22}` {
+			bad.Add(1)
+		}
+		answered.Add(1)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	result, err := Run(t.Context(), Load{
+		Address: address, Connections: 3, Duration: 100 * time.Millisecond,
+		Requests: [][]byte{Request("POST", address, "/x", "tok", []byte(`{"n":1}`)), Request("POST", address, "/x", "tok", []byte(`{"n":22}`))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.Only(204); err != nil {
+		t.Error(err)
+	}
+	if bad.Load() != 0 {
+		t.Errorf("%d of %d requests arrived changed", bad.Load(), answered.Load())
+	}
+	// Up to one request of each connection ends after the measured time.
+	if sent := uint64(answered.Load()); result.All[204] != sent || result.Requests > sent || result.Requests+3 < sent {
+		t.Errorf("%d requests counted and %d in all, the server answered %d", result.Requests, result.All[204], sent)
+	}
+	if result.Latency.TotalCount() != int64(result.Requests) || result.Quantile(0.5) > result.Max() {
+		t.Errorf("%d latencies of %d requests", result.Latency.TotalCount(), result.Requests)
+	}
+}
+
+// A server that stalls once must show in the latency of all requests that were
+// due meanwhile, though only one was on its way on the one connection.
+func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	var n atomic.Int64
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1) == 5 {
+			time.Sleep(stall)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	result, err := Run(t.Context(), Load{
+		Address: address, Connections: 1, Rate: 200, Duration: 500 * time.Millisecond,
+		Requests: [][]byte{Request("GET", address, "/", "", nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := result.Only(204); err != nil {
+		t.Fatal(err)
+	}
+	if result.Requests != 100 {
+		t.Errorf("%d requests, want 200/s for half a second", result.Requests)
+	}
+	// 60 requests were due during the stall; half of them waited over half of it.
+	var waited int64
+	for _, bar := range result.Latency.Distribution() {
+		if bar.To >= (stall / 2).Microseconds() {
+			waited += bar.Count
+		}
+	}
+	if waited < 25 {
+		t.Errorf("%d requests show the stall, want about 30", waited)
+	}
+}
+
+func TestOpenLoopSaysWhatItCouldNotSend(t *testing.T) {
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	result, err := Run(t.Context(), Load{
+		Address: address, Connections: 1, Rate: 1000, Duration: 200 * time.Millisecond, Timeout: 300 * time.Millisecond,
+		Requests: [][]byte{Request("GET", address, "/", "", nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Unsent < 100 || result.Only(204) == nil {
+		t.Errorf("%d sends were late for ever, %d answered; want most of 200", result.Unsent, result.Requests)
+	}
+}
+
+func TestWarmupIsNotCounted(t *testing.T) {
+	var n atomic.Int64
+	address := serve(t, func(http.ResponseWriter, *http.Request) { n.Add(1) })
+	result, err := Run(t.Context(), Load{
+		Address: address, Connections: 1, Rate: 100, Warmup: 200 * time.Millisecond, Duration: 200 * time.Millisecond,
+		Requests: [][]byte{Request("GET", address, "/", "", nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Load() != 40 || result.Requests != 20 || result.All[200] != 40 {
+		t.Errorf("%d sent, %d counted and %d in all, want 40, 20 and 40", n.Load(), result.Requests, result.All[200])
+	}
+}
+
+func TestStatusesAndErrorsAreCounted(t *testing.T) {
+	var n atomic.Int64
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch n.Add(1) % 3 {
+		case 0:
+			panic(http.ErrAbortHandler)
+		case 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	result, err := Run(t.Context(), Load{
+		Address: address, Connections: 1, Rate: 300, Duration: 100 * time.Millisecond,
+		Requests: [][]byte{Request("GET", address, "/", "", nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Statuses[200] != 10 || result.Statuses[503] != 10 || result.Errors != 10 || result.LastError == nil {
+		t.Errorf("statuses %v and %d errors, want 10 each of 200, 503 and errors", result.Statuses, result.Errors)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(context.Background(), Load{Address: address, Connections: 1, Duration: time.Second, Requests: [][]byte{{}}}); err == nil {
+		t.Error("a load to nobody is no error")
+	}
+}
+
+func TestStopsWhenCancelled(t *testing.T) {
+	address := serve(t, func(http.ResponseWriter, *http.Request) {})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	for _, rate := range []float64{0, 100} {
+		if _, err := Run(ctx, Load{Address: address, Connections: 2, Rate: rate, Duration: time.Hour, Requests: [][]byte{Request("GET", address, "/", "", nil)}}); err == nil {
+			t.Error("a cancelled load is no error")
+		}
+	}
+}

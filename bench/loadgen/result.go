@@ -1,0 +1,80 @@
+package loadgen
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Result is what a load met.
+type Result struct {
+	Requests uint64         // answered
+	Statuses map[int]uint64 // answers by status
+	Errors   uint64         // requests without an answer
+	// All are the answers by status with those before and after the measured
+	// time: what the server was made to do in all.
+	All    map[int]uint64
+	Unsent uint64 // of an open loop: due, but no connection was free in time
+	// LastError is one of the Errors.
+	LastError error
+	Elapsed   time.Duration
+	// Latency is in microseconds, from the intended moment of sending: a
+	// server that stalls shows in every request that should have been sent
+	// meanwhile.
+	Latency *hdrhistogram.Histogram
+}
+
+// longest is the longest latency that is told apart.
+const longest = 2 * time.Minute
+
+func newResult() *Result {
+	return &Result{Statuses: map[int]uint64{}, All: map[int]uint64{}, Latency: hdrhistogram.New(1, longest.Microseconds(), 3)}
+}
+
+func (r *Result) record(status int, latency time.Duration) {
+	r.Requests++
+	r.Statuses[status]++
+	// Clamped, so it cannot fail.
+	_ = r.Latency.RecordValue(min(max(latency.Microseconds(), 1), longest.Microseconds()))
+}
+
+func (r *Result) merge(other *Result) {
+	r.Requests += other.Requests
+	r.Errors += other.Errors
+	r.Unsent += other.Unsent
+	for status, n := range other.Statuses {
+		r.Statuses[status] += n
+	}
+	for status, n := range other.All {
+		r.All[status] += n
+	}
+	if other.LastError != nil {
+		r.LastError = other.LastError
+	}
+	r.Latency.Merge(other.Latency)
+}
+
+// PerSecond is how many requests were answered per second.
+func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
+
+// Quantile is a latency quantile of 0 to 1.
+func (r *Result) Quantile(q float64) time.Duration {
+	return time.Duration(r.Latency.ValueAtQuantile(q*100)) * time.Microsecond
+}
+
+// Max is the longest latency.
+func (r *Result) Max() time.Duration { return time.Duration(r.Latency.Max()) * time.Microsecond }
+
+// Only reports an error unless every request was sent and answered with the
+// status: a figure of a load that was partly refused means something else.
+func (r *Result) Only(status int) error {
+	if r.Requests > 0 && r.Statuses[status] == r.Requests && r.Errors == 0 && r.Unsent == 0 {
+		return nil
+	}
+	err := fmt.Errorf("statuses %v, %d requests without an answer, %d not sent; want %d only", r.Statuses, r.Errors, r.Unsent, status)
+	if r.LastError != nil {
+		err = fmt.Errorf("%w; one error: %w", err, r.LastError)
+	}
+	return err
+}

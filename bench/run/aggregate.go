@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/query"
+)
+
+// questions are what a dashboard asks first.
+var questions = []struct{ name, body string }{
+	{"visits by day", `{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
+	{"top pages", `{"range":"last30Days","select":[{"column":"page"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
+	{"searches", `{"range":"last30Days","select":[{"column":"eventSearchQuery"},{"column":"eventsCount"}],"groupBy":[{"column":"eventSearchQuery"}],"limit":100}`},
+	{"devices and browsers", `{"range":"last7Days","select":[{"column":"visitorDevice"},{"column":"visitorBrowser"},{"column":"sessionsCount"}],"groupBy":[{"column":"visitorDevice"},{"column":"visitorBrowser"}]}`},
+	{"referrers", `{"range":"last30Days","select":[{"column":"referrerDomain"},{"column":"sessionsCount"}],"groupBy":[{"column":"referrerDomain"}],"limit":20}`},
+	{"plans", `{"range":"last30Days","select":[{"column":"visitorClaim","claim":"plan"},{"column":"visitorsCount"}],"groupBy":[{"column":"visitorClaim","claim":"plan"}]}`},
+	{"last day by hour", `{"range":"last24Hours","select":[{"column":"datetime","interval":"hour"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"hour"}]}`},
+	{"feedback", `{"range":"last30Days","select":[{"column":"page"},{"column":"pageFeedbackRating"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_post_feedback"],"operator":"in"}],"limit":50}`},
+}
+
+// aggregateRow compares the endpoint with its own SQL on the engine.
+func (b *bench) aggregateRow(ctx context.Context) error {
+	if err := b.fill(ctx); err != nil {
+		return err
+	}
+	conn, err := b.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	var notes []string
+	var ours, alone, ratios []float64
+	for _, q := range questions {
+		sql, err := statementOf(ctx, conn, b.data.site, []byte(q.body))
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		endpoint, done, err := b.rig.again(http.MethodPost, b.data.insights()+"/events/aggregate", []byte(q.body), http.StatusOK)
+		if err != nil {
+			return err
+		}
+		c, err := b.alternate(b.asks, endpoint, func() error { return sql.run(conn) })
+		done()
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.name, err)
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s ms, SQL alone %s ms, ratio %s", q.name, c.ours.text(), c.ceiling.text(), c.ratio.text()))
+		ours, alone, ratios = append(ours, c.ours.Median), append(alone, c.ceiling.Median), append(ratios, c.ratio.Median)
+	}
+	notes = append(notes, fmt.Sprintf("on %d events of 30 days of one site; the row is the median, lowest and highest of these %d questions", b.dataset, len(questions)))
+	all := compared{spreadOf(ours), spreadOf(alone), spreadOf(ratios)}
+	b.report.compare("aggregate endpoint, p50", "its SQL over the native protocol, rows read but not decoded", "ms", all, &budget{AtMost: 1.1}, notes...)
+	return nil
+}
+
+// alternate runs both by turns, call by call, and compares each round's
+// medians in milliseconds.
+func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
+	var a, c, ratios []float64
+	for round := range b.rounds + 1 {
+		var x, y []float64
+		for range times {
+			for _, side := range []struct {
+				f  func() error
+				to *[]float64
+			}{{ours, &x}, {ceiling, &y}} {
+				began := time.Now()
+				if err := side.f(); err != nil {
+					return compared{}, err
+				}
+				*side.to = append(*side.to, float64(time.Since(began))/float64(time.Millisecond))
+			}
+		}
+		// The first round fills caches.
+		if round > 0 {
+			a, c = append(a, quantile(x, 0.5)), append(c, quantile(y, 0.5))
+			ratios = append(ratios, a[round-1]/c[round-1])
+		}
+	}
+	return compared{spreadOf(a), spreadOf(c), spreadOf(ratios)}, nil
+}
+
+// statement is what the query service sent to the engine.
+type statement struct {
+	ctx  context.Context // with its settings
+	sql  string
+	args []any
+}
+
+// statementOf lets the query service answer a request and listens in.
+func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
+	listener := &listening{Conn: conn}
+	service := query.New(query.DefaultConfig(), listener, query.NewMetrics(prometheus.NewRegistry()))
+	if _, _, err := service.Aggregate(ctx, site, body, time.Now()); err != nil {
+		return nil, err
+	}
+	if listener.heard.sql == "" {
+		return nil, errors.New("the query service sent no statement")
+	}
+	return &listener.heard, nil
+}
+
+type listening struct {
+	driver.Conn
+	heard statement
+}
+
+func (l *listening) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	l.heard = statement{context.WithoutCancel(ctx), sql, args}
+	return l.Conn.Query(ctx, sql, args...)
+}
+
+func (s *statement) run(conn driver.Conn) error {
+	rows, err := conn.Query(s.ctx, s.sql, s.args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}

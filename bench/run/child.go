@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// child is a process that is measured. It ends with this one.
+type child struct {
+	cmd    *exec.Cmd
+	name   string
+	log    string
+	exited chan struct{} // closed after its end
+	failed error         // how it ended; read it after exited
+}
+
+// startChild starts a program with its output in a log file. With first, the
+// first line of its output is sent there.
+func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the log of %s: %w", name, err)
+	}
+	defer func() { _ = file.Close() }() // the child keeps its own
+	// Its end is ordered by stop, never by a context.
+	cmd := exec.CommandContext(context.Background(), program, arguments...)
+	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), environment...)
+	c.cmd.Stderr = file
+	c.cmd.Stdout = file
+	// A Ctrl-C is for this process, which stops its children in order.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	var output io.Reader
+	if first != nil {
+		c.cmd.Stdout = nil
+		if output, err = c.cmd.StdoutPipe(); err != nil {
+			return nil, fmt.Errorf("cannot read from %s: %w", name, err)
+		}
+	}
+	if err := startHere(c.cmd); err != nil {
+		return nil, fmt.Errorf("cannot start %s: %w", name, err)
+	}
+	go func() {
+		if first != nil {
+			line, _ := bufio.NewReader(output).ReadString('\n')
+			first <- strings.TrimSpace(line)
+		}
+		c.failed = c.cmd.Wait()
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+// startHere starts a command whose death signal must follow this process and
+// not the thread that happens to start it: threads end only under goroutines
+// that return while locked, so one that never returns is a safe parent.
+func startHere(cmd *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			runtime.UnlockOSThread()
+			return
+		}
+		select {}
+	}()
+	return <-started
+}
+
+func (c *child) process() process { return process(c.cmd.Process.Pid) }
+
+// stop ends it cleanly and reports it if that does not work: a server that
+// cannot stop has figures that nobody should trust.
+func (c *child) stop() error {
+	select {
+	case <-c.exited:
+		return fmt.Errorf("%s ended before it was told to: %w\n%s", c.name, errors.Join(c.failed), c.tail())
+	default:
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is gone
+	select {
+	case <-c.exited:
+		if c.failed != nil {
+			return fmt.Errorf("%s did not stop cleanly: %w\n%s", c.name, c.failed, c.tail())
+		}
+		return nil
+	case <-time.After(time.Minute):
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.exited
+	return fmt.Errorf("cannot stop %s: it was killed after a minute\n%s", c.name, c.tail())
+}
+
+// await asks until ready is nil, and gives up when the child ends.
+func (c *child) await(ctx context.Context, atMost time.Duration, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-c.exited:
+			return fmt.Errorf("%s ended: %w\n%s", c.name, errors.Join(c.failed), c.tail())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w\n%s", c.name, err, c.tail())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// tail is the end of the log.
+func (c *child) tail() string {
+	text, err := os.ReadFile(c.log)
+	if err != nil {
+		return ""
+	}
+	return string(text[max(0, len(text)-3000):])
+}

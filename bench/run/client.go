@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+// client makes single requests; loads go through loadgen.
+type client struct{ address, token string }
+
+var plainHTTP = &http.Client{Timeout: time.Minute}
+
+func (c client) call(ctx context.Context, method, path string, body any, want int, into any) error {
+	var raw []byte
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		raw = b
+	default:
+		var err error
+		if raw, err = json.Marshal(b); err != nil {
+			return fmt.Errorf("cannot write the body of %s %s: %w", method, path, err)
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.address+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if raw != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := plainHTTP.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+	case response.StatusCode != want:
+		return fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
+	case into != nil:
+		if err := json.Unmarshal(answer, into); err != nil {
+			return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+		}
+	}
+	return nil
+}
+
+func (c client) ready(ctx context.Context) error {
+	return c.call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
+}
+
+// answer is the result of an aggregate request.
+type answer struct {
+	Columns []struct {
+		Column string
+		Values []json.RawMessage
+	}
+}
+
+func (c client) aggregate(ctx context.Context, t target, body []byte) (answer, error) {
+	var a answer
+	err := c.call(ctx, http.MethodPost, t.insights()+"/events/aggregate", body, http.StatusOK, &a)
+	return a, err
+}
+
+// events is how many of the site's events a query sees.
+func (c client) events(ctx context.Context, t target) (int, error) {
+	a, err := c.aggregate(ctx, t, []byte(`{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},"select":[{"column":"eventsCount"}]}`))
+	if err != nil {
+		return 0, err
+	}
+	if len(a.Columns) != 1 || len(a.Columns[0].Values) != 1 {
+		return 0, fmt.Errorf("the number of events of %s came as %v", url.PathEscape(t.site), a)
+	}
+	var n int
+	err = json.Unmarshal(a.Columns[0].Values[0], &n)
+	return n, err
+}
+
+// awaitEvents waits until a query sees so many events of the site, as long as
+// more show every now and then.
+func (c client) awaitEvents(ctx context.Context, t target, want int, patience time.Duration) error {
+	seen, since := -1, time.Now()
+	for {
+		n, err := c.events(ctx, t)
+		switch {
+		case err != nil:
+			return err
+		case n == want:
+			return nil
+		case n > want:
+			return fmt.Errorf("the site has %d events, but only %d were sent", n, want)
+		case n != seen:
+			seen, since = n, time.Now()
+		case time.Since(since) > patience:
+			return fmt.Errorf("a query sees %d of %d acknowledged events, and for %s no more", n, want, patience)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// again makes a function that sends the same request on one connection.
+func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
+	conn, err := loadgen.Dial(c.address, time.Minute)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot reach the server: %w", err)
+	}
+	request := loadgen.Request(method, c.address, path, c.token, body)
+	return func() error {
+		status, answer, err := conn.Exchange(request)
+		if err == nil && status != want {
+			err = fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, status, want, answer)
+		}
+		return err
+	}, conn.Close, nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/ingest"
+)
+
+// nowhere is a log that keeps nothing, so that only the work before it counts.
+type nowhere struct{}
+
+func (nowhere) Append(context.Context, string, uint64, []byte) error { return nil }
+
+// decodeRow compares decode, validate, enrich and encode with the same body's
+// decode into a struct, both on one core.
+func (b *bench) decodeRow(ctx context.Context) error {
+	const events = 100
+	intake, err := ingest.New(ingest.IntakeConfig{Log: nowhere{}, HashKey: [16]byte{1}}, ingest.NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		return err
+	}
+	// Real clients send few user agents again and again, and so do these
+	// bodies; more of them than caches hold would measure memory.
+	bodies := b.loadBodies(events)[:min(64, b.bodies*8)]
+	client := ingest.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
+	accept := func(body []byte) error {
+		return intake.Accept(ctx, ingest.Site{ID: "site_benchmark"}, body, client)
+	}
+	plain := func(body []byte) error {
+		n, err := decodePlain(body)
+		if err == nil && n != events {
+			err = fmt.Errorf("decoded %d of %d events", n, events)
+		}
+		return err
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var allocations, plainAllocations float64
+	c, err := interleave(b.rounds,
+		func() (float64, error) { return oneCore(b.decode, bodies, events, &allocations, accept) },
+		func() (float64, error) { return oneCore(b.decode, bodies, events, &plainAllocations, plain) })
+	if err != nil {
+		return err
+	}
+	b.report.compare("decode + validate + enrich + encode, one core", "sonic into a struct alone", "events/s", c, &budget{AtLeast: 0.7},
+		fmt.Sprintf("allocations per event: %.3f, budget 0; the ceiling's %.1f", allocations, plainAllocations))
+	return nil
+}
+
+// oneCore calls f for the bodies in turn and returns events per second.
+func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64, f func([]byte) error) (float64, error) {
+	// Caches, pools and the compiler of sonic settle first.
+	for _, body := range bodies {
+		if err := f(body); err != nil {
+			return 0, err
+		}
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began, cpu := time.Now(), ownCPU()
+	calls := 0
+	for time.Since(began) < d {
+		if err := f(bodies[calls%len(bodies)]); err != nil {
+			return 0, err
+		}
+		calls++
+	}
+	// Processor time, with the collector's: what else runs on the machine
+	// does not count.
+	took := ownCPU() - cpu
+	runtime.ReadMemStats(&after)
+	*allocations = float64(after.Mallocs-before.Mallocs) / float64(calls*events)
+	return float64(calls*events) / took.Seconds(), nil
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+const (
+	freshEvents = 100 // per request of the load
+	probeGap    = 100 * time.Millisecond
+	pollGap     = 20 * time.Millisecond
+	probeLimit  = 30 * time.Second
+	freshBudget = 2000 // milliseconds
+	stallLimit  = 30 * time.Second
+)
+
+// freshRows measures, with all roles on one node, how long after the 204 an
+// event shows in a query while a load comes in, and the node's memory.
+func (b *bench) freshRows(ctx context.Context) error {
+	bodies := b.loadBodies(freshEvents)
+	path := b.rig.insights() + "/events"
+	load := loadgen.Load{
+		Address: b.rig.address, Requests: requests(bodies, b.rig.address, path, b.rig.token),
+		Connections: b.connection, Warmup: b.warmup, Duration: b.fresh,
+	}
+	var tried []string
+	for rate := b.rate; ; rate /= 2 {
+		load.Rate = rate / freshEvents
+		f, err := b.freshness(ctx, load)
+		if err != nil {
+			return err
+		}
+		b.sent += f.sent
+		refused := f.load.Only(http.StatusNoContent) != nil || f.load.PerSecond() < 0.98*load.Rate
+		// The next rate must not start with what this one left behind.
+		if err := b.drained(ctx, !refused); err != nil {
+			return err
+		}
+		enough := !refused && f.lost == 0 && quantile(f.visible, 0.99) <= freshBudget
+		if enough || rate < b.rate/20 {
+			b.freshRow(rate, f, tried)
+			break
+		}
+		tried = append(tried, fmt.Sprintf("%s events/s were too many: %s/s taken, %s, %s",
+			number(rate), number(f.load.PerSecond()*freshEvents), latencies("of intake", &f.load), f.text()))
+		progress("%s", tried[len(tried)-1])
+	}
+	return b.memoryRow(ctx, load)
+}
+
+// drained waits until a query sees what was sent. With exact, more than that
+// is an error too: then no request ended in doubt.
+func (b *bench) drained(ctx context.Context, exact bool) error {
+	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
+	if err != nil && !exact {
+		if n, countErr := b.rig.events(ctx, b.rig.target); countErr == nil && n >= b.sent {
+			b.sent = n
+			return nil
+		}
+	}
+	return err
+}
+
+func (b *bench) freshRow(rate float64, f freshness, tried []string) {
+	notes := append([]string{
+		f.text(), latencies("of intake at the same time", &f.load),
+		fmt.Sprintf("a probe each %s, looked for each %s by an aggregate request, whose own time counts", probeGap, pollGap),
+	}, tried...)
+	x := row{What: fmt.Sprintf("visible after 204, p99, at %s events/s", number(rate)), Unit: "ms", Notes: notes, Budget: &budget{AtMost: freshBudget}}
+	x.Ours = spreadOf([]float64{quantile(f.visible, 0.99)})
+	b.report.add(x)
+}
+
+// freshness is what one load met.
+type freshness struct {
+	load    loadgen.Result
+	visible []float64 // milliseconds from 204 to visible
+	lost    int       // probes that never showed
+	sent    int       // events that were acknowledged, probes too
+}
+
+func (f freshness) text() string {
+	return fmt.Sprintf("visible after p50 %s ms, p90 %s ms, p99 %s ms, max %s ms of %d probes, %d never",
+		number(quantile(f.visible, 0.5)), number(quantile(f.visible, 0.9)), number(quantile(f.visible, 0.99)), number(quantile(f.visible, 1)), len(f.visible), f.lost)
+}
+
+func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, error) {
+	p := &probes{acknowledged: map[string]time.Time{}}
+	probing, stop := context.WithTimeout(ctx, load.Warmup+load.Duration)
+	defer stop()
+	var f freshness
+	var loadErr, sendErr, pollErr error
+	var wait sync.WaitGroup
+	wait.Go(func() { f.load, loadErr = loadgen.Run(ctx, load) })
+	wait.Go(func() { sendErr = p.send(probing, b.rig) })
+	polling, stopPolling := context.WithTimeout(ctx, load.Warmup+load.Duration+probeLimit)
+	defer stopPolling()
+	wait.Go(func() { pollErr = p.poll(polling, probing.Done(), b.rig) })
+	wait.Wait()
+	for _, err := range []error{loadErr, sendErr, pollErr} {
+		if err != nil {
+			return f, err
+		}
+	}
+	if len(p.visible) == 0 {
+		return f, fmt.Errorf("none of %d probes showed within %s", len(p.acknowledged), probeLimit)
+	}
+	f.visible, f.lost = p.visible, len(p.acknowledged)
+	f.sent = int(f.load.All[http.StatusNoContent])*freshEvents + len(p.visible) + len(p.acknowledged)
+	return f, nil
+}
+
+// probes are single events that are looked for by what they searched.
+type probes struct {
+	mu           sync.Mutex
+	acknowledged map[string]time.Time // not visible yet
+	visible      []float64
+}
+
+func (p *probes) send(ctx context.Context, r *rig) error {
+	tick := time.NewTicker(probeGap)
+	defer tick.Stop()
+	run := time.Now().UnixNano()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		name := fmt.Sprintf("probe-%d-%d", run, n)
+		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
+			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
+		// A probe that was begun is finished, or it would be stored uncounted.
+		err := r.call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
+		if err != nil {
+			return fmt.Errorf("cannot send a probe: %w", err)
+		}
+		p.mu.Lock()
+		p.acknowledged[name] = time.Now()
+		p.mu.Unlock()
+	}
+}
+
+func (p *probes) missing() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := make([]string, 0, len(p.acknowledged))
+	for name := range p.acknowledged {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// poll looks for probes until all are found after the last was sent.
+func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
+	from := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	for {
+		list := p.missing()
+		if len(list) == 0 {
+			select {
+			case <-sent:
+				return nil
+			default:
+			}
+		} else {
+			body := `{"range":{"from":"` + from + `","to":"` + to + `"},"select":[{"column":"eventSearchQuery"}],"groupBy":[{"column":"eventSearchQuery"}],` +
+				`"where":[{"column":"eventSearchQuery","operator":"in","values":["` + strings.Join(list, `","`) + `"]}]}`
+			a, err := r.aggregate(ctx, r.target, []byte(body))
+			switch {
+			case ctx.Err() != nil:
+				return nil //nolint:nilerr // Those not found by now are counted as lost.
+			case err != nil:
+				return fmt.Errorf("cannot look for the probes: %w", err)
+			case len(a.Columns) == 0:
+				return fmt.Errorf("the search for probes answered without columns")
+			}
+			p.found(a.Columns[0].Values, time.Now())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pollGap):
+		}
+	}
+}
+
+func (p *probes) found(names []json.RawMessage, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, raw := range names {
+		var name string
+		if json.Unmarshal(raw, &name) != nil {
+			continue
+		}
+		if at, ok := p.acknowledged[name]; ok {
+			p.visible = append(p.visible, float64(now.Sub(at))/float64(time.Millisecond))
+			delete(p.acknowledged, name)
+		}
+	}
+}
+
+// memoryRow floods the node for a while and watches its memory; the engines
+// are processes of their own and not in it.
+func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
+	p := b.rig.nodeProcess()
+	if p == 0 {
+		b.report.skip("memory", "needs a server that it starts itself")
+		return nil
+	}
+	load.Rate, load.Duration = 0, 2*b.intake
+	sampling, stop := context.WithCancel(ctx)
+	var samples []float64
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for sampling.Err() == nil {
+			samples = append(samples, p.memory("VmRSS"))
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	result, err := loadgen.Run(ctx, load)
+	stop()
+	wait.Wait()
+	if err != nil {
+		return err
+	}
+	b.sent += int(result.All[http.StatusNoContent]) * freshEvents
+	refused := result.Only(http.StatusNoContent)
+	if err := b.drained(ctx, refused == nil); err != nil {
+		return err
+	}
+	notes := []string{
+		fmt.Sprintf("flooded by %d connections, %d events per request: %s events/s taken with all roles on one node; %s",
+			b.connection, freshEvents, number(result.PerSecond()*freshEvents), latencies("closed loop", &result)),
+		fmt.Sprintf("peak of the whole run %s MB", number(p.memory("VmHWM"))),
+	}
+	x := row{What: "memory of the node at full load", Unit: "MB RSS", Budget: &budget{AtMost: 256}, Notes: notes}
+	x.Ours = spreadOf(samples)
+	// What must fit is the most it took, not the usual.
+	x.Ours.Median = x.Ours.Max
+	b.report.add(x)
+	return nil
+}

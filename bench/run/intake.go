@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/bench/workload"
+)
+
+// untilSignalled calls f at the first SIGTERM or SIGINT.
+func untilSignalled(f func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() { <-signals; f() }()
+}
+
+// bodies are requests of live events, ready to be sent again and again.
+func (b *bench) loadBodies(events int) [][]byte {
+	const eventBytes = 620
+	count := max(8, b.bodies<<20/(events*eventBytes))
+	generator := workload.New(workload.Options{
+		Seed: uint64(events), Events: count * events, End: time.Now(), Span: time.Hour,
+	})
+	list := make([][]byte, count)
+	for i := range list {
+		list[i] = generator.AppendBatch(nil, events)
+	}
+	return list
+}
+
+func requests(bodies [][]byte, address, path, token string) [][]byte {
+	list := make([][]byte, len(bodies))
+	for i, body := range bodies {
+		list[i] = loadgen.Request(http.MethodPost, address, path, token, body)
+	}
+	return list
+}
+
+// intakeRows compares the durable intake with the bare server, which keeps
+// nothing. Only the role api runs: what the sink takes of the machine is in
+// the freshness rows.
+func (b *bench) intakeRows(ctx context.Context) error {
+	if err := b.rig.startBare(ctx); err != nil {
+		return err
+	}
+	budgets := map[int]float64{1: 0.6, 10: 0.7, 100: 0.8}
+	for _, events := range []int{1, 10, 100} {
+		if err := b.intakeRow(ctx, events, budgets[events]); err != nil {
+			return fmt.Errorf("%d events per request: %w", events, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) error {
+	bodies := b.loadBodies(events)
+	path := b.rig.insights() + "/events"
+	node := b.rig.nodeProcess()
+	side := func(address string, p process, cost *[]float64) (func() (float64, error), *loadgen.Result) {
+		last := new(loadgen.Result)
+		load := loadgen.Load{
+			Address: address, Requests: requests(bodies, address, path, b.rig.token),
+			Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
+		}
+		return func() (float64, error) {
+			before := p.cpu()
+			result, err := loadgen.Run(ctx, load)
+			if address == b.rig.address {
+				b.sent += int(result.All[http.StatusNoContent]) * events
+			}
+			if err == nil {
+				err = result.Only(http.StatusNoContent)
+			}
+			if err != nil {
+				return 0, err
+			}
+			*last = result
+			perSecond := result.PerSecond() * float64(events)
+			// The warmup costs too, so its events count here.
+			*cost = append(*cost, (p.cpu()-before)*1e6/float64(result.All[http.StatusNoContent])/float64(events))
+			return perSecond, nil
+		}, last
+	}
+	var cost, bareCost, brokerCost []float64
+	ours, last := side(b.rig.address, node, &cost)
+	if b.rig.engines != nil {
+		broker, inner := process(b.rig.engines.PIDs["kafka"]), ours
+		ours = func() (float64, error) {
+			before, sent := broker.cpu(), b.sent
+			perSecond, err := inner()
+			brokerCost = append(brokerCost, (broker.cpu()-before)*1e6/float64(b.sent-sent))
+			return perSecond, err
+		}
+	}
+	ceiling, _ := side(b.rig.bareAt, b.rig.bare.process(), &bareCost)
+	c, err := interleave(b.rounds, ours, ceiling)
+	if err != nil {
+		return err
+	}
+	notes := []string{latencies("closed loop, last round", last)}
+	if node != 0 {
+		notes = append(notes, fmt.Sprintf("processor time per event: %s µs in the node and %s µs in the log's broker, %s µs in the bare server; bare over node %.2f",
+			number(spreadOf(cost).Median), number(spreadOf(brokerCost).Median), number(spreadOf(bareCost).Median), spreadOf(bareCost).Median/spreadOf(cost).Median))
+	}
+	half := loadgen.Load{
+		Address: b.rig.address, Requests: requests(bodies, b.rig.address, path, b.rig.token), Connections: b.connection,
+		Rate: math.Max(1, c.ours.Median/float64(events)/2), Warmup: b.warmup, Duration: b.intake,
+	}
+	paced, err := loadgen.Run(ctx, half)
+	b.sent += int(paced.All[http.StatusNoContent]) * events
+	if err != nil {
+		return err
+	}
+	notes = append(notes, latencies(fmt.Sprintf("open loop at half of that, %s requests/s", number(half.Rate)), &paced))
+	b.report.compare(fmt.Sprintf("durable intake, %d per request", events), "bare fasthttp, sonic into a struct, 204",
+		"events/s", c, &budget{AtLeast: atLeast}, notes...)
+	return nil
+}
+
+// nodeProcess is the node's process, 0 if it is not ours.
+func (r *rig) nodeProcess() process {
+	if r.node == nil {
+		return 0
+	}
+	return r.node.process()
+}
+
+func latencies(what string, r *loadgen.Result) string {
+	var list []string
+	for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
+		list = append(list, fmt.Sprintf("p%g %s", q*100, milliseconds(r.Quantile(q))))
+	}
+	text := fmt.Sprintf("latency, %s: %s, max %s", what, strings.Join(list, ", "), milliseconds(r.Max()))
+	if err := r.Only(http.StatusNoContent); err != nil {
+		text += "; " + err.Error()
+	}
+	return text
+}
+
+func milliseconds(d time.Duration) string {
+	return number(float64(d)/float64(time.Millisecond)) + " ms"
+}

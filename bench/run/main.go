@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Bench benchCmd `cmd:"" default:"withargs" help:"Measure, print the table and keep it."`
+	Bare  bareCmd  `cmd:"" hidden:"" help:"Serve as the ceiling of the intake: decode into a struct, answer 204."`
+}
+
+type benchCmd struct {
+	Quick       bool     `help:"A smoke run of under a minute: its figures mean little."`
+	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,fresh,intake,sink"`
+	Rounds      int      `help:"Rounds of each comparison, 0 for the default."`
+	Connections int      `help:"Connections of the loads, 0 for the default."`
+	Rate        float64  `help:"Events per second to try first for freshness." default:"50000"`
+	Binary      string   `help:"The octavo binary to measure; absent: built from the module." type:"path"`
+	URL         string   `help:"Measure a running server instead of starting one. Rows that need its engines are left out."`
+	Token       string   `help:"Token of a user of the running server." env:"OCTAVO_TOKEN"`
+	Out         string   `help:"Folder for the results; absent: bench/results, and none for --quick." type:"path"`
+	Keep        bool     `help:"Keep the data directory and the servers' logs."`
+}
+
+func main() {
+	var cli commands
+	ctx := kong.Parse(&cli, kong.Name("bench"), kong.Description("Benchmarks of Octavo against its ceilings."))
+	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// scale is how much is measured.
+type scale struct {
+	rounds     int
+	intake     time.Duration // one side of one round of intake
+	warmup     time.Duration
+	decode     time.Duration // one side of one round of decoding
+	dataset    int           // events that disk and aggregate are measured on
+	asks       int           // of one aggregate request in one round
+	calls      int           // of one resource operation in one round
+	backlog    int           // events that the sink drains in one round
+	fresh      time.Duration
+	settle     time.Duration // after which the engine has merged what it wants to
+	bodies     int           // megabytes of ready requests for each size
+	connection int
+}
+
+var (
+	fullScale = scale{
+		rounds: 5, intake: 3 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		asks: 8, calls: 100, backlog: 400_000, fresh: 20 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
+	}
+	quickScale = scale{
+		rounds: 2, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
+		asks: 3, calls: 5, backlog: 30_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
+	}
+)
+
+// Run measures.
+func (c *benchCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	r, err := newReport(ctx, c.Quick)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = c.measure(ctx, r)
+	r.Took = time.Since(began).Round(time.Second).String()
+	fmt.Println(r.markdown())
+	if len(r.Rows) == 0 || c.Out == "" && c.Quick {
+		return err
+	}
+	// A row that failed is named in the results; the others are kept.
+	path, saveErr := r.save(c.Out)
+	if saveErr == nil {
+		fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+	}
+	return errors.Join(err, saveErr)
+}
+
+func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
+	b := &bench{report: r, rate: c.Rate, scale: fullScale}
+	if c.Quick {
+		b.scale = quickScale
+	}
+	if c.Rounds > 0 {
+		b.rounds = c.Rounds
+	}
+	if c.Connections > 0 {
+		b.connection = c.Connections
+	}
+	if b.rig, err = c.rig(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if stopErr := b.rig.stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	return b.run(ctx, c.Rows)
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	allRoles   = "api,sink,jobs"
+	startLimit = 2 * time.Minute
+	benchTopic = "octavo.bench"
+	sinkRoles  = "api,sink"
+)
+
+// rig is the servers under measurement: engines and a node on a data directory
+// of their own, or a running node.
+type rig struct {
+	client
+	binary string
+	dir    string // "" until something is started
+	keep   bool
+
+	engines *enginetest.Running // nil: a running node, or nothing started yet
+	node    *child
+	roles   string
+	bare    *child
+	bareAt  string
+	target
+}
+
+// target is what the events are sent to.
+type target struct{ org, site, space string }
+
+func (t target) insights() string {
+	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
+}
+
+func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
+	r := &rig{binary: c.Binary, keep: c.Keep}
+	if c.URL != "" {
+		base, err := url.Parse(c.URL)
+		if err != nil || base.Scheme != "http" || base.Host == "" || c.Token == "" {
+			return nil, fmt.Errorf("--url %q must be an address such as http://127.0.0.1:8080, with --token", c.URL)
+		}
+		// A benchmark is a flood: it must not be pointed at somebody by mistake.
+		if ip := net.ParseIP(base.Hostname()); base.Hostname() != "localhost" && !ip.IsLoopback() {
+			return nil, fmt.Errorf("--url %q is not on this machine", c.URL)
+		}
+		if base.Port() == "" {
+			base.Host += ":80"
+		}
+		r.client = client{address: base.Host, token: c.Token}
+	}
+	var err error
+	if r.dir, err = os.MkdirTemp("", "octavo-bench-"); err != nil {
+		return nil, fmt.Errorf("cannot make a data directory: %w", err)
+	}
+	return r, nil
+}
+
+// foreign is whether the server is not of this run.
+func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.address != "" }
+
+// serve makes a node run with the roles; "" needs none.
+func (r *rig) serve(ctx context.Context, roles string) error {
+	switch {
+	case roles == "":
+		return nil
+	case r.foreign():
+	case r.node != nil && r.roles == roles:
+		return nil
+	default:
+		if err := r.restart(ctx, roles); err != nil {
+			return err
+		}
+	}
+	if r.site != "" {
+		return nil
+	}
+	return r.create(ctx)
+}
+
+func (r *rig) restart(ctx context.Context, roles string) error {
+	if r.engines == nil {
+		if err := r.startEngines(ctx); err != nil {
+			return err
+		}
+	}
+	if r.node != nil {
+		node := r.node
+		r.node = nil
+		if err := node.stop(); err != nil {
+			return err
+		}
+	}
+	if r.address == "" {
+		// Kept over restarts: requests are ready-made with the host in them.
+		port, err := freePort()
+		if err != nil {
+			return err
+		}
+		r.address = "127.0.0.1:" + port
+	}
+	node, err := r.start(roles, r.address)
+	if err != nil {
+		return err
+	}
+	r.node, r.roles = node, roles
+	return node.await(ctx, startLimit, r.ready)
+}
+
+func (r *rig) startEngines(ctx context.Context) (err error) {
+	if r.binary == "" {
+		if err := r.build(ctx); err != nil {
+			return err
+		}
+	}
+	r.token = schema.NewToken()
+	r.engines, err = enginetest.Launch{
+		Binary: r.binary, Engines: []string{"postgres", "kafka", "clickhouse"}, Dir: filepath.Join(r.dir, "engines"),
+		// What is measured is durable.
+		Sync: true,
+	}.Start(ctx)
+	return err
+}
+
+// build builds the octavo that is measured from the module.
+func (r *rig) build(ctx context.Context) error {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	r.binary = filepath.Join(r.dir, "octavo")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", r.binary, "./cmd/octavo")
+	cmd.Dir = root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// start starts a node on the engines.
+func (r *rig) start(roles, address string) (*child, error) {
+	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), []string{
+		"OCTAVO_LISTEN=" + address,
+		"OCTAVO_ROLES=" + roles,
+		"OCTAVO_DATA_DIR=" + filepath.Join(r.dir, "node"),
+		"OCTAVO_BOOTSTRAP_TOKEN=" + r.token,
+		"OCTAVO_POSTGRES_URL=" + r.engines.PostgresURL,
+		"OCTAVO_KAFKA_BROKERS=" + strings.Join(r.engines.KafkaBrokers, ","),
+		"OCTAVO_CLICKHOUSE_URL=" + r.engines.ClickHouseURL,
+		"OCTAVO_KAFKA_TOPIC=" + benchTopic,
+		"OCTAVO_LOG_LEVEL=warn",
+	}, nil, r.binary, "serve")
+}
+
+// startSink starts a second node to drain the log. Nobody sends to its API.
+func (r *rig) startSink(ctx context.Context) (*child, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	address := "127.0.0.1:" + port
+	sink, err := r.start(sinkRoles, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := sink.await(ctx, startLimit, client{address, r.token}.ready); err != nil {
+		return nil, errors.Join(err, sink.stop())
+	}
+	return sink, nil
+}
+
+// startBare starts the ceiling of the intake in a process of its own, so that
+// both sides are shaped alike.
+func (r *rig) startBare(ctx context.Context) error {
+	if r.bare != nil {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot start the bare server: %w", err)
+	}
+	first := make(chan string, 1)
+	if r.bare, err = startChild("the bare server", filepath.Join(r.dir, "bare.log"), nil, first, self, "bare"); err != nil {
+		return err
+	}
+	select {
+	case r.bareAt = <-first:
+	case <-time.After(startLimit):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, _, err := net.SplitHostPort(r.bareAt); err != nil {
+		return fmt.Errorf("the bare server does not say where it listens: %w\n%s", err, r.bare.tail())
+	}
+	return nil
+}
+
+// create makes the organization, site and space that rows use.
+func (r *rig) create(ctx context.Context) (err error) {
+	if err = r.call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, nil); err != nil {
+		return err
+	}
+	var made struct{ ID string }
+	if err = r.call(ctx, http.MethodPost, "/v1/orgs", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made); err != nil {
+		return err
+	}
+	r.org = made.ID
+	org := "/v1/orgs/" + url.PathEscape(r.org)
+	if err = r.call(ctx, http.MethodPost, org+"/spaces", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made); err != nil {
+		return err
+	}
+	r.space = made.ID
+	r.site, err = r.newSite(ctx)
+	return err
+}
+
+// newSite makes a site without events.
+func (r *rig) newSite(ctx context.Context) (string, error) {
+	var made struct{ ID string }
+	err := r.call(ctx, http.MethodPost, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made)
+	return made.ID, err
+}
+
+// stop ends all that was started and removes the data.
+func (r *rig) stop() error {
+	var errs []error
+	for _, c := range []*child{r.node, r.bare} {
+		if c != nil {
+			errs = append(errs, c.stop())
+		}
+	}
+	if r.engines != nil {
+		errs = append(errs, r.engines.Stop())
+	}
+	if r.keep {
+		fmt.Fprintln(os.Stderr, "data and logs are kept in", r.dir)
+	} else {
+		errs = append(errs, os.RemoveAll(r.dir))
+	}
+	return errors.Join(errs...)
+}
+
+func freePort() (string, error) {
+	l, err := listen("127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("cannot find a free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}
+
+func listen(address string) (net.Listener, error) {
+	return (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
+}

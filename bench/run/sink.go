@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+const (
+	ceilingTable = "bench_ceiling"
+	// insertRows is the size of the ceiling's inserts, that of the sink's.
+	insertRows = 100_000
+)
+
+// sinkRow compares draining the log with inserting the same rows, read from
+// the log and put into native blocks beforehand. A round posts a backlog while
+// no sink runs, then starts a sink and watches the table grow. The time from
+// the first batch to the last counts: joining the consumer group does not.
+func (b *bench) sinkRow(ctx context.Context) error {
+	conn, err := b.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	// What other rows left in the log would count as the first round's.
+	if err := b.drain(ctx, func(ctx context.Context) error { return b.drained(ctx, true) }); err != nil {
+		return err
+	}
+	if err := conn.Exec(ctx, "CREATE TABLE "+ceilingTable+" AS "+insights.Table); err != nil {
+		return fmt.Errorf("cannot make a table for the ceiling: %w", err)
+	}
+	defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "DROP TABLE "+ceilingTable) }()
+	log := b.log()
+	var messages []kafka.Message
+	c, err := interleave(b.rounds,
+		func() (rate float64, err error) {
+			from, err := log.ends(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if err := b.postBacklog(ctx); err != nil {
+				return 0, err
+			}
+			if messages, err = log.since(ctx, from); err != nil {
+				return 0, err
+			}
+			err = b.drain(ctx, func(ctx context.Context) error {
+				if rate, err = b.watchDrain(ctx, conn); err != nil {
+					return err
+				}
+				return b.drained(ctx, true)
+			})
+			return rate, err
+		},
+		func() (float64, error) { return insertPrepared(ctx, conn, messages) })
+	if err != nil {
+		return err
+	}
+	b.report.compare("log → insights store", "the engine inserting the same prepared native blocks", "rows/s", c, &budget{AtLeast: 0.7},
+		fmt.Sprintf("backlogs of at least %d events; both sides in batches of about %d rows", b.backlog, insertRows),
+		fmt.Sprintf("all %d events that were acknowledged in this run are stored, each once", b.sent))
+	return nil
+}
+
+// drain runs f while a sink runs, and ends f when the sink ends by itself.
+func (b *bench) drain(ctx context.Context, f func(context.Context) error) error {
+	sink, err := b.rig.startSink(ctx)
+	if err != nil {
+		return err
+	}
+	watched, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		select {
+		case <-sink.exited:
+			stop(errors.New("the sink ended"))
+		case <-watched.Done():
+		}
+	}()
+	return errors.Join(f(watched), sink.stop())
+}
+
+// postBacklog puts events into the log.
+func (b *bench) postBacklog(ctx context.Context) error {
+	bodies := b.loadBodies(100)
+	load := loadgen.Load{
+		Address: b.rig.address, Requests: requests(bodies, b.rig.address, b.rig.insights()+"/events", b.rig.token),
+		Connections: b.connection, Duration: 250 * time.Millisecond,
+	}
+	for posted := 0; posted < b.backlog; {
+		result, err := loadgen.Run(ctx, load)
+		took := int(result.All[http.StatusNoContent]) * 100
+		posted, b.sent = posted+took, b.sent+took
+		// Not Only: on a busy machine no answer may come within so short a time.
+		if err == nil && (result.Errors > 0 || uint64(took) != 100*answers(&result)) {
+			err = fmt.Errorf("statuses %v, %d requests without an answer: %w", result.All, result.Errors, errors.Join(result.LastError))
+		}
+		if err != nil {
+			return fmt.Errorf("cannot post a backlog: %w", err)
+		}
+	}
+	return nil
+}
+
+func answers(r *loadgen.Result) (n uint64) {
+	for _, count := range r.All {
+		n += count
+	}
+	return n
+}
+
+// watchDrain returns the rows per second between the first batch that shows
+// and the last.
+func (b *bench) watchDrain(ctx context.Context, conn driver.Conn) (float64, error) {
+	var first, last time.Time
+	var base, rows uint64
+	deadline := time.Now().Add(2 * time.Minute)
+	for start := uint64(0); ; {
+		var now uint64
+		if err := conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table).Scan(&now); err != nil {
+			return 0, fmt.Errorf("cannot count the rows: %w", err)
+		}
+		switch at := time.Now(); {
+		case start == 0:
+			start, rows = now, now
+		case now != rows:
+			rows, last = now, at
+			if first.IsZero() {
+				base, first = now, at
+			}
+		case !last.IsZero() && at.Sub(last) > 3*time.Second:
+			if last.Equal(first) {
+				return 0, errors.New("the backlog came as one batch: a larger one is needed")
+			}
+			return float64(rows-base) / last.Sub(first).Seconds(), nil
+		case at.After(deadline):
+			return 0, errors.New("the sink stored nothing in two minutes")
+		}
+		time.Sleep(20 * time.Millisecond) // each look costs the engine what the sink could use
+	}
+}
+
+// insertPrepared inserts the messages' rows and returns rows per second of
+// the inserts alone.
+func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Message) (float64, error) {
+	rows := insights.NewBatch()
+	var took time.Duration
+	total := 0
+	flush := func() error {
+		prepared, err := conn.PrepareBatch(ctx, "INSERT INTO "+ceilingTable+" ("+strings.Join(insights.InsertColumns(), ", ")+")")
+		if err != nil {
+			return err
+		}
+		for i, values := range rows.Values() {
+			if err := prepared.Column(i).Append(values); err != nil {
+				return errors.Join(err, prepared.Abort())
+			}
+		}
+		began := time.Now()
+		if err := prepared.Send(); err != nil {
+			return err
+		}
+		took += time.Since(began)
+		total += rows.Rows()
+		rows.Reset()
+		return nil
+	}
+	for _, m := range messages {
+		message, err := insights.ParseMessage(m.Value)
+		if err != nil {
+			return 0, err
+		}
+		if err := rows.Add(message, insights.Position{Partition: uint16(m.Partition), Offset: uint64(m.Offset)}, nil); err != nil {
+			return 0, err
+		}
+		if rows.Rows() >= insertRows {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if rows.Rows() > 0 {
+		if err := flush(); err != nil {
+			return 0, err
+		}
+	}
+	if total == 0 {
+		return 0, errors.New("the log has no messages")
+	}
+	return float64(total) / took.Seconds(), conn.Exec(ctx, "TRUNCATE TABLE "+ceilingTable)
+}
+
+// eventLog reads the topic beside the sink, without its group.
+type eventLog struct {
+	client *kafka.Client
+	broker string
+}
+
+func (b *bench) log() eventLog {
+	broker := b.rig.engines.KafkaBrokers[0]
+	return eventLog{&kafka.Client{Addr: kafka.TCP(broker)}, broker}
+}
+
+// ends are the offsets that the next messages will have, by partition.
+func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
+	meta, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{benchTopic}})
+	if err != nil || len(meta.Topics) != 1 {
+		return nil, fmt.Errorf("cannot read the log's partitions: %w", errors.Join(err))
+	}
+	var ask []kafka.OffsetRequest
+	for _, p := range meta.Topics[0].Partitions {
+		ask = append(ask, kafka.LastOffsetOf(p.ID))
+	}
+	answer, err := l.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{benchTopic: ask}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the log's offsets: %w", err)
+	}
+	ends := map[int]int64{}
+	for _, p := range answer.Topics[benchTopic] {
+		ends[p.Partition] = p.LastOffset
+	}
+	return ends, nil
+}
+
+// since reads all messages from the offsets on.
+func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Message, error) {
+	to, err := l.ends(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []kafka.Message
+	for partition, end := range to {
+		reader := kafka.NewReader(kafka.ReaderConfig{
+			Brokers: []string{l.broker}, Topic: benchTopic, Partition: partition, MaxBytes: 16 << 20, MaxWait: 100 * time.Millisecond,
+		})
+		err := reader.SetOffset(from[partition])
+		for at := from[partition]; err == nil && at < end; {
+			var m kafka.Message
+			if m, err = reader.ReadMessage(ctx); err == nil {
+				list, at = append(list, m), m.Offset+1
+			}
+		}
+		if err = errors.Join(err, reader.Close()); err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("cannot read the log: %w", err)
+		}
+	}
+	return list, nil
+}

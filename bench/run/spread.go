@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// spread is what several rounds gave.
+type spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+func spreadOf(values []float64) spread {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
+}
+
+// compared is two sides that took turns.
+type compared struct{ ours, ceiling, ratio spread }
+
+// interleave measures ours, ceiling, ours, ceiling, …: what disturbs the
+// machine for a while disturbs both. The ratio is of each round's own pair.
+func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
+	var a, b, ratios []float64
+	for range rounds {
+		x, err := ours()
+		if err != nil {
+			return compared{}, err
+		}
+		y, err := ceiling()
+		if err != nil {
+			return compared{}, fmt.Errorf("the ceiling: %w", err)
+		}
+		a, b, ratios = append(a, x), append(b, y), append(ratios, x/y)
+	}
+	return compared{spreadOf(a), spreadOf(b), spreadOf(ratios)}, nil
+}
+
+// number writes a figure with three digits that count, and thousands as k.
+func number(v float64) string {
+	switch abs := math.Abs(v); {
+	case abs >= 999_500:
+		return fmt.Sprintf("%.3g M", v/1e6)
+	case abs >= 9_995:
+		return fmt.Sprintf("%.0f k", v/1e3)
+	case abs >= 995:
+		return fmt.Sprintf("%.0f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+func (s spread) text() string {
+	return fmt.Sprintf("%s (%s–%s)", number(s.Median), number(s.Min), number(s.Max))
+}
+
+// quantile of measured values, in their order of size.
+func quantile(values []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
