@@ -8,7 +8,7 @@ export GOFLAGS := -buildvcs=false
 # The linter has a module of its own, so that its dependencies are not ours.
 LINTER   := bin/tools/golangci-lint
 ENGINES  := deploy/engines/node_modules/.package-lock.json
-FUZZTIME ?= 20s
+FUZZTIME ?= 8s
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
 WITH_ENGINES := go run ./cmd/engine/enginetest/with --
 
@@ -38,7 +38,7 @@ test: engines build ## unit and integration tests on the real, embedded engines
 .PHONY: test-all
 test-all: engines build kafka ## all tests under the race detector, the event path on Apache Kafka, the fuzz targets for a short time
 	$(WITH_ENGINES) go test -race -timeout 25m ./...
-	.ci/apache-kafka -timeout 9m ./ingest/... ./cmd/octavo/...
+	.ci/apache-kafka
 	$(MAKE) fuzz
 
 KAFKA := deploy/kafka/target/lib

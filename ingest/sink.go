@@ -99,6 +99,23 @@ func (s *Sink) Stop(ctx context.Context) error {
 	return err
 }
 
+// Ready says whether the sink works: it has been started and has not ended. A
+// sink that waits for the log or the store works.
+func (s *Sink) Ready(context.Context) error {
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	select {
+	case <-done:
+		return errors.New("the sink has ended: nothing more is stored")
+	default:
+	}
+	if done == nil {
+		return errors.New("the sink has not been started")
+	}
+	return nil
+}
+
 // run joins the group and works through its generations until taking ends.
 func (s *Sink) run(taking, working context.Context) {
 	if !s.awaitTopic(taking) {

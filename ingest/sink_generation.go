@@ -92,7 +92,7 @@ func (g *generation) collect(having, finishing context.Context, in <-chan *chunk
 	age := time.NewTimer(cfg.BatchAge)
 	defer age.Stop()
 	for {
-		due := false
+		var due bool
 		select {
 		case c := <-in:
 			if b.empty() {

@@ -54,12 +54,12 @@ type scale struct {
 
 var (
 	fullScale = scale{
-		rounds: 5, intake: 3 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
-		asks: 8, calls: 100, backlog: 400_000, fresh: 20 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
+		rounds: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		asks: 8, calls: 100, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
 	}
 	quickScale = scale{
 		rounds: 2, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
-		asks: 3, calls: 5, backlog: 30_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
+		asks: 3, calls: 5, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
 	}
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,6 +24,10 @@ import (
 // store: queries run side by side, the sink inserts on one.
 const clickHouseConnections = 16
 
+// memoryLimit is what the Go runtime aims to stay below, so that the engines
+// beside it have the rest; GOMEMLIMIT sets another.
+const memoryLimit = 224 << 20
+
 // ServeCmd runs the server until it is told to stop.
 type ServeCmd struct {
 	Settings   `embed:""`
@@ -33,6 +38,9 @@ type ServeCmd struct {
 func (c *ServeCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	log := c.logger()
 	n := &node{settings: &c.Settings, log: log}
 	err := n.start(ctx, c.Quickstart)
@@ -246,6 +254,7 @@ func (n *node) startSink(ctx context.Context) error {
 		return err
 	}
 	n.onStop("sink", sink.Stop)
+	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -149,10 +150,24 @@ func openClickHouse(url string, connections int) (driver.Conn, error) {
 	options.MaxOpenConns, options.MaxIdleConns = connections, connections
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+		if onLoopback(options.Addr) {
+			options.Compression.Method = clickhouse.CompressionNone // it would only cost there
+		}
 	}
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use OCTAVO_CLICKHOUSE_URL: %w", err)
 	}
 	return conn, nil
+}
+
+// onLoopback tells whether all addresses, host:port, are of this machine.
+func onLoopback(addresses []string) bool {
+	for _, address := range addresses {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !at.Addr().IsLoopback() {
+			return false
+		}
+	}
+	return true
 }

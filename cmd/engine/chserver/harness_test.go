@@ -170,7 +170,9 @@ func (p *process) kill(t testing.TB) {
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = <-p.exited // it says that it was killed
+	if err := <-p.exited; err == nil {
+		t.Error("a killed process ended with success")
+	}
 }
 
 // shared is the one server that most tests use, each in its own database.
