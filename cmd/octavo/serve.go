@@ -24,9 +24,22 @@ import (
 // store: queries run side by side, the sink inserts on one.
 const clickHouseConnections = 16
 
-// memoryLimit is what the Go runtime aims to stay below, so that the engines
-// beside it have the rest; GOMEMLIMIT sets another.
-const memoryLimit = 224 << 20
+// The Go runtime aims to stay below memoryLimit, so that the engines beside it
+// have the rest, and below it collects garbage less often than it would by
+// itself. GOMEMLIMIT and GOGC set other values.
+const (
+	memoryLimit    = 208 << 20
+	garbagePercent = 300
+)
+
+func boundMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+}
 
 // ServeCmd runs the server until it is told to stop.
 type ServeCmd struct {
@@ -38,9 +51,7 @@ type ServeCmd struct {
 func (c *ServeCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
+	boundMemory()
 	log := c.logger()
 	n := &node{settings: &c.Settings, log: log}
 	err := n.start(ctx, c.Quickstart)
