@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -48,22 +47,25 @@ func Run(ctx context.Context, l Load) (Result, error) {
 		workers[i] = &worker{load: &l, conn: conn, result: newResult()}
 	}
 	began := time.Now()
-	measured := began.Add(l.Warmup)
-	end := measured.Add(l.Duration)
-	var turn atomic.Uint64
+	span := &window{measured: began.Add(l.Warmup)}
+	span.end = span.measured.Add(l.Duration)
+	span.deadline = span.end.Add(l.Timeout)
 	var due chan time.Time
 	if l.Rate > 0 {
 		due = make(chan time.Time, maxWaiting)
-		go pace(ctx, due, began, end, l.Rate)
+		go pace(ctx, due, began, span.end, l.Rate)
+		// What an open loop sends late counts: its wait is its latency.
+		span.end = span.deadline
 	}
 	var wait sync.WaitGroup
 	for _, w := range workers {
+		w.window = span
 		wait.Go(func() {
 			defer w.conn.Close()
 			if due == nil {
-				w.closed(ctx, &turn, measured, end)
+				w.closed(ctx)
 			} else {
-				w.open(ctx, &turn, due, measured, end.Add(l.Timeout))
+				w.open(ctx, due)
 			}
 		})
 	}
@@ -73,10 +75,13 @@ func Run(ctx context.Context, l Load) (Result, error) {
 		total.merge(w.result)
 	}
 	total.Elapsed = l.Duration
-	if due != nil {
+	switch {
+	case due != nil:
 		// An open loop that lagged took longer than asked for.
-		total.Elapsed = max(l.Duration, time.Since(measured))
+		total.Elapsed = max(l.Duration, time.Since(span.measured))
 		total.Unsent += uint64(len(due))
+	case span.extended.Load():
+		total.Elapsed = max(l.Duration, total.last.Sub(span.measured))
 	}
 	return *total, ctx.Err()
 }

@@ -86,11 +86,38 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	}
 }
 
+// A closed loop whose server answers nothing within the measured time goes on
+// until it does, and the longer time is what its speed is counted over.
+func TestClosedLoopOutlastsAStall(t *testing.T) {
+	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			const window = 50 * time.Millisecond
+			began := time.Now()
+			address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				<-time.After(time.Until(began.Add(warmup + 3*window)))
+				w.WriteHeader(http.StatusNoContent)
+			})
+			result, err := Run(t.Context(), Load{
+				Address: address, Connections: 3, Warmup: warmup, Duration: window,
+				Requests: [][]byte{Request("GET", address, "/", "", nil)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := result.Only(204); err != nil {
+				t.Fatal(err)
+			}
+			if result.Elapsed <= window || result.PerSecond() <= 0 {
+				t.Errorf("%d requests in %s, want some in more than %s", result.Requests, result.Elapsed, window)
+			}
+		})
+	}
+}
+
 func TestOpenLoopSaysWhatItCouldNotSend(t *testing.T) {
-	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(20 * time.Millisecond)
-		w.WriteHeader(http.StatusNoContent)
-	})
+	ended := make(chan struct{})
+	address := serve(t, func(http.ResponseWriter, *http.Request) { <-ended }) // it never answers
+	defer close(ended)
 	result, err := Run(t.Context(), Load{
 		Address: address, Connections: 1, Rate: 1000, Duration: 200 * time.Millisecond, Timeout: 300 * time.Millisecond,
 		Requests: [][]byte{Request("GET", address, "/", "", nil)},

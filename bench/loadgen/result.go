@@ -23,6 +23,7 @@ type Result struct {
 	// server that stalls shows in every request that should have been sent
 	// meanwhile.
 	Latency *hdrhistogram.Histogram
+	last    time.Time // when the last one that counts was answered
 }
 
 // longest is the longest latency that is told apart.
@@ -51,6 +52,9 @@ func (r *Result) merge(other *Result) {
 	}
 	if other.LastError != nil {
 		r.LastError = other.LastError
+	}
+	if other.last.After(r.last) {
+		r.last = other.last
 	}
 	r.Latency.Merge(other.Latency)
 }
