@@ -23,6 +23,7 @@ import (
 type bindPlan struct {
 	params []param
 	body   bodyPlan
+	rules  check
 	op     *Operation
 }
 
@@ -56,7 +57,24 @@ func newBindPlan(op *Operation) (*bindPlan, error) {
 			return nil, fmt.Errorf("request type binds %q, which is not in the path", p.name)
 		}
 	}
+	rules, err := structCheck(op.Handler.Request)
+	if err != nil {
+		return nil, err
+	}
+	plan.rules = rules
 	return plan, nil
+}
+
+// validate applies the rules of the request's type, and when all hold the type's own method.
+func (p *bindPlan) validate(req any, c *checker) error {
+	p.rules(c, "", reflect.ValueOf(req).Elem())
+	if v, ok := req.(validator); ok && len(c.details) == 0 {
+		c.details = v.Validate()
+	}
+	if len(c.details) > 0 {
+		return schema.InvalidAll(c.details)
+	}
+	return nil
 }
 
 func (p *bindPlan) add(t reflect.Type, at []int) error {

@@ -28,6 +28,8 @@ type Caller struct {
 	Site         *store.SiteAccess
 	Space        *store.SpaceAccess
 	EventSite    schema.EventSite
+	// ChangeRequest is set together with Space by the scope that names it.
+	ChangeRequest *store.ChangeRequest
 	// IP is the client's address, through trusted proxies only.
 	IP netip.Addr
 	// Now is when the request was read.

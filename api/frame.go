@@ -46,6 +46,7 @@ type call struct {
 	Caller
 	http     *fasthttp.RequestCtx
 	inflated *bytebufferpool.ByteBuffer
+	checks   checker
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -127,6 +128,10 @@ func (f *frame) run(rt *route, c *call) (err error) {
 		return tooLarge(rt.op)
 	}
 	if err := f.authorize(ctx, rt.op.Scope, c); err != nil {
+		if errors.Is(err, errAlreadyGone) {
+			c.http.SetStatusCode(rt.op.Status)
+			return nil
+		}
 		return err
 	}
 	return rt.op.Handler.invoke(ctx, rt, c)

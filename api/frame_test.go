@@ -110,7 +110,7 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 	for i := range h.server.table {
 		op := &h.server.table[i]
-		a := h.do(op.Method, h.path(op, h.ours), h.ours.Tokens[schema.RoleAdmin], h.body(op))
+		a := h.try(op, h.ours, h.ours.Tokens[schema.RoleAdmin])
 		h.wantError(a, http.StatusInternalServerError)
 		for _, word := range []string{"relation", "SQLSTATE", "42P01", "pgx", "postgres", "sites", "does not exist", "select"} {
 			if strings.Contains(strings.ToLower(string(a.body)), strings.ToLower(word)) {

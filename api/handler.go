@@ -30,7 +30,7 @@ type located interface {
 	Location() string
 }
 
-// validator is a request type that can say what is wrong with it once its types are right.
+// validator is a request type that can say what is wrong with its members together, once each of them follows its rules.
 type validator interface {
 	Validate() []schema.Detail
 }
@@ -47,7 +47,7 @@ func handle[Req, Resp any](fn func(ctx context.Context, c *Caller, req *Req) (Re
 			req := pool.Get().(*Req)
 			err := rt.plan.bind(reflect.ValueOf(req).Elem(), c)
 			if err == nil {
-				err = validate(req)
+				err = rt.plan.validate(req, &c.checks)
 			}
 			var resp Resp
 			if err == nil {
@@ -62,17 +62,6 @@ func handle[Req, Resp any](fn func(ctx context.Context, c *Caller, req *Req) (Re
 			return respond(rt, c, resp)
 		},
 	}
-}
-
-func validate(req any) error {
-	v, ok := req.(validator)
-	if !ok {
-		return nil
-	}
-	if details := v.Validate(); len(details) > 0 {
-		return schema.InvalidAll(details)
-	}
-	return nil
 }
 
 // responder picks the encoding by the response type, once.

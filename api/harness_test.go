@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -148,32 +149,86 @@ func (h *harness) doBase(base, method, path, token string, body any, header ...s
 	return answer{status: response.StatusCode, header: response.Header, body: read}
 }
 
-// path fills an operation's path with the ids of a tenant.
-func (h *harness) path(op *Operation, tenant *storetest.Tenant) string {
-	return "/v1" + strings.NewReplacer(
-		"{organizationId}", tenant.Organization.ID, "{siteId}", tenant.Site.ID, "{spaceId}", tenant.Space.ID,
-	).Replace(op.Path)
+// example is what the loops over the table need to call an operation with success, beside the tenant: a body, and fresh
+// objects for the parameters of the path that the tenant has none for. Body and path may hold `{name}`.
+type example struct {
+	body string
+	// query goes behind the path of an operation that requires a parameter.
+	query string
+	// make makes objects as the tenant's admin and gives their ids by the names that path and body use.
+	make func(h *harness, tenant *storetest.Tenant) map[string]string
+	// needs is a right that the function asks for on these objects, beyond that of the scope.
+	needs Rights
 }
 
-// validBodies has a body that succeeds for every operation that takes one; a test fails when a row is missing here.
-var validBodies = map[string]string{
-	"createOrganization":    `{"title":"Fresh"}`,
-	"createSite":            `{}`,
-	"createSpace":           `{}`,
-	"trackEventsInSiteById": `{"events":[]}`,
-	"aggregateSiteEvents":   `{"range":"last7Days"}`,
+// examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test
+// fails when a row is missing.
+var examples = map[string]example{}
+
+func init() {
+	for id, body := range map[string]string{
+		"createOrganization":    `{"title":"Fresh"}`,
+		"createSite":            `{}`,
+		"createSpace":           `{}`,
+		"trackEventsInSiteById": `{"events":[]}`,
+		"aggregateSiteEvents":   `{"range":"last7Days"}`,
+	} {
+		examples[id] = example{body: body}
+	}
 }
 
-func (h *harness) body(op *Operation) any {
+// example gives the path and the body of a call on a tenant's objects. A tenant without tokens is made up: its objects exist
+// nowhere, and every parameter gets the id of its space.
+func (h *harness) example(op *Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.t.Helper()
+	ex := examples[op.ID]
+	values := map[string]string{
+		"organizationId": tenant.Organization.ID, "siteId": tenant.Site.ID, "spaceId": tenant.Space.ID,
+	}
+	if tenant.Tokens == nil {
+		for _, name := range pathParam.FindAllStringSubmatch(op.Path, -1) {
+			if values[name[1]] == "" {
+				values[name[1]] = tenant.Space.ID
+			}
+		}
+	} else if ex.make != nil {
+		maps.Copy(values, ex.make(h, tenant))
+	}
+	var pairs []string
+	for name, value := range values {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	fill := strings.NewReplacer(pairs...)
+	path = "/v1" + fill.Replace(op.Path+ex.query)
+	if tenant.Tokens != nil && pathParam.MatchString(path) {
+		h.t.Fatalf("examples makes no object for the path of %s: %s", op.ID, path)
+	}
 	if op.BodyLimit == 0 {
-		return nil
+		return path, nil
 	}
-	body, ok := validBodies[op.ID]
-	if !ok {
-		h.t.Fatalf("validBodies has no body for %s", op.ID)
+	if ex.body == "" {
+		h.t.Fatalf("examples has no body for %s", op.ID)
 	}
-	return body
+	return path, fill.Replace(ex.body)
+}
+
+// try calls an operation by its example.
+func (h *harness) try(op *Operation, tenant *storetest.Tenant, token string, header ...string) answer {
+	h.t.Helper()
+	path, body := h.example(op, tenant)
+	return h.do(op.Method, path, token, body, header...)
+}
+
+// operation finds a row of the table.
+func (h *harness) operation(id string) *Operation {
+	h.t.Helper()
+	for i := range h.server.table {
+		if h.server.table[i].ID == id {
+			return &h.server.table[i]
+		}
+	}
+	h.t.Fatalf("no operation is called %s", id)
+	return nil
 }
 
 // wantError checks the status and the one shape that errors have.
@@ -274,8 +329,16 @@ func (h *harness) rows() map[string]int {
 		h.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(h.t.Context()) }()
+	names, err := conn.Query(h.t.Context(), "select tablename::text from pg_tables where schemaname = 'public'")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(names, pgx.RowTo[string])
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	counts := map[string]int{}
-	for _, table := range []string{"users", "organizations", "memberships", "sites", "spaces", "site_spaces", "tokens"} {
+	for _, table := range tables {
 		var n int
 		if err := conn.QueryRow(h.t.Context(), "select count(*) from "+table).Scan(&n); err != nil {
 			h.t.Fatal(err)

@@ -56,14 +56,8 @@ func insightsOperations(h *siteInsights) []Operation {
 }
 
 type trackEventsRequest struct {
-	IdempotencyKey *string `header:"Idempotency-Key"`
+	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255"`
 	Body           []byte  `body:"raw"`
-}
-
-func (r *trackEventsRequest) Validate() []schema.Detail {
-	var c checker
-	c.text("Idempotency-Key", r.IdempotencyKey, 1, 255)
-	return c.details
 }
 
 func (h *siteInsights) track(ctx context.Context, c *Caller, r *trackEventsRequest) (NoContent, error) {

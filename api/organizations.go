@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"regexp"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -39,42 +37,15 @@ func organizationOperations(h *organizations) []Operation {
 
 type createOrganizationRequest struct {
 	Body struct {
-		Title                 *string  `json:"title"`
-		EmailDomains          []string `json:"emailDomains"`
+		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
+		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253"`
+		// The answers of the published client's onboarding are checked and have no effect here.
 		OnboardingPreferences *struct {
-			Source    *string  `json:"source"`
-			Audience  *string  `json:"audience"`
-			Interests []string `json:"interests"`
+			Source    *string  `json:"source" rules:"enum=onboardingSource"`
+			Audience  *string  `json:"audience" rules:"enum=onboardingAudience"`
+			Interests []string `json:"interests" each:"enum=onboardingInterest"`
 		} `json:"onboardingPreferences"`
 	} `body:"json"`
-}
-
-// titleWithText is the contract's pattern for titles of organizations: blanks alone are no title.
-var titleWithText = regexp.MustCompile(`\S.*\S`)
-
-func (r *createOrganizationRequest) Validate() []schema.Detail {
-	var c checker
-	body := &r.Body
-	c.required("title", body.Title, 2, 255)
-	if len(c.details) == 0 && !titleWithText.MatchString(*body.Title) {
-		c.add("title", "must not be blank")
-	}
-	if len(body.EmailDomains) > 100 {
-		c.add("emailDomains", "must have at most 100 entries")
-	}
-	for i := range body.EmailDomains {
-		c.text(fmt.Sprintf("emailDomains[%d]", i), &body.EmailDomains[i], 1, 253)
-	}
-	// The answers of the published client's onboarding are checked and have no effect here.
-	if p := body.OnboardingPreferences; p != nil {
-		c.enum("onboardingPreferences.source", p.Source, []string{"markdown-in-git", "import", "template"})
-		c.enum("onboardingPreferences.audience", p.Audience, []string{"public", "mixed", "protected", "internal"})
-		for i := range p.Interests {
-			c.enum(fmt.Sprintf("onboardingPreferences.interests[%d]", i), &p.Interests[i],
-				[]string{"adaptive-content", "api-docs", "proactive-agent"})
-		}
-	}
-	return c.details
 }
 
 func (h *organizations) create(ctx context.Context, c *Caller, r *createOrganizationRequest) (schema.Organization, error) {

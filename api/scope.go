@@ -19,6 +19,7 @@ type Scope struct {
 	object  *scopeObject
 	right   Rights
 	siteKey bool
+	orGone  bool
 }
 
 // scopeObject is a kind of object that a scope can be on: the path parameter that names it, and how a user's access to it is
@@ -33,6 +34,8 @@ var (
 	onOrganization = &scopeObject{name: "organization", param: "organizationId", find: findOrganization}
 	onSite         = &scopeObject{name: "site", param: "siteId", find: findSite}
 	onSpace        = &scopeObject{name: "space", param: "spaceId", find: findSpace}
+	// onChangeRequest takes the rights on the space that the change request is for.
+	onChangeRequest = &scopeObject{name: "change request", param: "changeRequestId", find: findChangeRequest}
 	// onInsights is a site again, found in memory: its answer may be as old as Config.AuthTTL.
 	onInsights = &scopeObject{name: "insights", param: "siteId", find: findEventSite}
 )
@@ -51,6 +54,12 @@ func having(right Rights, object *scopeObject) Scope {
 // orSiteKey admits the site's own key as well.
 func (s Scope) orSiteKey() Scope {
 	s.siteKey = true
+	return s
+}
+
+// orAlreadyGone is for deleting the object of the scope itself: where there is none, the work is done.
+func (s Scope) orAlreadyGone() Scope {
+	s.orGone = true
 	return s
 }
 
@@ -104,16 +113,29 @@ func (f *frame) authorize(ctx context.Context, s Scope, c *call) error {
 	if s.object == nil {
 		return nil
 	}
-	if err := s.object.find(ctx, f, c); err != nil {
-		return err
+	err = s.object.find(ctx, f, c)
+	if err == nil {
+		err = c.Require(s.right, s.object.name)
 	}
+	if s.orGone && schema.IsCode(err, schema.CodeNotFound) {
+		return errAlreadyGone
+	}
+	return err
+}
+
+// errAlreadyGone ends a call as a success without content.
+var errAlreadyGone = errors.New("nothing there to delete")
+
+// Require refuses a caller who has not the right on the object of the scope: as if it were not there if the caller may not
+// even know of it. Scopes ask for what an operation always takes; functions for what depends on the request.
+func (c *Caller) Require(right Rights, object string) error {
 	switch {
-	case c.Rights.Has(s.right):
+	case c.Rights.Has(right):
 		return nil
 	case !c.Rights.Has(RightView):
-		return schema.NotFound(s.object.name)
+		return schema.NotFound(object)
 	}
-	return schema.Forbidden("you may not do this: it takes the right to " + rightNames[s.right] + " on the " + s.object.name)
+	return schema.Forbidden("you may not do this: it takes the right to " + rightNames[right] + " on the " + object)
 }
 
 func findOrganization(ctx context.Context, f *frame, c *call) error {
@@ -156,6 +178,22 @@ func findSpace(ctx context.Context, f *frame, c *call) error {
 	}
 	c.Space = &access
 	c.Rights = spaceRights(access.Role, access.Space)
+	return nil
+}
+
+func findChangeRequest(ctx context.Context, f *frame, c *call) error {
+	if err := findSpace(ctx, f, c); err != nil {
+		return err
+	}
+	id, ok := c.pathID("changeRequestId")
+	if !ok {
+		return schema.NotFound("change request")
+	}
+	request, err := f.store.ChangeRequest(ctx, c.Space.Space.ID, id)
+	if err != nil {
+		return err
+	}
+	c.ChangeRequest = &request
 	return nil
 }
 

@@ -37,27 +37,17 @@ func siteOperations(h *sites) []Operation {
 	}
 }
 
-// maxSiteSpaces bounds the spaces that one request attaches.
-const maxSiteSpaces = 1000
-
 type createSiteRequest struct {
 	Body struct {
-		Type       *string  `json:"type"`
-		Title      *string  `json:"title"`
-		Visibility *string  `json:"visibility"`
-		Spaces     []string `json:"spaces"`
+		Type       *string  `json:"type" rules:"enum=siteType"`
+		Title      *string  `json:"title" rules:"len=2..128"`
+		Visibility *string  `json:"visibility" rules:"enum=siteVisibility"`
+		Spaces     []string `json:"spaces" rules:"len=..1000"`
 	} `body:"json,optional"`
 }
 
 func (r *createSiteRequest) Validate() []schema.Detail {
 	var c checker
-	c.enum("type", r.Body.Type, schema.SiteTypes())
-	c.text("title", r.Body.Title, 2, 128)
-	c.enum("visibility", r.Body.Visibility, schema.SiteVisibilities())
-	if len(r.Body.Spaces) > maxSiteSpaces {
-		c.add("spaces", fmt.Sprintf("must have at most %d entries", maxSiteSpaces))
-		return c.details
-	}
 	for i, space := range r.Body.Spaces {
 		field := fmt.Sprintf("spaces[%d]", i)
 		if !schema.ValidID(space) {
@@ -85,15 +75,7 @@ type listSitesRequest struct {
 	Space     *string  `query:"space"`
 	Title     *string  `query:"title"`
 	Published *bool    `query:"published"`
-	Types     []string `query:"type"`
-}
-
-func (r *listSitesRequest) Validate() []schema.Detail {
-	c := checker{details: r.PageRequest.Validate()}
-	for i := range r.Types {
-		c.enum("type", &r.Types[i], schema.SiteTypes())
-	}
-	return c.details
+	Types     []string `query:"type" each:"enum=siteType"`
 }
 
 func (h *sites) list(ctx context.Context, c *Caller, r *listSitesRequest) (schema.List[schema.Site], error) {

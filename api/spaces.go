@@ -42,11 +42,11 @@ const (
 
 type createSpaceRequest struct {
 	Body struct {
-		Title    *string `json:"title"`
-		Emoji    *string `json:"emoji"`
+		Title    *string `json:"title" rules:"len=..50"`
+		Emoji    *string `json:"emoji" rules:"len=..50"`
 		Parent   *string `json:"parent"`
-		Language *string `json:"language"`
-		EditMode *string `json:"editMode"`
+		Language *string `json:"language" rules:"enum=language"`
+		EditMode *string `json:"editMode" rules:"enum=editMode"`
 		Empty    *bool   `json:"empty"`
 		Template *struct {
 			ID *string `json:"id"`
@@ -57,10 +57,6 @@ type createSpaceRequest struct {
 
 func (r *createSpaceRequest) Validate() []schema.Detail {
 	var c checker
-	c.text("title", r.Body.Title, 0, 50)
-	c.text("emoji", r.Body.Emoji, 0, 50)
-	c.enum("language", r.Body.Language, schema.Languages())
-	c.enum("editMode", r.Body.EditMode, schema.EditModes())
 	if r.Body.Parent != nil {
 		c.add("parent", "names no collection of this organization")
 	}
@@ -113,6 +109,8 @@ func (l links) spaceResource(role schema.Role) func(store.Space) schema.Space {
 			CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), EditMode: s.EditMode,
 			MergeRules: schema.MergeRules{Type: "inherit"}, URLs: l.space(s.ID, s.Visibility), Organization: s.OrganizationID,
 			Language: or(s.Language, ""), Revision: s.Revision, DefaultLevel: schema.Level(or(s.DefaultLevel, "")),
+			Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
+			ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
 			Permissions: spacePermissions(spaceRights(role, s)),
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/fnv"
-	"strconv"
 )
 
 // Bounds of the `limit` parameter of lists. Zero is in the published contract: it asks for the count alone.
@@ -31,7 +30,7 @@ type Next struct {
 // PageRequest are the common query parameters of lists; requests of list operations embed it.
 type PageRequest struct {
 	Page  string `query:"page"`
-	Limit *int   `query:"limit"`
+	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
 }
 
 // Size gives the number of objects to answer with.
@@ -40,14 +39,6 @@ func (p PageRequest) Size() int {
 		return DefaultLimit
 	}
 	return *p.Limit
-}
-
-// Validate checks the bounds; the token itself is checked where the list is known.
-func (p PageRequest) Validate() []Detail {
-	if p.Limit != nil && (*p.Limit < 0 || *p.Limit > MaxLimit) {
-		return []Detail{{Field: "limit", Problem: "must be from 0 to " + strconv.Itoa(MaxLimit)}}
-	}
-	return nil
 }
 
 // PageToken names a position in a list: the sort keys of the last object that was answered. list identifies the list and

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -24,11 +26,21 @@ type NewSpace struct {
 
 // CreateSpace adds a space whose first revision is empty.
 func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
-	row, err := s.queries.InsertSpace(ctx, db.InsertSpaceParams{
-		ID: schema.NewID(), OrganizationID: space.OrganizationID, Title: space.Title, Emoji: space.Emoji,
-		EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
+	var row Space
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = q.InsertSpace(ctx, db.InsertSpaceParams{
+			ID: schema.NewID(), OrganizationID: space.OrganizationID, Title: space.Title, Emoji: space.Emoji,
+			EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
+		})
+		if err != nil {
+			return interpret(err, "space")
+		}
+		err = q.InsertRevision(ctx, db.InsertRevisionParams{
+			ID: row.Revision, SpaceID: row.ID, Type: "edits", Parents: []string{}, Pages: []byte("[]"), Files: []byte("[]"),
+		})
+		return interpret(err, "revision")
 	})
-	return row, interpret(err, "space")
+	return row, err
 }
 
 // Space reads a space of an organization that the user is in; any other is not found.

@@ -331,13 +331,11 @@ func TestListsUseTheirIndexes(t *testing.T) {
 // explain plans a query for a large tenant, without the filters that it can do without.
 func explain(t *testing.T, conn *pgx.Conn, query string) string {
 	t.Helper()
-	if _, err := conn.Exec(t.Context(), "deallocate all"); err != nil {
-		t.Fatal(err)
-	}
 	described, err := conn.Prepare(t.Context(), "q", query)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = conn.Deallocate(t.Context(), "q") }()
 	values := make([]string, len(described.ParamOIDs))
 	for i, oid := range described.ParamOIDs {
 		if strings.Contains(query, fmt.Sprintf("$%d::text is null", i+1)) {

@@ -42,3 +42,16 @@ func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	row, err := s.queries.UserByEmail(ctx, idOrEmail)
 	return row, interpret(err, "user")
 }
+
+// UsersByID reads users for a page of resources that name them. Ids that name nobody have no entry.
+func (s *Store) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
+	rows, err := s.queries.UsersByID(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "users")
+	}
+	users := make(map[string]User, len(rows))
+	for _, row := range rows {
+		users[row.ID] = row
+	}
+	return users, nil
+}

@@ -8,6 +8,25 @@ import (
 	"time"
 )
 
+type ChangeRequest struct {
+	ID                     string
+	SpaceID                string
+	OrganizationID         string
+	Number                 int32
+	Status                 string
+	Subject                string
+	Description            []byte
+	CreatedBy              string
+	Revision               string
+	RevisionInitial        string
+	RevisionMergedAncestor *string
+	RevisionMerged         *string
+	ClusterID              *string
+	OpenComments           int64
+	CreatedAt              time.Time
+	UpdatedAt              time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
@@ -24,6 +43,18 @@ type Organization struct {
 	InviteLinks  bool
 	DefaultRole  *string
 	CreatedAt    time.Time
+}
+
+type Revision struct {
+	ID              string
+	SpaceID         string
+	Type            string
+	Parents         []string
+	Pages           []byte
+	Files           []byte
+	ChangeRequestID *string
+	CreatedBy       *string
+	CreatedAt       time.Time
 }
 
 type Secret struct {
@@ -53,17 +84,22 @@ type SiteSpace struct {
 }
 
 type Space struct {
-	ID             string
-	OrganizationID string
-	Title          string
-	Emoji          string
-	Visibility     string
-	EditMode       string
-	Language       *string
-	DefaultLevel   *string
-	Revision       string
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
+	ID                  string
+	OrganizationID      string
+	Title               string
+	Emoji               string
+	Visibility          string
+	EditMode            string
+	Language            *string
+	DefaultLevel        *string
+	Revision            string
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
+	OpenComments        int64
+	ChangeRequests      int32
+	ChangeRequestsOpen  int32
+	ChangeRequestsDraft int32
+	ChangeRequestNumber int32
 }
 
 type Token struct {

@@ -29,7 +29,7 @@ func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at
+values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number
 `
 
 type InsertSpaceParams struct {
@@ -65,12 +65,17 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
 	)
 	return i, err
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at from spaces
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces
 where organization_id = $1
   and id > $2::text collate "C"
   and ($3::boolean or default_level is not null)
@@ -112,6 +117,11 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 			&i.Revision,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.OpenComments,
+			&i.ChangeRequests,
+			&i.ChangeRequestsOpen,
+			&i.ChangeRequestsDraft,
+			&i.ChangeRequestNumber,
 		); err != nil {
 			return nil, err
 		}
@@ -124,7 +134,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 }
 
 const spaceForUser = `-- name: SpaceForUser :one
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, m.role
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, m.role
 from spaces s join memberships m on m.organization_id = s.organization_id
 where s.id = $1 and m.user_id = $2
 `
@@ -155,6 +165,11 @@ func (q *Queries) SpaceForUser(ctx context.Context, arg SpaceForUserParams) (Spa
 		&i.Space.Revision,
 		&i.Space.CreatedAt,
 		&i.Space.UpdatedAt,
+		&i.Space.OpenComments,
+		&i.Space.ChangeRequests,
+		&i.Space.ChangeRequestsOpen,
+		&i.Space.ChangeRequestsDraft,
+		&i.Space.ChangeRequestNumber,
 		&i.Role,
 	)
 	return i, err

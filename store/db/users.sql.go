@@ -77,3 +77,34 @@ func (q *Queries) UserByID(ctx context.Context, id string) (User, error) {
 	)
 	return i, err
 }
+
+const usersByID = `-- name: UsersByID :many
+select id, display_name, email, photo_url, created_at from users where id = any($1::text[])
+`
+
+// Index: users_pkey.
+func (q *Queries) UsersByID(ctx context.Context, ids []string) ([]User, error) {
+	rows, err := q.db.Query(ctx, usersByID, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []User{}
+	for rows.Next() {
+		var i User
+		if err := rows.Scan(
+			&i.ID,
+			&i.DisplayName,
+			&i.Email,
+			&i.PhotoUrl,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -10,3 +10,7 @@ select * from users where lower(email) = lower(sqlc.arg(email)::text);
 
 -- name: AnyUser :one
 select exists (select 1 from users);
+
+-- name: UsersByID :many
+-- Index: users_pkey.
+select * from users where id = any(sqlc.arg(ids)::text[]);

@@ -1,0 +1,36 @@
+package schema
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Opt is a member of a request for which absent, null and a value mean three things: a PATCH leaves unchanged what is absent
+// and removes what is null.
+type Opt[T any] struct {
+	// Set says that the member was there, with a value or with null.
+	Set bool
+	// Value is nil when the member was absent or null.
+	Value *T
+}
+
+// Null says that the member was there and was null.
+func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
+
+// Or gives the member's value, nil for null, and what stands for its absence.
+func (o Opt[T]) Or(absent *T) *T {
+	if o.Set {
+		return o.Value
+	}
+	return absent
+}
+
+// UnmarshalJSONFrom reads a value or null; the decoder does not call it for an absent member.
+func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	o.Set, o.Value = true, nil
+	if d.PeekKind() == jsontext.KindNull {
+		return d.SkipValue()
+	}
+	o.Value = new(T)
+	return json.UnmarshalDecode(d, o.Value)
+}
