@@ -24,7 +24,7 @@ type NewChangeRequest struct {
 func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeRequest) (ChangeRequest, error) {
 	var row ChangeRequest
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		space, err := q.CountUpChangeRequest(ctx, request.SpaceID)
+		space, err := q.NumberChangeRequest(ctx, request.SpaceID)
 		if err != nil {
 			return interpret(err, "space")
 		}

@@ -46,28 +46,6 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 	return i, err
 }
 
-const countUpChangeRequest = `-- name: CountUpChangeRequest :one
-update spaces set
-    change_request_number = change_request_number + 1, change_requests = change_requests + 1,
-    change_requests_draft = change_requests_draft + 1
-where id = $1
-returning change_request_number, revision, organization_id
-`
-
-type CountUpChangeRequestRow struct {
-	ChangeRequestNumber int32
-	Revision            string
-	OrganizationID      string
-}
-
-// Takes the space's next number and its current head; the row's lock makes the numbers distinct.
-func (q *Queries) CountUpChangeRequest(ctx context.Context, id string) (CountUpChangeRequestRow, error) {
-	row := q.db.QueryRow(ctx, countUpChangeRequest, id)
-	var i CountUpChangeRequestRow
-	err := row.Scan(&i.ChangeRequestNumber, &i.Revision, &i.OrganizationID)
-	return i, err
-}
-
 const insertChangeRequest = `-- name: InsertChangeRequest :one
 insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial)
 values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at
@@ -112,5 +90,27 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
+	return i, err
+}
+
+const numberChangeRequest = `-- name: NumberChangeRequest :one
+update spaces set
+    change_request_number = change_request_number + 1, change_requests = change_requests + 1,
+    change_requests_draft = change_requests_draft + 1
+where id = $1
+returning change_request_number, revision, organization_id
+`
+
+type NumberChangeRequestRow struct {
+	ChangeRequestNumber int32
+	Revision            string
+	OrganizationID      string
+}
+
+// Takes the space's next number and its current head; the row's lock makes the numbers distinct.
+func (q *Queries) NumberChangeRequest(ctx context.Context, id string) (NumberChangeRequestRow, error) {
+	row := q.db.QueryRow(ctx, numberChangeRequest, id)
+	var i NumberChangeRequestRow
+	err := row.Scan(&i.ChangeRequestNumber, &i.Revision, &i.OrganizationID)
 	return i, err
 }

@@ -1,4 +1,4 @@
--- name: CountUpChangeRequest :one
+-- name: NumberChangeRequest :one
 -- Takes the space's next number and its current head; the row's lock makes the numbers distinct.
 update spaces set
     change_request_number = change_request_number + 1, change_requests = change_requests + 1,
