@@ -32,6 +32,8 @@ type Operation struct {
 	Accepts []string
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
 	Timeout time.Duration
+	// Rate is the limit that the operation counts against.
+	Rate RateClass
 	// CORS lets browsers of any origin call it with a token.
 	CORS bool
 	// Handler is the function with its request and response types.
