@@ -201,6 +201,8 @@ func (d *openAPIWriter) body(op *Operation, f reflect.StructField, tag string, r
 			return nil, err
 		}
 		of = described
+	} else if d, ok := reflect.New(op.Handler.Request).Interface().(bodyDescribed); ok {
+		of = d.openAPIBody()
 	}
 	contents := dict{}
 	for _, media := range op.Accepts {
