@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract } from './contract.mjs';
 import { Witness, connect, direct } from './client.mjs';
+import { describe } from './fault.mjs';
 
 const setting = (name) => {
     const value = process.env[name];
@@ -36,7 +37,7 @@ export async function step(name, run) {
         }
         const problems = witness.take();
         if (problems.length > 0) {
-            throw new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${failure.stack ?? failure}`] : [])].join('\n- ')}`);
+            throw new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
         }
         if (failure) {
             throw failure;
