@@ -109,10 +109,16 @@ export async function edit(person, spaceId, changeRequestId, changes) {
 /** A change of content that inserts a page. */
 export const insertPage = (title, markdown, more = {}) => ({ operation: 'insert_page', title, document: { markdown }, ...more });
 
-/** Merges a change request with these changes of content into the space, and gives the main content's pages. */
-export async function publish(person, spaceId, subject, changes) {
+/** An open change request with these changes of content. */
+export async function propose(person, spaceId, subject, changes) {
     const { data: request } = await person.api.spaces.createChangeRequest(spaceId, { subject });
     await edit(person, spaceId, request.id, changes);
+    return (await person.api.spaces.updateChangeRequestById(spaceId, request.id, { status: 'open' })).data;
+}
+
+/** Merges a change request with these changes of content into the space, and gives the main content's pages. */
+export async function publish(person, spaceId, subject, changes) {
+    const request = await propose(person, spaceId, subject, changes);
     const { data: merged } = await person.api.spaces.mergeChangeRequest(spaceId, request.id);
     assert.equal(merged.result, 'merge');
     return (await person.api.spaces.listPages(spaceId)).data.pages;

@@ -23,7 +23,7 @@ await step('six requests in one space, one in another', async () => {
     }
     assert.deepEqual(await counts(), [6, 0, 6]);
     const set = (subject, status) => ada.api.spaces.updateChangeRequestById(made[subject].space, made[subject].id, { status });
-    for (const subject of ['open a', 'open b', 'open elsewhere']) {
+    for (const subject of ['open a', 'open b', 'merged', 'open elsewhere']) {
         await set(subject, 'open');
     }
     await set('put aside', 'archived');

@@ -1,7 +1,6 @@
 // A discussion on a space: posted, answered, reacted to, edited, resolved, reopened, removed.
 import assert from 'node:assert/strict';
-import { all, badField, begin, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
-import { insertPage } from '../lib/scenario.mjs';
+import { all, badField, begin, insertPage, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
 
 const { ada, bob, cy, eve, org } = await begin('Comments', { bob: 'comment', cy: 'read' });
 let handbook, page, question, answer;

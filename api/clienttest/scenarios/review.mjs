@@ -1,6 +1,6 @@
 // A change request from its draft to the merge: written, discussed, reviewed, overtaken, brought up to date, merged, printed.
 import assert from 'node:assert/strict';
-import { all, badField, begin, edit, insertPage, leadsTo, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
+import { all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
 
 const { ada, bob, cy, dee, eve, org, url } = await begin('Review', { bob: 'edit', cy: 'review', dee: 'comment' });
 let guide, pages, request, remark;
@@ -114,8 +114,9 @@ await step('a rule keeps it from being merged before its reviewer approves', asy
 });
 
 await step('it is overtaken, and brought up to date', async () => {
-    const { data: other } = await ada.api.spaces.createChangeRequest(guide.id, { subject: 'Elsewhere' });
-    await edit(ada, guide.id, other.id, [{ operation: 'update_page', page: pages.Configure, document: { markdown: 'Write a short file.' } }]);
+    const other = await propose(ada, guide.id, 'Elsewhere', [
+        { operation: 'update_page', page: pages.Configure, document: { markdown: 'Write a short file.' } },
+    ]);
     await ada.api.spaces.updateSpaceById(guide.id, { mergeRules: { type: 'none' } });
     assert.equal((await ada.api.spaces.mergeChangeRequest(guide.id, other.id)).data.result, 'merge');
     assert.equal((await current()).outdated, true);
@@ -150,11 +151,9 @@ await step('it is approved and merged', async () => {
 });
 
 await step('what conflicts is reported, not resolved', async () => {
-    const write = async (subject, text) => {
-        const { data } = await bob.api.spaces.createChangeRequest(guide.id, { subject });
-        await edit(bob, guide.id, data.id, [{ operation: 'update_page', page: pages.Configure, document: { markdown: text } }]);
-        return data;
-    };
+    const write = (subject, text) => propose(bob, guide.id, subject, [
+        { operation: 'update_page', page: pages.Configure, document: { markdown: text } },
+    ]);
     const [first, second] = [await write('One', 'Write a long file.'), await write('Two', 'Write no file.')];
     assert.equal((await cy.api.spaces.mergeChangeRequest(guide.id, first.id)).data.result, 'merge');
     assert.equal((await cy.api.spaces.mergeChangeRequest(guide.id, second.id)).data.result, 'conflicts');
