@@ -69,7 +69,7 @@ await step('a move that cannot be is refused', async () => {
     await refused(api.moveCollection(by.archive.id, { position: after(by.people) }), 409); // it is there already
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
-    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400); // into its own child
+    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // into its own child
     await refused(api.moveCollection('nothing', { parent: null }), 404);
     await refused(api.moveCollection(by.archive.id, {}), 400);
     assert.deepEqual(await listed({ nested: false }), ['Products', 'Staff', 'Archive']);
@@ -138,7 +138,7 @@ await step('bad input is named', async () => {
     await badField(ada, 'PATCH', `/collections/${by.products.id}`, { defaultLevel: 'owner' }, 'defaultLevel');
     await badField(ada, 'POST', `/collections/${by.products.id}/permissions`, { users: [bob.id], role: 'owner' }, 'role');
     await badField(ada, 'POST', `/collections/${by.products.id}/transfer`, {}, 'organization');
-    await badField(ada, 'POST', `/orgs/${org}/collections`, { title: 'Lost', parent: 'nothing' }, 'parent');
+    await refused(ada.api.orgs.createCollection(org, { title: 'Lost', parent: 'nothing' }), 400, 404);
 });
 
 await step('a collection is removed, and removing it again changes nothing', async () => {

@@ -61,7 +61,7 @@ await step('a section gets variants and another default one', async () => {
     await api.moveSiteSpace(org, docs.id, v2.id, { position: { before: { type: 'site-space', siteSpace: v1.id } } });
     const { data: list } = await api.listSiteSections(org, docs.id);
     assert.deepEqual(list.items.find((s) => s.id === sections.api.id).siteSpaces.map((s) => s.id), [v2.id, v1.id]);
-    await refused(api.updateSiteSectionById(org, docs.id, sections.guides.id, { defaultSiteSpace: v2.id }), 400); // of another section
+    await refused(api.updateSiteSectionById(org, docs.id, sections.guides.id, { defaultSiteSpace: v2.id }), 400, 404); // of another section
 });
 
 await step('a space without a section goes to the default one', async () => {
