@@ -32,7 +32,8 @@ export class Witness {
                 return response;
             }
             const { problems, exceptions } = this.#contract.judge(operation, { status: response.status, headers: response.headers, text });
-            this.#problems.push(...problems.map((p) => `${operation.id} (${method} ${pathname}) answered ${response.status}: ${p}`));
+            const asked = init?.body ? ` to ${String(init.body).slice(0, 200)}` : '';
+            this.#problems.push(...problems.map((p) => `${operation.id} (${method} ${pathname}) answered ${response.status}${asked}: ${p}`));
             if (this.#notes) {
                 const note = { operation: operation.key, id: operation.id, via, status: response.status, valid: problems.length === 0, exceptions };
                 appendFileSync(this.#notes, JSON.stringify(note) + '\n');

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
-import { toJSONSchema } from './schema.mjs';
+import { discriminate, toJSONSchema } from './schema.mjs';
 import * as seed from './seed.mjs';
 
 const require = createRequire(import.meta.url);
@@ -125,13 +125,14 @@ export class Contract {
         for (const { schema, properties, required = [] } of this.#members) {
             schemas[schema] = { allOf: [schemas[schema], { type: 'object', properties, required }] };
         }
-        const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true });
+        const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true, discriminator: true });
         addFormats(ajv, ['uri', 'int32', 'byte']);
         ajv.addFormat('date-time', isTimestamp);
         // The document's own formats: it leaves open which names there are.
         ajv.addFormat('emoji', true);
         ajv.addFormat('icon', true);
         const $defs = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toJSONSchema(schema)]));
+        discriminate($defs);
         ajv.addSchema({ $id: 'document', $defs }, 'document');
         const compiled = new Map();
         return (schema) => {
@@ -173,16 +174,15 @@ function listRules(schema, body) {
     return problems;
 }
 
-// The validator reports every alternative of a oneOf as failed. What is deepest in the value is most likely the fault itself; that it is
-// not the kind of another alternative says least.
+// Where alternatives cannot be told apart the validator reports each of them as failed; what is deepest in the value is most likely the
+// fault itself.
 function explain(errors, value) {
     const combined = new Set(['oneOf', 'anyOf', 'allOf']);
-    const kind = (e) => e.keyword === 'enum' && e.schema.length === 1;
-    const rank = (e) => e.instancePath.split('/').length - (kind(e) ? 0.5 : 0);
+    const depth = (e) => e.instancePath.split('/').length;
     const both = errors.filter((e) => e.keyword === 'oneOf' && e.params.passingSchemas)
         .map((e) => `${e.instancePath || 'the body'} is valid for two alternatives, ${e.params.passingSchemas.join(' and ')}`);
-    const faults = errors.filter((e) => !combined.has(e.keyword)).sort((a, b) => rank(b) - rank(a)).map((e) => {
-        const about = { additionalProperties: e.params.additionalProperty, enum: e.params.allowedValues?.join(', ') }[e.keyword];
+    const faults = errors.filter((e) => !combined.has(e.keyword)).sort((a, b) => depth(b) - depth(a)).map((e) => {
+        const about = { additionalProperties: e.params.additionalProperty, enum: e.params.allowedValues?.join(', '), discriminator: e.params.tagValue }[e.keyword];
         return `${e.instancePath || 'the body'} ${e.message}${about ? ` (${about})` : ''}, is ${JSON.stringify(e.data)?.slice(0, 120)}`;
     });
     const lines = [...new Set([...both, ...faults])].slice(0, 8);

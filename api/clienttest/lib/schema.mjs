@@ -37,3 +37,34 @@ export function toJSONSchema(schema) {
     }
     return out;
 }
+
+/**
+ * Marks every oneOf whose alternatives are told apart by a member (`kind`, `column`, …) with that member's name, so that the validator
+ * looks only at the alternative that is meant and reports only its faults. It changes nothing about which values are valid.
+ */
+export function discriminate($defs) {
+    // A reference into the inside of a schema is not followed: its alternatives are then all tried, as without a mark.
+    const resolve = (schema) => (schema?.$ref ? resolve($defs[schema.$ref.replace('#/$defs/', '')]) : schema ?? {});
+    const visit = (schema) => {
+        for (const value of Object.values(schema)) {
+            if (value !== null && typeof value === 'object') {
+                visit(value);
+            }
+        }
+        const propertyName = Array.isArray(schema.oneOf) && schema.type === undefined ? tag(schema.oneOf.map(resolve)) : undefined;
+        if (propertyName) {
+            Object.assign(schema, { type: 'object', required: [propertyName], discriminator: { propertyName } });
+        }
+    };
+    visit($defs);
+}
+
+// The member that every alternative requires and that has other words in each of them.
+function tag(alternatives) {
+    const [first] = alternatives;
+    return Object.keys(first.properties ?? {}).find((name) => {
+        const words = alternatives.flatMap((a) => a.properties?.[name]?.enum ?? []);
+        return new Set(words).size === words.length && words.every((w) => typeof w === 'string')
+            && alternatives.every((a) => a.type === 'object' && a.required?.includes(name) && a.properties?.[name]?.enum);
+    });
+}

@@ -42,7 +42,7 @@ const rows = [
     ['a missing member, deep', 'Comment', { ...comment, postedBy: without(user, 'urls') }, /\/postedBy must have required property 'urls'/],
     ['null for an optional member', 'Comment', { ...comment, editedAt: null }, /\/editedAt must be string/],
     ['null for an object', 'Comment', { ...comment, target: { ...comment.target, page: null } }, /\/target\/page must be object/],
-    ['an unknown word', 'Comment', { ...comment, status: 'closed' }, /\/status/],
+    ['an unknown word', 'Comment', { ...comment, status: 'closed' }, /tag "status" must be in oneOf \(closed\)/],
     ['resolved, by nobody', 'Comment', { ...comment, status: 'resolved', resolvedAt: at }, /resolvedBy/],
     ['two bodies at once', 'Comment', { ...comment, body: { markdown: 'Hello', document } }, /\/body is valid for two alternatives/],
     ['an unknown body', 'Comment', { ...comment, body: { html: 'Hello' } }, /\/body/],
@@ -163,4 +163,9 @@ test('timestamps exist and are in UTC', () => {
     for (const wrong of ['2023-02-29T00:00:00Z', '2024-01-01T00:00:00+01:00', '2024-01-01', '2024-01-01T25:00:00Z', 'yesterday']) {
         assert.ok(!isTimestamp(wrong), wrong);
     }
+});
+
+test('a fault is told of the alternative that was meant', () => {
+    const problems = contract.validate(ref('SiteInsightsQueryEventsValues'), { column: 'eventsCount', values: [1, '2'] }).problems;
+    assert.deepEqual(problems, ['/values/1 must be number, is "2"']);
 });
