@@ -37,7 +37,9 @@ export async function step(name, run) {
         }
         const problems = witness.take();
         if (problems.length > 0) {
-            throw new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
+            const broken = new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
+            broken.stack = ''; // the message tells where it arose
+            throw broken;
         }
         if (failure) {
             throw failure;
