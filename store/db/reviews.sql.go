@@ -58,7 +58,7 @@ func (q *Queries) DeleteRequestedReviewer(ctx context.Context, arg DeleteRequest
 const describeChangeRequest = `-- name: DescribeChangeRequest :exec
 update change_requests set
     subject = coalesce($1::text, subject), description = coalesce($2::jsonb, description),
-    updated_at = now()
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
 where id = $3
 `
 
@@ -68,7 +68,8 @@ type DescribeChangeRequestParams struct {
 	ID          string
 }
 
-// Null leaves as it is.
+// Null leaves as it is. The time grows with every change, also when only a review came in: a merge tells by it that what it
+// looked at is still so.
 func (q *Queries) DescribeChangeRequest(ctx context.Context, arg DescribeChangeRequestParams) error {
 	_, err := q.db.Exec(ctx, describeChangeRequest, arg.Subject, arg.Description, arg.ID)
 	return err

@@ -2,10 +2,11 @@
 select * from change_requests where id = $1 for no key update;
 
 -- name: DescribeChangeRequest :exec
--- Null leaves as it is.
+-- Null leaves as it is. The time grows with every change, also when only a review came in: a merge tells by it that what it
+-- looked at is still so.
 update change_requests set
     subject = coalesce(sqlc.narg(subject)::text, subject), description = coalesce(sqlc.narg(description)::jsonb, description),
-    updated_at = now()
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
 where id = sqlc.arg(id);
 
 -- name: RequestReviewer :exec
