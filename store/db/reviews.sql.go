@@ -127,7 +127,7 @@ type ListRequestedReviewersParams struct {
 	PageSize        int32
 }
 
-// By either index of the two columns.
+// Index: change_request_reviewers_pkey (change_request_id, user_id).
 func (q *Queries) ListRequestedReviewers(ctx context.Context, arg ListRequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, listRequestedReviewers, arg.ChangeRequestID, arg.After, arg.PageSize)
 	if err != nil {
@@ -274,7 +274,7 @@ type RequestedReviewersParams struct {
 	UserIds         []string
 }
 
-// Index: change_request_reviewers_pkey (change_request_id, user_id).
+// By either index of the two columns.
 func (q *Queries) RequestedReviewers(ctx context.Context, arg RequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, requestedReviewers, arg.ChangeRequestID, arg.UserIds)
 	if err != nil {

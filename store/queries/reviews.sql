@@ -25,7 +25,7 @@ update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]) and not superseded;
 
 -- name: ListRequestedReviewers :many
--- By either index of the two columns.
+-- Index: change_request_reviewers_pkey (change_request_id, user_id).
 select * from change_request_reviewers
 where change_request_id = sqlc.arg(change_request_id) and user_id > sqlc.arg(after)::text collate "C"
 order by user_id
@@ -36,7 +36,7 @@ limit sqlc.arg(page_size);
 select count(*) from change_request_reviewers where change_request_id = $1;
 
 -- name: RequestedReviewers :many
--- Index: change_request_reviewers_pkey (change_request_id, user_id).
+-- By either index of the two columns.
 select * from change_request_reviewers
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]);
 
