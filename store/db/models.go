@@ -27,11 +27,40 @@ type ChangeRequest struct {
 	UpdatedAt              time.Time
 }
 
+type Collection struct {
+	ID             string
+	OrganizationID string
+	ParentID       *string
+	Title          string
+	Description    string
+	DefaultLevel   *string
+	Position       string
+	CreatedAt      time.Time
+}
+
+type ContentAccess struct {
+	ContentID string
+	Level     *string
+	GrantRank int32
+}
+
+type Grant struct {
+	OrganizationID string
+	CollectionID   *string
+	SpaceID        *string
+	UserID         *string
+	TeamID         *string
+	Role           string
+	CreatedAt      time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
 	Role           *string
 	JoinedAt       time.Time
+	LastSeenAt     *time.Time
+	Sso            bool
 }
 
 type Organization struct {
@@ -43,6 +72,12 @@ type Organization struct {
 	InviteLinks  bool
 	DefaultRole  *string
 	CreatedAt    time.Time
+	Hostname     *string
+	Logo         *string
+	DefaultSite  *string
+	MergeRules   []byte
+	Sso          bool
+	Ai           bool
 }
 
 type Revision struct {
@@ -95,11 +130,29 @@ type Space struct {
 	Revision            string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
+	ParentID            *string
+	Position            string
+	Icon                *string
+	MergeRules          []byte
 	OpenComments        int64
 	ChangeRequests      int32
 	ChangeRequestsOpen  int32
 	ChangeRequestsDraft int32
 	ChangeRequestNumber int32
+}
+
+type Team struct {
+	ID             string
+	OrganizationID string
+	Title          string
+	CreatedAt      time.Time
+}
+
+type TeamMember struct {
+	TeamID         string
+	UserID         string
+	OrganizationID string
+	Role           string
 }
 
 type Token struct {
