@@ -58,6 +58,7 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
 	table = append(table, commentOperations(&comments{store: d.Store, urls: urls})...)
 	table = append(table, reviewOperations(&reviews{store: d.Store, urls: urls})...)
+	table = append(table, collectionOperations(&collections{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }
