@@ -148,7 +148,7 @@ func collect(t *testing.T, conn *pgx.Conn, sql string) []string {
 // planValues has a value of every type that a query needs one of.
 var planValues = map[uint32]string{
 	pgtype.TextOID: "'v1'", pgtype.BoolOID: "false", pgtype.Int4OID: "51", pgtype.Int8OID: "51",
-	pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
+	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
 // explain gives a query's plan for one of the hundred values, without the filters that it can do without.
