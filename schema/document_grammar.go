@@ -246,3 +246,16 @@ func NodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 
 // MarkTypes lists the kinds of marks in order.
 func MarkTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
+
+// Allows says whether a node of kind child may stand among the nodes of kind parent; "" is the document itself.
+func Allows(parent, child string) bool {
+	rule := &documentNodes
+	if parent != "" {
+		row, known := nodeRules[parent]
+		if !known || row.nodes == nil {
+			return false
+		}
+		rule = row.nodes
+	}
+	return slices.Contains(rule.types, child)
+}
