@@ -27,6 +27,25 @@ type ChangeRequest struct {
 	UpdatedAt              time.Time
 }
 
+type ChangeRequestContributor struct {
+	ChangeRequestID string
+	UserID          string
+}
+
+type Document struct {
+	OrganizationID string
+	Hash           string
+	Content        []byte
+	CreatedAt      time.Time
+}
+
+type File struct {
+	OrganizationID string
+	Hash           string
+	Content        []byte
+	CreatedAt      time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
@@ -55,6 +74,15 @@ type Revision struct {
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
+}
+
+type SearchPage struct {
+	SpaceID  string
+	PageID   string
+	Title    string
+	Path     string
+	Document string
+	Words    interface{}
 }
 
 type Secret struct {
