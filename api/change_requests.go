@@ -136,7 +136,9 @@ func (h *changeRequests) list(
 		func(row store.ChangeRequestRow) schema.ChangeRequest {
 			return h.urls.changeRequestResource(row, authors[row.ChangeRequest.CreatedBy])
 		},
-		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string { return filter.PositionOf(row).Keys() })
+		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string {
+			return filter.PositionOf(row).Keys()
+		})
 }
 
 // authors reads who made the requests.

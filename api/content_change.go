@@ -23,7 +23,7 @@ type changeContentRequest struct {
 	} `body:"json"`
 }
 
-// contentChange is one change; which members an operation takes is in contentOperations. Members of other operations have
+// contentChange is one change; which members an operation takes is in contentChanges. Members of other operations have
 // no meaning and are ignored, like unknown ones.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
@@ -56,10 +56,10 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentOperations has a row per operation: what is wrong with a change together, and how it joins what is stored.
-var contentOperations = map[string]struct {
+// contentChanges has a row per operation: what is wrong with a change together, and how it joins what is stored.
+var contentChanges = map[string]struct {
 	check func(c *checker, field string, change *contentChange)
-	add   func(ctx context.Context, b *contentBuilder, change *contentChange) error
+	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
 }{
 	"insert_page":  {checkInsert, (*contentBuilder).insertPage},
 	"update_page":  {checkUpdate, (*contentBuilder).updatePage},
@@ -78,7 +78,7 @@ func (r *changeContentRequest) Validate() []schema.Detail {
 	var c checker
 	for i := range r.Body.Changes {
 		change := &r.Body.Changes[i]
-		contentOperations[*change.Operation].check(&c, fmt.Sprintf("changes[%d]", i), change)
+		contentChanges[*change.Operation].check(&c, fmt.Sprintf("changes[%d]", i), change)
 	}
 	return c.details
 }
@@ -137,7 +137,7 @@ func (h *contents) change(ctx context.Context, c *Caller, r *changeContentReques
 	for i := range r.Body.Changes {
 		change := &r.Body.Changes[i]
 		b.name = fmt.Sprintf("changes[%d]", i)
-		if err := contentOperations[*change.Operation].add(ctx, b, change); err != nil {
+		if err := contentChanges[*change.Operation].add(b, ctx, change); err != nil {
 			return schema.ChangeRequest{}, err
 		}
 	}
@@ -242,4 +242,3 @@ func (b *contentBuilder) insertFiles(_ context.Context, change *contentChange) e
 	}
 	return nil
 }
-

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -206,4 +208,52 @@ func (h *exports) file(ctx context.Context, c *Caller, r *fileRequest) (File, er
 		return File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
 	}
 	return File{}, schema.NotFound("file")
+}
+
+type pdfRequest struct {
+	signedRequest
+	Page *string `query:"page"`
+	Only *bool   `query:"only"`
+}
+
+func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, page: or(r.Page, ""), only: or(r.Only, false)}
+	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
+		return File{}, err
+	}
+	space, err := h.store.SpaceByID(ctx, e.space)
+	if err != nil {
+		return File{}, err
+	}
+	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	if err != nil {
+		return File{}, err
+	}
+	pages, err := e.pages(revision)
+	if err != nil {
+		return File{}, err
+	}
+	documents, err := h.store.Documents(ctx, space.OrganizationID, tree.Documents(pages))
+	if err != nil {
+		return File{}, err
+	}
+	var written bytes.Buffer
+	if err := content.PDF(&written, space.Title, pdfPages(pages, 0, documents)); err != nil {
+		return File{}, schema.Internal(err)
+	}
+	return File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
+}
+
+// pdfPages are pages in the order in which they are read. Hidden pages are in it: they are hidden from readers of a site, and
+// whoever may read a change request may read all of it. Links hold no text and are left out.
+func pdfPages(pages []tree.Page, level int, documents map[string]schema.Document) []content.PDFPage {
+	var all []content.PDFPage
+	for _, page := range pages {
+		if page.Kind == tree.KindLink {
+			continue
+		}
+		all = append(all, content.PDFPage{Title: page.Title, Level: level, Document: documents[page.Document]})
+		all = append(all, pdfPages(page.Pages, level+1, documents)...)
+	}
+	return all
 }

@@ -69,3 +69,9 @@ func (s *Store) ListSpaces(
 	}
 	return pageOf(rows, size, total), nil
 }
+
+// SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.
+func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
+	row, err := s.queries.SpaceByID(ctx, spaceID)
+	return row, interpret(err, "space")
+}

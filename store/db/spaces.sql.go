@@ -133,6 +133,35 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 	return items, nil
 }
 
+const spaceByID = `-- name: SpaceByID :one
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces where id = $1
+`
+
+// For a caller whose right to it is already known.
+func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
+	row := q.db.QueryRow(ctx, spaceByID, id)
+	var i Space
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
+	)
+	return i, err
+}
+
 const spaceForUser = `-- name: SpaceForUser :one
 select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, m.role
 from spaces s join memberships m on m.organization_id = s.organization_id

@@ -21,3 +21,7 @@ limit sqlc.arg(page_size);
 -- Index: spaces_organization.
 select count(*) from spaces
 where organization_id = sqlc.arg(organization_id) and (sqlc.arg(hidden_too)::boolean or default_level is not null);
+
+-- name: SpaceByID :one
+-- For a caller whose right to it is already known.
+select * from spaces where id = $1;
