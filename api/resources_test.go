@@ -296,14 +296,18 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s %s %v: want a detail on %q, got %s", test.method, test.path, test.body, test.field, a.body)
 		}
 	}
+	if after := h.rows(); !cmp.Equal(before, after) {
+		t.Errorf("rows were stored: %s", cmp.Diff(before, after))
+	}
 	for _, op := range Operations() {
 		if op.BodyLimit > 0 && !optionalBody(op) {
 			path, _ := h.example(&op, h.ours)
+			before := h.rows()
 			h.wantError(h.do(op.Method, path, admin, ""), http.StatusBadRequest)
+			if after := h.rows(); !cmp.Equal(before, after) {
+				t.Errorf("%s stored rows: %s", op.ID, cmp.Diff(before, after))
+			}
 		}
-	}
-	if after := h.rows(); !cmp.Equal(before, after) {
-		t.Errorf("rows were stored: %s", cmp.Diff(before, after))
 	}
 }
 

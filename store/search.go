@@ -51,7 +51,7 @@ func indexPages(ctx context.Context, q *db.Queries, space Space, pages []tree.Pa
 	for from := 0; from < len(changed.Ids); from += part {
 		to := min(from+part, len(changed.Ids))
 		err := indexPart(ctx, q, space, db.UpsertSearchPagesParams{
-			SpaceID: space.ID, Ids: changed.Ids[from:to], Titles: changed.Titles[from:to], Paths: changed.Paths[from:to],
+			SpaceID: space.ID, OrganizationID: space.OrganizationID, Ids: changed.Ids[from:to], Titles: changed.Titles[from:to], Paths: changed.Paths[from:to],
 			Documents: changed.Documents[from:to],
 		})
 		if err != nil {

@@ -30,7 +30,9 @@ with matches as (
     from search_pages p join spaces s on s.id = p.space_id
     where s.organization_id = $2
       and ($3::boolean or s.default_level is not null)
-      and p.words @@ (websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1))
+      and numnode(websearch_to_tsquery('simple', $1)) > 0
+      and p.words @@ ((websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1))
+                      && quote_literal('organization ' || $2::text)::tsquery)
 ), found as (
     select space_id, max(rank)::real as best
     from matches
@@ -107,7 +109,9 @@ select count(distinct s.id)
 from search_pages p join spaces s on s.id = p.space_id
 where s.organization_id = $1
   and ($2::boolean or s.default_level is not null)
-  and p.words @@ (websearch_to_tsquery('simple', $3) || websearch_to_tsquery('english', $3))
+  and numnode(websearch_to_tsquery('simple', $3)) > 0
+  and p.words @@ ((websearch_to_tsquery('simple', $3) || websearch_to_tsquery('english', $3))
+                  && quote_literal('organization ' || $1::text)::tsquery)
 `
 
 type SearchOrganizationTotalParams struct {
@@ -116,7 +120,7 @@ type SearchOrganizationTotalParams struct {
 	Query          string
 }
 
-// Index: search_pages_words.
+// No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
 func (q *Queries) SearchOrganizationTotal(ctx context.Context, arg SearchOrganizationTotalParams) (int64, error) {
 	row := q.db.QueryRow(ctx, searchOrganizationTotal, arg.OrganizationID, arg.HiddenToo, arg.Query)
 	var count int64
@@ -130,7 +134,8 @@ from (
     select p.page_id, p.title, p.path, ts_rank(p.words, q.query) as rank
     from search_pages p,
          (select websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1) as query) q
-    where p.space_id = $2 and p.words @@ q.query
+    where p.space_id = $2 and numnode(q.query) > 0
+      and p.words @@ (q.query && quote_literal('space ' || $2::text)::tsquery)
 ) m
 where (-rank, page_id) > ($3::real, $4::text collate "C")
 order by -rank, page_id
@@ -152,6 +157,7 @@ type SearchSpaceRow struct {
 	Rank   float32
 }
 
+// A query without words finds nothing: its space alone would find all pages.
 // No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
 	rows, err := q.db.Query(ctx, searchSpace,
@@ -187,8 +193,9 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 const searchSpaceTotal = `-- name: SearchSpaceTotal :one
 select count(*)
 from search_pages p
-where p.space_id = $1
-  and p.words @@ (websearch_to_tsquery('simple', $2) || websearch_to_tsquery('english', $2))
+where p.space_id = $1 and numnode(websearch_to_tsquery('simple', $2)) > 0
+  and p.words @@ ((websearch_to_tsquery('simple', $2) || websearch_to_tsquery('english', $2))
+                  && quote_literal('space ' || $1::text)::tsquery)
 `
 
 type SearchSpaceTotalParams struct {
@@ -245,29 +252,33 @@ func (q *Queries) SearchedPages(ctx context.Context, spaceID string) ([]Searched
 const upsertSearchPages = `-- name: UpsertSearchPages :exec
 insert into search_pages (space_id, page_id, title, path, document, words)
 select $1, p.id, p.title, p.path, p.document,
-       setweight(to_tsvector('simple', p.title) || to_tsvector('english', p.title), 'A')
+       array_to_tsvector(array['space ' || $1::text, 'organization ' || $2::text])
+           || setweight(to_tsvector('simple', p.title) || to_tsvector('english', p.title), 'A')
            || setweight(to_tsvector('simple', p.body) || to_tsvector('english', p.body), 'B')
 from (
-    select unnest($2::text[]) as id, unnest($3::text[]) as title, unnest($4::text[]) as path,
-           unnest($5::text[]) as document, unnest($6::text[]) as body
+    select unnest($3::text[]) as id, unnest($4::text[]) as title, unnest($5::text[]) as path,
+           unnest($6::text[]) as document, unnest($7::text[]) as body
 ) p
 on conflict (space_id, page_id) do update set
     title = excluded.title, path = excluded.path, document = excluded.document, words = excluded.words
 `
 
 type UpsertSearchPagesParams struct {
-	SpaceID   string
-	Ids       []string
-	Titles    []string
-	Paths     []string
-	Documents []string
-	Bodies    []string
+	SpaceID        string
+	OrganizationID string
+	Ids            []string
+	Titles         []string
+	Paths          []string
+	Documents      []string
+	Bodies         []string
 }
 
-// Words are taken as they stand and, so that their forms match each other, by English stems.
+// Words are taken as they stand and, so that their forms match each other, by English stems. The space and the organization
+// are in it as words that no text has, so that the index finds what a tenant has without looking at what others have.
 func (q *Queries) UpsertSearchPages(ctx context.Context, arg UpsertSearchPagesParams) error {
 	_, err := q.db.Exec(ctx, upsertSearchPages,
 		arg.SpaceID,
+		arg.OrganizationID,
 		arg.Ids,
 		arg.Titles,
 		arg.Paths,
