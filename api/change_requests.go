@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -198,9 +196,9 @@ func (h *changeRequests) get(ctx context.Context, c *Caller, _ *struct{}) (schem
 
 type patchChangeRequestRequest struct {
 	Body struct {
-		Subject     *string                     `json:"subject" rules:"len=..100"`
-		Description schema.Opt[schema.Document] `json:"description"`
-		Status      *string                     `json:"status" rules:"enum=settableChangeRequestStatus"`
+		Subject     *string                  `json:"subject" rules:"len=..100"`
+		Description schema.Opt[richDocument] `json:"description"`
+		Status      *string                  `json:"status" rules:"enum=settableChangeRequestStatus"`
 	} `body:"json"`
 }
 
@@ -209,11 +207,11 @@ func (h *changeRequests) patch(ctx context.Context, c *Caller, r *patchChangeReq
 	if r.Body.Description.Set {
 		edit.Description.Set = true
 		if document := r.Body.Description.Value; document != nil {
-			encoded, err := json.Marshal(document)
+			stored, err := encoded(document.Document)
 			if err != nil {
-				return schema.ChangeRequest{}, schema.Internal(err)
+				return schema.ChangeRequest{}, err
 			}
-			edit.Description.Value = &encoded
+			edit.Description.Value = &stored
 		}
 	}
 	row, err := h.store.EditChangeRequest(ctx, *c.ChangeRequest, edit)
@@ -255,11 +253,8 @@ func (l links) changeRequestResource(row store.ChangeRequestRow, author store.Us
 		ConversationsIssuesCluster: or(r.ClusterID, ""), URLs: l.changeRequest(r.SpaceID, r.ID),
 	}
 	if r.Description != nil {
-		var description schema.Document
-		// It was encoded from a checked document.
-		if err := json.Unmarshal(r.Description, &description); err == nil {
-			resource.Description = &description
-		}
+		description := decoded[schema.Document](r.Description)
+		resource.Description = &description
 	}
 	return resource
 }

@@ -32,7 +32,7 @@ type contentChange struct {
 	Into      schema.Opt[string] `json:"into"`
 	At        *int               `json:"at" rules:"range=0.."`
 	Ref       *string            `json:"ref" rules:"len=1..100"`
-	Document  *schema.Body       `json:"document"`
+	Document  *richBody          `json:"document"`
 	Target    schema.Data        `json:"target"`
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`
@@ -175,7 +175,7 @@ func (b *contentBuilder) attributes(change *contentChange) (tree.Attributes, err
 		return attributes, nil
 	}
 	hash := ""
-	if body := content.Render(*change.Document, content.FormatDocument); body.Document != nil {
+	if body := content.Render(change.Document.Body, content.FormatDocument); body.Document != nil {
 		document, err := store.NewDocument(*body.Document)
 		if err != nil {
 			return attributes, err

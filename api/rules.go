@@ -42,11 +42,6 @@ type problemFinder interface {
 	Problems(field string) []schema.Detail
 }
 
-// normalizer is a problemFinder that fills in, before it is checked, what senders may leave out.
-type normalizer interface {
-	Normalize()
-}
-
 // optional is what every schema.Opt is.
 var optionalPrefix = reflect.TypeFor[schema.Opt[int]]().PkgPath() + ".Opt["
 
@@ -144,6 +139,7 @@ func structCheck(t reflect.Type) (check, error) {
 	var members []member
 	for i := range t.NumField() {
 		f := t.Field(i)
+		// The fields of an embedded type count, whatever that type is called.
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
@@ -224,11 +220,7 @@ func isAbsent(v reflect.Value) bool {
 func checkOf(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[problemFinder]()) {
 		return func(c *checker, field string, v reflect.Value) {
-			found := v.Addr().Interface().(problemFinder)
-			if n, ok := found.(normalizer); ok {
-				n.Normalize()
-			}
-			c.details = append(c.details, found.Problems(field)...)
+			c.details = append(c.details, v.Addr().Interface().(problemFinder).Problems(field)...)
 		}, nil
 	}
 	switch {

@@ -64,6 +64,8 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, contentOperations(&contents{store: d.Store, urls: urls, requests: requests, exports: pdfs})...)
 	table = append(table, exportOperations(pdfs)...)
 	table = append(table, searchOperations(&searches{store: d.Store, urls: urls})...)
+	table = append(table, commentOperations(&comments{store: d.Store, urls: urls})...)
+	table = append(table, reviewOperations(&reviews{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

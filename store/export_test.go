@@ -4,6 +4,8 @@ import (
 	"embed"
 	"regexp"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 //go:embed db/*.sql.go
@@ -65,3 +67,6 @@ func read(files embed.FS, dir string) []string {
 	}
 	return texts
 }
+
+// Trace lets a test listen to the statements of a Store that is not started yet.
+func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }

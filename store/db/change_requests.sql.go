@@ -29,7 +29,7 @@ func (q *Queries) AddToSpaceCounters(ctx context.Context, arg AddToSpaceCounters
 }
 
 const changeRequest = `-- name: ChangeRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at from change_requests
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests
 where space_id = $1 and (id = $2 or number = $3)
 `
 
@@ -61,6 +61,7 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
@@ -136,7 +137,7 @@ func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChang
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
 insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial)
-values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at
+values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
 `
 
 type InsertChangeRequestParams struct {
@@ -177,6 +178,7 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
@@ -196,7 +198,7 @@ func (q *Queries) InsertContributor(ctx context.Context, arg InsertContributorPa
 }
 
 const listChangeRequestsInOrganizationByCreation = `-- name: ListChangeRequestsInOrganizationByCreation :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
 from change_requests c join spaces s on s.id = c.space_id
 where c.organization_id = $1
   and ($2::boolean or s.default_level is not null)
@@ -264,6 +266,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context
 			&i.ChangeRequest.OpenComments,
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -277,7 +280,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context
 }
 
 const listChangeRequestsInOrganizationByUpdate = `-- name: ListChangeRequestsInOrganizationByUpdate :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
 from change_requests c join spaces s on s.id = c.space_id
 where c.organization_id = $1
   and ($2::boolean or s.default_level is not null)
@@ -345,6 +348,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, 
 			&i.ChangeRequest.OpenComments,
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -358,7 +362,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, 
 }
 
 const listChangeRequestsInSpaceByCreation = `-- name: ListChangeRequestsInSpaceByCreation :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
 from change_requests c join spaces s on s.id = c.space_id
 where c.space_id = $1
   and (c.created_at, c.id) < ($2::timestamptz, $3::text collate "C")
@@ -423,6 +427,7 @@ func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg L
 			&i.ChangeRequest.OpenComments,
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -436,7 +441,7 @@ func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg L
 }
 
 const listChangeRequestsInSpaceByUpdate = `-- name: ListChangeRequestsInSpaceByUpdate :many
-select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, s.revision as head
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
 from change_requests c join spaces s on s.id = c.space_id
 where c.space_id = $1
   and (c.updated_at, c.id) < ($2::timestamptz, $3::text collate "C")
@@ -501,6 +506,7 @@ func (q *Queries) ListChangeRequestsInSpaceByUpdate(ctx context.Context, arg Lis
 			&i.ChangeRequest.OpenComments,
 			&i.ChangeRequest.CreatedAt,
 			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
 			&i.Head,
 		); err != nil {
 			return nil, err
@@ -514,7 +520,7 @@ func (q *Queries) ListChangeRequestsInSpaceByUpdate(ctx context.Context, arg Lis
 }
 
 const lockChangeRequest = `-- name: LockChangeRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at from change_requests where id = $1 for no key update
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests where id = $1 for no key update
 `
 
 func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeRequest, error) {
@@ -537,12 +543,13 @@ func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeReque
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
 
 const lockSpace = `-- name: LockSpace :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces where id = $1 for no key update
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1 for no key update
 `
 
 // Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
@@ -566,6 +573,7 @@ func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestsOpen,
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
@@ -597,7 +605,7 @@ update change_requests set
     subject = $1, description = $2, status = $3, revision = $4,
     revision_merged_ancestor = $5, revision_merged = $6,
     updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
-where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at
+where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
 `
 
 type SetChangeRequestParams struct {
@@ -639,6 +647,7 @@ func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestPara
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
