@@ -36,6 +36,8 @@ type Operation struct {
 	Tail bool
 	// Produces are the media types of the answer of an operation whose response type is File; others answer JSON.
 	Produces []string
+	// Rate is the limit that the operation counts against.
+	Rate RateClass
 	// CORS lets browsers of any origin call it with a token.
 	CORS bool
 	// Handler is the function with its request and response types.
