@@ -55,7 +55,7 @@ func openAPI(table []Operation, baseURL string) ([]byte, error) {
 			"schemas":         d.schemas,
 			"securitySchemes": dict{"token": dict{"type": "http", "scheme": "bearer"}},
 			"responses": dict{"Error": dict{
-				"description": "The request was refused; `error.code` is the status.", "content": content("application/json", failure),
+				"description": "The request was refused; `error.code` is the status.", "content": mediaOf("application/json", failure),
 			}},
 		},
 	}
@@ -68,7 +68,7 @@ type openAPIWriter struct {
 	types   map[string]reflect.Type
 }
 
-func content(media string, of dict) dict {
+func mediaOf(media string, of dict) dict {
 	return dict{media: dict{"schema": of}}
 }
 
@@ -124,14 +124,14 @@ func (d *openAPIWriter) success(op *Operation) (dict, error) {
 	case op.Status == http.StatusNoContent:
 		return out, nil
 	case response == reflect.TypeFor[Encoded]():
-		out["content"] = content("application/json", dict{"type": "object"})
+		out["content"] = mediaOf("application/json", dict{"type": "object"})
 		return out, nil
 	}
 	of, err := d.typeSchema(response, rule{}, "")
 	if err != nil {
 		return nil, err
 	}
-	out["content"] = content("application/json", of)
+	out["content"] = mediaOf("application/json", of)
 	if op.Status == http.StatusCreated {
 		out["headers"] = dict{"Location": dict{
 			"description": "The address of what was created.", "schema": dict{"type": "string", "format": "uri"},

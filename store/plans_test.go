@@ -67,7 +67,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 			select a.attname, format_type(a.atttypid, null), not a.attnotnull, exists (
 				select 1 from pg_index i where i.indrelid = a.attrelid and i.indisunique and i.indnkeyatts = 1 and i.indkey[0] = a.attnum)
 			from pg_attribute a
-			where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum`, table)
+			where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = '' order by a.attnum`, table)
 		if err != nil {
 			t.Fatal(err)
 		}
