@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"mime"
 	"net/http"
 	"reflect"
 	"sync"
+
+	"github.com/valyala/fasthttp"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -23,6 +26,15 @@ type NoContent struct{}
 type Encoded struct {
 	Body   []byte
 	Header map[string]string
+}
+
+// File is a response of another type than JSON. The row of its operation says which types it can have.
+type File struct {
+	Body      []byte
+	MediaType string
+	Name      string
+	// Shown lets a browser show the file itself; what users uploaded is only ever saved.
+	Shown bool
 }
 
 // located is a created resource, whose address goes into the Location header.
@@ -84,6 +96,11 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 			c.http.SetBody(encoded.Body)
 			return nil
 		}
+	case File:
+		return func(rt *route, c *call, resp Resp) error {
+			writeFile(c.http, rt.op.Status, any(resp).(File))
+			return nil
+		}
 	}
 	return func(rt *route, c *call, resp Resp) error {
 		if rt.op.Status == http.StatusCreated {
@@ -92,4 +109,19 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 		c.http.SetStatusCode(rt.op.Status)
 		return writeJSON(c.http, resp)
 	}
+}
+
+// writeFile sends a file so that a browser takes it for nothing else than it is said to be.
+func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
+	disposition := "attachment"
+	if file.Shown {
+		disposition = "inline"
+	}
+	header := &ctx.Response.Header
+	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": file.Name}))
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(file.MediaType)
+	ctx.Response.SetBodyRaw(file.Body)
 }

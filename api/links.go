@@ -42,3 +42,13 @@ func (l links) space(s store.Space) schema.SpaceURLs {
 	}
 	return urls
 }
+
+func (l links) changeRequest(space, id string) schema.ChangeRequestURLs {
+	return schema.ChangeRequestURLs{
+		App: l.App("spaces", space, "change-requests", id), Location: l.API("spaces", space, "change-requests", id),
+	}
+}
+
+func (l links) page(space, id string) schema.RevisionPageURL {
+	return schema.RevisionPageURL{App: l.App("spaces", space, "pages", id)}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/fasthttp/router"
@@ -100,6 +101,9 @@ func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
 	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
 	for _, rt := range routes {
 		path := "/v1" + rt.op.Path
+		if rt.op.Tail {
+			path = strings.TrimSuffix(path, "}") + ":*}"
+		}
 		serve := func(ctx *fasthttp.RequestCtx) { s.frame.serve(rt, ctx) }
 		r.Handle(rt.op.Method, path, serve)
 		if rt.op.Method == http.MethodGet {

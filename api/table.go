@@ -32,6 +32,10 @@ type Operation struct {
 	Accepts []string
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
 	Timeout time.Duration
+	// Tail lets the last parameter of the path take all that is left of it, slashes too.
+	Tail bool
+	// Produces are the media types of the answer of an operation whose response type is File; others answer JSON.
+	Produces []string
 	// Rate is the limit that the operation counts against.
 	Rate RateClass
 	// CORS lets browsers of any origin call it with a token.
@@ -56,6 +60,12 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
+	pdfs := &exports{store: d.Store, urls: urls}
+	requests := &changeRequests{store: d.Store, urls: urls}
+	table = append(table, changeRequestOperations(requests)...)
+	table = append(table, contentOperations(&contents{store: d.Store, urls: urls, requests: requests, exports: pdfs})...)
+	table = append(table, exportOperations(pdfs)...)
+	table = append(table, searchOperations(&searches{store: d.Store, urls: urls})...)
 	table = append(table, commentOperations(&comments{store: d.Store, urls: urls})...)
 	table = append(table, reviewOperations(&reviews{store: d.Store, urls: urls})...)
 	table = append(table, collectionOperations(&collections{store: d.Store, urls: urls})...)
@@ -98,6 +108,9 @@ func checkTable(table []Operation) error {
 		if !methods[op.Method] {
 			report("method is not one of the contract's")
 		}
+		if op.Tail && !strings.HasSuffix(op.Path, "}") {
+			report("the path must end with the parameter that takes its tail")
+		}
 		if !strings.HasPrefix(op.Path, "/") || strings.HasPrefix(op.Path, "/v1/") {
 			report("path must start with a slash and be below /v1")
 		}
@@ -123,7 +136,10 @@ func checkTable(table []Operation) error {
 
 func checkStatus(op Operation) error {
 	bodiless := op.Handler.Response == reflect.TypeFor[NoContent]()
+	file := op.Handler.Response == reflect.TypeFor[File]()
 	switch {
+	case file != (len(op.Produces) > 0):
+		return errors.New("the response type File and the media types that are produced go together")
 	case op.Status < 200 || op.Status > 299:
 		return fmt.Errorf("status %d is no success", op.Status)
 	case (op.Status == http.StatusNoContent) != bodiless:

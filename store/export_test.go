@@ -4,6 +4,8 @@ import (
 	"embed"
 	"regexp"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 //go:embed db/*.sql.go
@@ -76,3 +78,9 @@ func read(files embed.FS, dir string) []string {
 	}
 	return texts
 }
+
+// Trace lets a test listen to the statements of a Store that is not started yet.
+func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
+
+// QueryText gives a query as it is sent.
+func QueryText(name string) string { return queryTexts()[name] }

@@ -152,3 +152,9 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	return interpret(s.queries.DeleteSpace(ctx, id), "space")
 }
+
+// SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.
+func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
+	row, err := s.queries.SpaceByID(ctx, spaceID)
+	return row, interpret(err, "space")
+}

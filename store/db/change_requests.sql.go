@@ -7,7 +7,26 @@ package db
 
 import (
 	"context"
+	"time"
 )
+
+const addToSpaceCounters = `-- name: AddToSpaceCounters :exec
+update spaces set
+    change_requests_open = change_requests_open + $1::integer,
+    change_requests_draft = change_requests_draft + $2::integer
+where id = $3
+`
+
+type AddToSpaceCountersParams struct {
+	Open  int32
+	Draft int32
+	ID    string
+}
+
+func (q *Queries) AddToSpaceCounters(ctx context.Context, arg AddToSpaceCountersParams) error {
+	_, err := q.db.Exec(ctx, addToSpaceCounters, arg.Open, arg.Draft, arg.ID)
+	return err
+}
 
 const changeRequest = `-- name: ChangeRequest :one
 select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests
@@ -45,6 +64,75 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 		&i.ResolvedComments,
 	)
 	return i, err
+}
+
+const countChangeRequestsInOrganization = `-- name: CountChangeRequestsInOrganization :one
+select count(*)
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = $1
+  and ($2::boolean or s.default_level is not null)
+  and ($3::text[] is null or c.status = any($3))
+  and ($4::text is null or c.created_by = $4)
+  and ($5::text is null or c.cluster_id = $5)
+  and ($6::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $6))
+`
+
+type CountChangeRequestsInOrganizationParams struct {
+	OrganizationID string
+	HiddenToo      bool
+	Statuses       []string
+	Creator        *string
+	Cluster        *string
+	Contributor    *string
+}
+
+// Index: change_requests_organization_updated.
+func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg CountChangeRequestsInOrganizationParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countChangeRequestsInOrganization,
+		arg.OrganizationID,
+		arg.HiddenToo,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countChangeRequestsInSpace = `-- name: CountChangeRequestsInSpace :one
+select count(*)
+from change_requests c
+where c.space_id = $1
+  and ($2::text[] is null or c.status = any($2))
+  and ($3::text is null or c.created_by = $3)
+  and ($4::text is null or c.cluster_id = $4)
+  and ($5::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $5))
+`
+
+type CountChangeRequestsInSpaceParams struct {
+	SpaceID     string
+	Statuses    []string
+	Creator     *string
+	Cluster     *string
+	Contributor *string
+}
+
+// Index: change_requests_space_updated.
+func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChangeRequestsInSpaceParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countChangeRequestsInSpace,
+		arg.SpaceID,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
@@ -95,6 +183,405 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 	return i, err
 }
 
+const insertContributor = `-- name: InsertContributor :exec
+insert into change_request_contributors (change_request_id, user_id) values ($1, $2) on conflict do nothing
+`
+
+type InsertContributorParams struct {
+	ChangeRequestID string
+	UserID          string
+}
+
+func (q *Queries) InsertContributor(ctx context.Context, arg InsertContributorParams) error {
+	_, err := q.db.Exec(ctx, insertContributor, arg.ChangeRequestID, arg.UserID)
+	return err
+}
+
+const listChangeRequestsInOrganizationByCreation = `-- name: ListChangeRequestsInOrganizationByCreation :many
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = $1
+  and ($2::boolean or s.default_level is not null)
+  and (c.created_at, c.id) < ($3::timestamptz, $4::text collate "C")
+  and ($5::text[] is null or c.status = any($5))
+  and ($6::text is null or c.created_by = $6)
+  and ($7::text is null or c.cluster_id = $7)
+  and ($8::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+order by c.created_at desc, c.id desc
+limit $9
+`
+
+type ListChangeRequestsInOrganizationByCreationParams struct {
+	OrganizationID string
+	HiddenToo      bool
+	Before         time.Time
+	BeforeID       string
+	Statuses       []string
+	Creator        *string
+	Cluster        *string
+	Contributor    *string
+	PageSize       int32
+}
+
+type ListChangeRequestsInOrganizationByCreationRow struct {
+	ChangeRequest ChangeRequest
+	Head          string
+}
+
+// Index: change_requests_organization_created (organization_id, created_at desc, id desc).
+func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context, arg ListChangeRequestsInOrganizationByCreationParams) ([]ListChangeRequestsInOrganizationByCreationRow, error) {
+	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByCreation,
+		arg.OrganizationID,
+		arg.HiddenToo,
+		arg.Before,
+		arg.BeforeID,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListChangeRequestsInOrganizationByCreationRow{}
+	for rows.Next() {
+		var i ListChangeRequestsInOrganizationByCreationRow
+		if err := rows.Scan(
+			&i.ChangeRequest.ID,
+			&i.ChangeRequest.SpaceID,
+			&i.ChangeRequest.OrganizationID,
+			&i.ChangeRequest.Number,
+			&i.ChangeRequest.Status,
+			&i.ChangeRequest.Subject,
+			&i.ChangeRequest.Description,
+			&i.ChangeRequest.CreatedBy,
+			&i.ChangeRequest.Revision,
+			&i.ChangeRequest.RevisionInitial,
+			&i.ChangeRequest.RevisionMergedAncestor,
+			&i.ChangeRequest.RevisionMerged,
+			&i.ChangeRequest.ClusterID,
+			&i.ChangeRequest.OpenComments,
+			&i.ChangeRequest.CreatedAt,
+			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
+			&i.Head,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listChangeRequestsInOrganizationByUpdate = `-- name: ListChangeRequestsInOrganizationByUpdate :many
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = $1
+  and ($2::boolean or s.default_level is not null)
+  and (c.updated_at, c.id) < ($3::timestamptz, $4::text collate "C")
+  and ($5::text[] is null or c.status = any($5))
+  and ($6::text is null or c.created_by = $6)
+  and ($7::text is null or c.cluster_id = $7)
+  and ($8::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+order by c.updated_at desc, c.id desc
+limit $9
+`
+
+type ListChangeRequestsInOrganizationByUpdateParams struct {
+	OrganizationID string
+	HiddenToo      bool
+	Before         time.Time
+	BeforeID       string
+	Statuses       []string
+	Creator        *string
+	Cluster        *string
+	Contributor    *string
+	PageSize       int32
+}
+
+type ListChangeRequestsInOrganizationByUpdateRow struct {
+	ChangeRequest ChangeRequest
+	Head          string
+}
+
+// Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
+func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, arg ListChangeRequestsInOrganizationByUpdateParams) ([]ListChangeRequestsInOrganizationByUpdateRow, error) {
+	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByUpdate,
+		arg.OrganizationID,
+		arg.HiddenToo,
+		arg.Before,
+		arg.BeforeID,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListChangeRequestsInOrganizationByUpdateRow{}
+	for rows.Next() {
+		var i ListChangeRequestsInOrganizationByUpdateRow
+		if err := rows.Scan(
+			&i.ChangeRequest.ID,
+			&i.ChangeRequest.SpaceID,
+			&i.ChangeRequest.OrganizationID,
+			&i.ChangeRequest.Number,
+			&i.ChangeRequest.Status,
+			&i.ChangeRequest.Subject,
+			&i.ChangeRequest.Description,
+			&i.ChangeRequest.CreatedBy,
+			&i.ChangeRequest.Revision,
+			&i.ChangeRequest.RevisionInitial,
+			&i.ChangeRequest.RevisionMergedAncestor,
+			&i.ChangeRequest.RevisionMerged,
+			&i.ChangeRequest.ClusterID,
+			&i.ChangeRequest.OpenComments,
+			&i.ChangeRequest.CreatedAt,
+			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
+			&i.Head,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listChangeRequestsInSpaceByCreation = `-- name: ListChangeRequestsInSpaceByCreation :many
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.space_id = $1
+  and (c.created_at, c.id) < ($2::timestamptz, $3::text collate "C")
+  and ($4::text[] is null or c.status = any($4))
+  and ($5::text is null or c.created_by = $5)
+  and ($6::text is null or c.cluster_id = $6)
+  and ($7::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
+order by c.created_at desc, c.id desc
+limit $8
+`
+
+type ListChangeRequestsInSpaceByCreationParams struct {
+	SpaceID     string
+	Before      time.Time
+	BeforeID    string
+	Statuses    []string
+	Creator     *string
+	Cluster     *string
+	Contributor *string
+	PageSize    int32
+}
+
+type ListChangeRequestsInSpaceByCreationRow struct {
+	ChangeRequest ChangeRequest
+	Head          string
+}
+
+// Index: change_requests_space_created (space_id, created_at desc, id desc).
+func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg ListChangeRequestsInSpaceByCreationParams) ([]ListChangeRequestsInSpaceByCreationRow, error) {
+	rows, err := q.db.Query(ctx, listChangeRequestsInSpaceByCreation,
+		arg.SpaceID,
+		arg.Before,
+		arg.BeforeID,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListChangeRequestsInSpaceByCreationRow{}
+	for rows.Next() {
+		var i ListChangeRequestsInSpaceByCreationRow
+		if err := rows.Scan(
+			&i.ChangeRequest.ID,
+			&i.ChangeRequest.SpaceID,
+			&i.ChangeRequest.OrganizationID,
+			&i.ChangeRequest.Number,
+			&i.ChangeRequest.Status,
+			&i.ChangeRequest.Subject,
+			&i.ChangeRequest.Description,
+			&i.ChangeRequest.CreatedBy,
+			&i.ChangeRequest.Revision,
+			&i.ChangeRequest.RevisionInitial,
+			&i.ChangeRequest.RevisionMergedAncestor,
+			&i.ChangeRequest.RevisionMerged,
+			&i.ChangeRequest.ClusterID,
+			&i.ChangeRequest.OpenComments,
+			&i.ChangeRequest.CreatedAt,
+			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
+			&i.Head,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listChangeRequestsInSpaceByUpdate = `-- name: ListChangeRequestsInSpaceByUpdate :many
+select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.space_id = $1
+  and (c.updated_at, c.id) < ($2::timestamptz, $3::text collate "C")
+  and ($4::text[] is null or c.status = any($4))
+  and ($5::text is null or c.created_by = $5)
+  and ($6::text is null or c.cluster_id = $6)
+  and ($7::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
+order by c.updated_at desc, c.id desc
+limit $8
+`
+
+type ListChangeRequestsInSpaceByUpdateParams struct {
+	SpaceID     string
+	Before      time.Time
+	BeforeID    string
+	Statuses    []string
+	Creator     *string
+	Cluster     *string
+	Contributor *string
+	PageSize    int32
+}
+
+type ListChangeRequestsInSpaceByUpdateRow struct {
+	ChangeRequest ChangeRequest
+	Head          string
+}
+
+// Index: change_requests_space_updated (space_id, updated_at desc, id desc).
+func (q *Queries) ListChangeRequestsInSpaceByUpdate(ctx context.Context, arg ListChangeRequestsInSpaceByUpdateParams) ([]ListChangeRequestsInSpaceByUpdateRow, error) {
+	rows, err := q.db.Query(ctx, listChangeRequestsInSpaceByUpdate,
+		arg.SpaceID,
+		arg.Before,
+		arg.BeforeID,
+		arg.Statuses,
+		arg.Creator,
+		arg.Cluster,
+		arg.Contributor,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListChangeRequestsInSpaceByUpdateRow{}
+	for rows.Next() {
+		var i ListChangeRequestsInSpaceByUpdateRow
+		if err := rows.Scan(
+			&i.ChangeRequest.ID,
+			&i.ChangeRequest.SpaceID,
+			&i.ChangeRequest.OrganizationID,
+			&i.ChangeRequest.Number,
+			&i.ChangeRequest.Status,
+			&i.ChangeRequest.Subject,
+			&i.ChangeRequest.Description,
+			&i.ChangeRequest.CreatedBy,
+			&i.ChangeRequest.Revision,
+			&i.ChangeRequest.RevisionInitial,
+			&i.ChangeRequest.RevisionMergedAncestor,
+			&i.ChangeRequest.RevisionMerged,
+			&i.ChangeRequest.ClusterID,
+			&i.ChangeRequest.OpenComments,
+			&i.ChangeRequest.CreatedAt,
+			&i.ChangeRequest.UpdatedAt,
+			&i.ChangeRequest.ResolvedComments,
+			&i.Head,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockChangeRequest = `-- name: LockChangeRequest :one
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests where id = $1 for no key update
+`
+
+func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeRequest, error) {
+	row := q.db.QueryRow(ctx, lockChangeRequest, id)
+	var i ChangeRequest
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.OrganizationID,
+		&i.Number,
+		&i.Status,
+		&i.Subject,
+		&i.Description,
+		&i.CreatedBy,
+		&i.Revision,
+		&i.RevisionInitial,
+		&i.RevisionMergedAncestor,
+		&i.RevisionMerged,
+		&i.ClusterID,
+		&i.OpenComments,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ResolvedComments,
+	)
+	return i, err
+}
+
+const lockSpace = `-- name: LockSpace :one
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1 for no key update
+`
+
+// Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
+func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
+	row := q.db.QueryRow(ctx, lockSpace, id)
+	var i Space
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
+	)
+	return i, err
+}
+
 const numberChangeRequest = `-- name: NumberChangeRequest :one
 update spaces set
     change_request_number = change_request_number + 1, change_requests = change_requests + 1,
@@ -115,4 +602,70 @@ func (q *Queries) NumberChangeRequest(ctx context.Context, id string) (NumberCha
 	var i NumberChangeRequestRow
 	err := row.Scan(&i.ChangeRequestNumber, &i.Revision, &i.OrganizationID)
 	return i, err
+}
+
+const setChangeRequest = `-- name: SetChangeRequest :one
+update change_requests set
+    subject = $1, description = $2, status = $3, revision = $4,
+    revision_merged_ancestor = $5, revision_merged = $6,
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
+`
+
+type SetChangeRequestParams struct {
+	Subject                string
+	Description            []byte
+	Status                 string
+	Revision               string
+	RevisionMergedAncestor *string
+	RevisionMerged         *string
+	ID                     string
+}
+
+// The time grows with every change, also within one tick of the clock: a merge tells by it that what it looked at is still so.
+func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestParams) (ChangeRequest, error) {
+	row := q.db.QueryRow(ctx, setChangeRequest,
+		arg.Subject,
+		arg.Description,
+		arg.Status,
+		arg.Revision,
+		arg.RevisionMergedAncestor,
+		arg.RevisionMerged,
+		arg.ID,
+	)
+	var i ChangeRequest
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.OrganizationID,
+		&i.Number,
+		&i.Status,
+		&i.Subject,
+		&i.Description,
+		&i.CreatedBy,
+		&i.Revision,
+		&i.RevisionInitial,
+		&i.RevisionMergedAncestor,
+		&i.RevisionMerged,
+		&i.ClusterID,
+		&i.OpenComments,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ResolvedComments,
+	)
+	return i, err
+}
+
+const setSpaceHead = `-- name: SetSpaceHead :exec
+update spaces set revision = $2, updated_at = now() where id = $1
+`
+
+type SetSpaceHeadParams struct {
+	ID       string
+	Revision string
+}
+
+func (q *Queries) SetSpaceHead(ctx context.Context, arg SetSpaceHeadParams) error {
+	_, err := q.db.Exec(ctx, setSpaceHead, arg.ID, arg.Revision)
+	return err
 }

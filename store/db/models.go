@@ -28,6 +28,11 @@ type ChangeRequest struct {
 	ResolvedComments       int64
 }
 
+type ChangeRequestContributor struct {
+	ChangeRequestID string
+	UserID          string
+}
+
 type ChangeRequestReview struct {
 	ID              string
 	ChangeRequestID string
@@ -95,6 +100,20 @@ type ContentAccess struct {
 	GrantRank int32
 }
 
+type Document struct {
+	OrganizationID string
+	Hash           string
+	Content        []byte
+	CreatedAt      time.Time
+}
+
+type File struct {
+	OrganizationID string
+	Hash           string
+	Content        []byte
+	CreatedAt      time.Time
+}
+
 type Grant struct {
 	OrganizationID string
 	CollectionID   *string
@@ -141,6 +160,15 @@ type Revision struct {
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
+}
+
+type SearchPage struct {
+	SpaceID  string
+	PageID   string
+	Title    string
+	Path     string
+	Document string
+	Words    interface{}
 }
 
 type Secret struct {

@@ -38,3 +38,70 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 	)
 	return err
 }
+
+const revisionByID = `-- name: RevisionByID :one
+select id, space_id, type, parents, pages, files, change_request_id, created_by, created_at from revisions where space_id = $1 and id = $2
+`
+
+type RevisionByIDParams struct {
+	SpaceID string
+	ID      string
+}
+
+// Index: revisions_pkey.
+func (q *Queries) RevisionByID(ctx context.Context, arg RevisionByIDParams) (Revision, error) {
+	row := q.db.QueryRow(ctx, revisionByID, arg.SpaceID, arg.ID)
+	var i Revision
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Type,
+		&i.Parents,
+		&i.Pages,
+		&i.Files,
+		&i.ChangeRequestID,
+		&i.CreatedBy,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const revisionsByID = `-- name: RevisionsByID :many
+select id, space_id, type, parents, pages, files, change_request_id, created_by, created_at from revisions where space_id = $1 and id = any($2::text[])
+`
+
+type RevisionsByIDParams struct {
+	SpaceID string
+	Ids     []string
+}
+
+// Index: revisions_pkey.
+func (q *Queries) RevisionsByID(ctx context.Context, arg RevisionsByIDParams) ([]Revision, error) {
+	rows, err := q.db.Query(ctx, revisionsByID, arg.SpaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Revision{}
+	for rows.Next() {
+		var i Revision
+		if err := rows.Scan(
+			&i.ID,
+			&i.SpaceID,
+			&i.Type,
+			&i.Parents,
+			&i.Pages,
+			&i.Files,
+			&i.ChangeRequestID,
+			&i.CreatedBy,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

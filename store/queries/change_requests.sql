@@ -10,8 +10,116 @@ returning change_request_number, revision, organization_id;
 insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial)
 values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning *;
 
+-- name: InsertContributor :exec
+insert into change_request_contributors (change_request_id, user_id) values ($1, $2) on conflict do nothing;
+
 -- name: ChangeRequest :one
 -- By its id or by its number in the space.
 -- Index: change_requests_pkey, change_requests_space_id_number_key.
 select * from change_requests
 where space_id = sqlc.arg(space_id) and (id = sqlc.arg(id) or number = sqlc.arg(number));
+
+-- name: LockSpace :one
+-- Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
+select * from spaces where id = $1 for no key update;
+
+-- name: LockChangeRequest :one
+select * from change_requests where id = $1 for no key update;
+
+-- name: SetChangeRequest :one
+-- The time grows with every change, also within one tick of the clock: a merge tells by it that what it looked at is still so.
+update change_requests set
+    subject = sqlc.arg(subject), description = sqlc.arg(description), status = sqlc.arg(status), revision = sqlc.arg(revision),
+    revision_merged_ancestor = sqlc.arg(revision_merged_ancestor), revision_merged = sqlc.arg(revision_merged),
+    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+where id = sqlc.arg(id) returning *;
+
+-- name: AddToSpaceCounters :exec
+update spaces set
+    change_requests_open = change_requests_open + sqlc.arg(open)::integer,
+    change_requests_draft = change_requests_draft + sqlc.arg(draft)::integer
+where id = sqlc.arg(id);
+
+-- name: SetSpaceHead :exec
+update spaces set revision = $2, updated_at = now() where id = $1;
+
+-- name: ListChangeRequestsInSpaceByUpdate :many
+-- Index: change_requests_space_updated (space_id, updated_at desc, id desc).
+select sqlc.embed(c), s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.space_id = sqlc.arg(space_id)
+  and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+order by c.updated_at desc, c.id desc
+limit sqlc.arg(page_size);
+
+-- name: ListChangeRequestsInSpaceByCreation :many
+-- Index: change_requests_space_created (space_id, created_at desc, id desc).
+select sqlc.embed(c), s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.space_id = sqlc.arg(space_id)
+  and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+order by c.created_at desc, c.id desc
+limit sqlc.arg(page_size);
+
+-- name: CountChangeRequestsInSpace :one
+-- Index: change_requests_space_updated.
+select count(*)
+from change_requests c
+where c.space_id = sqlc.arg(space_id)
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)));
+
+-- name: ListChangeRequestsInOrganizationByUpdate :many
+-- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
+select sqlc.embed(c), s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = sqlc.arg(organization_id)
+  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+order by c.updated_at desc, c.id desc
+limit sqlc.arg(page_size);
+
+-- name: ListChangeRequestsInOrganizationByCreation :many
+-- Index: change_requests_organization_created (organization_id, created_at desc, id desc).
+select sqlc.embed(c), s.revision as head
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = sqlc.arg(organization_id)
+  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+order by c.created_at desc, c.id desc
+limit sqlc.arg(page_size);
+
+-- name: CountChangeRequestsInOrganization :one
+-- Index: change_requests_organization_updated.
+select count(*)
+from change_requests c join spaces s on s.id = c.space_id
+where c.organization_id = sqlc.arg(organization_id)
+  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
+  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
+  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
+  and (sqlc.narg(contributor)::text is null or exists (
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)));

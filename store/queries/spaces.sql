@@ -77,3 +77,7 @@ returning *;
 
 -- name: DeleteSpace :exec
 delete from spaces where id = $1;
+
+-- name: SpaceByID :one
+-- For a caller whose right to it is already known.
+select * from spaces where id = $1;

@@ -1,0 +1,298 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func init() {
+	request := func(h *harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"changeRequestId": h.changeRequest(tenant).ID}
+	}
+	examples["createChangeRequest"] = example{body: `{"subject":"Fresh","agentTaskId":"t","labels":["x"]}`}
+	examples["updateChangeRequestById"] = example{body: `{"subject":"Better","status":"open"}`, make: request}
+	for _, id := range []string{
+		"getChangeRequestById", "mergeChangeRequest", "updateChangeRequest", "getChangeRequestPDF", "getRevisionOfChangeRequestById",
+		"listPagesInChangeRequest",
+	} {
+		examples[id] = example{make: request}
+	}
+}
+
+// changeRequest makes a draft as the tenant's admin.
+func (h *harness) changeRequest(tenant *storetest.Tenant) store.ChangeRequest {
+	h.t.Helper()
+	request, err := h.st.CreateChangeRequest(h.t.Context(), store.NewChangeRequest{
+		SpaceID: tenant.Space.ID, Subject: "Change", UserID: tenant.Users[schema.RoleAdmin].ID,
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return request
+}
+
+// ask sends a request as a role of our tenant, wants a status, and decodes the answer.
+func ask[T any](h *harness, role schema.Role, method, path string, body any, status int) T {
+	h.t.Helper()
+	a := h.do(method, path, h.ours.Tokens[role], body)
+	if a.status != status {
+		h.t.Fatalf("%s %s: %d %s, want %d", method, path, a.status, a.body, status)
+	}
+	return decode[T](h, a)
+}
+
+func (h *harness) requestPath(id any) string {
+	return fmt.Sprintf("/v1/spaces/%s/change-requests/%v", h.ours.Space.ID, id)
+}
+
+func (h *harness) counters() [3]int64 {
+	h.t.Helper()
+	s := ask[schema.Space](h, schema.RoleAdmin, "GET", "/v1/spaces/"+h.ours.Space.ID, nil, 200)
+	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
+}
+
+var changeRequestShape = shape{
+	"object": one("change-request"), "id": id, "number": count, "status": one("draft", "open", "archived", "merged"),
+	"subject": text(0, 100), "description?": anyObject, "createdBy": object(userShape), "createdAt": timestamp, "updatedAt": timestamp,
+	"space": id, "revision": id, "revisionInitial": id, "revisionMergedAncestor?": id, "revisionMerged?": id, "comments": count,
+	"outdated": boolean, "conversationsIssuesCluster?": id, "urls": object(shape{"app": uri, "location": uri}),
+}
+
+// anyObject is checked elsewhere.
+func anyObject(v any) error {
+	if _, ok := v.(map[string]any); !ok {
+		return fmt.Errorf("%v is no object", v)
+	}
+	return nil
+}
+
+func TestChangeRequestLifecycle(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	base := "/v1/spaces/" + h.ours.Space.ID + "/change-requests"
+	a := h.do("POST", base, h.ours.Tokens[schema.RoleEdit], `{"subject":"Rewrite"}`)
+	made := wantShape(t, changeRequestShape, a.body)
+	if a.status != http.StatusCreated || a.header.Get("Location") != made["urls"].(map[string]any)["location"] {
+		t.Fatalf("%d %v %s", a.status, a.header, a.body)
+	}
+	if made["status"] != "draft" || made["number"] != 1.0 || made["subject"] != "Rewrite" || made["outdated"] != false ||
+		made["revision"] != made["revisionInitial"] || made["createdBy"].(map[string]any)["id"] != h.ours.Users[schema.RoleEdit].ID {
+		t.Errorf("%s", a.body)
+	}
+	path := h.requestPath(made["id"])
+	byNumber := h.do("GET", base+"/1", h.ours.Tokens[schema.RoleRead], nil)
+	if byID := h.do("GET", path, h.ours.Tokens[schema.RoleRead], nil); string(byID.body) != string(byNumber.body) || byID.status != 200 {
+		t.Errorf("by id %s, by number %s", byID.body, byNumber.body)
+	}
+	for _, other := range []string{"2", "0", "-1", "99999999999999", "x"} {
+		h.wantError(h.do("GET", base+"/"+other, h.ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	}
+	if got := h.counters(); got != [3]int64{1, 0, 1} {
+		t.Errorf("counters %v", got)
+	}
+	a = h.do("PATCH", path, h.ours.Tokens[schema.RoleEdit],
+		`{"status":"open","description":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"Why"}]}]}]}}`)
+	patched := wantShape(t, changeRequestShape, a.body)
+	if patched["status"] != "open" || !strings.Contains(string(a.body), `"object":"leaf"`) || patched["subject"] != "Rewrite" {
+		t.Errorf("%s", a.body)
+	}
+	if got := h.counters(); got != [3]int64{1, 1, 0} {
+		t.Errorf("counters %v", got)
+	}
+	// Nothing to do leaves the time as it is.
+	if same := ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", path, `{}`, 200); same.UpdatedAt.Format("2006-01-02T15:04:05.999999Z") != patched["updatedAt"] {
+		t.Errorf("%s, before %s", same.UpdatedAt, patched["updatedAt"])
+	}
+	if gone := ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", path, `{"description":null,"status":"archived"}`, 200); gone.Description != nil {
+		t.Errorf("%+v", gone)
+	}
+	if got := h.counters(); got != [3]int64{1, 0, 0} {
+		t.Errorf("counters %v", got)
+	}
+	for _, action := range []string{"/merge", "/update"} {
+		h.wantError(h.do("POST", path+action, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusConflict)
+	}
+	ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", path, `{"status":"draft"}`, 200)
+	h.wantError(h.do("POST", path+"/merge", h.ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
+	merged := ask[schema.MergeResult](h, schema.RoleReview, "POST", path+"/merge", nil, 200)
+	if merged.Result != "merge" || merged.Revision == "" {
+		t.Errorf("%+v", merged)
+	}
+	done := ask[schema.ChangeRequest](h, schema.RoleRead, "GET", path, nil, 200)
+	if done.Status != "merged" || done.RevisionMerged != merged.Revision || done.Outdated {
+		t.Errorf("%+v", done)
+	}
+	if got := h.counters(); got != [3]int64{1, 0, 0} {
+		t.Errorf("counters %v", got)
+	}
+	for _, body := range []string{`{"status":"open"}`, `{"status":"draft","subject":"x"}`} {
+		h.wantError(h.do("PATCH", path, h.ours.Tokens[schema.RoleEdit], body), http.StatusConflict)
+	}
+	h.wantError(h.do("POST", path+"/merge", h.ours.Tokens[schema.RoleAdmin], nil), http.StatusConflict)
+	if after := ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", path, `{"subject":"After"}`, 200); after.Subject != "After" {
+		t.Errorf("%+v", after)
+	}
+}
+
+func TestBadChangeRequests(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	base, path := "/v1/spaces/"+h.ours.Space.ID+"/change-requests", h.requestPath(h.changeRequest(h.ours).ID)
+	before := h.rows()
+	long := strings.Repeat("x", 101)
+	for _, test := range []struct{ method, path, body, field string }{
+		{"POST", base, `{"subject":"` + long + `"}`, "subject"},
+		{"POST", base, `{"subject":7}`, "subject"},
+		{"POST", base, `{"template":{"id":"t","params":{"contentRefs":{"a":{"kind":"file","file":"f"}}}}}`, "template.id"},
+		{"POST", base, `{"template":{}}`, "template.id"},
+		{"PATCH", path, `{"subject":"` + long + `"}`, "subject"},
+		{"PATCH", path, `{"status":"merged"}`, "status"},
+		{"PATCH", path, `{"description":{"nodes":[{"type":"nothing"}]}}`, "description.nodes[0].type"},
+		{"GET", path + "/pdf?only=true", "", "page"},
+		{"GET", base + "?status=gone", "", "status"},
+		{"GET", base + "?orderBy=number", "", "orderBy"},
+		{"GET", "/v1/orgs/" + h.ours.Organization.ID + "/change-requests?status=open,x", "", "status"},
+	} {
+		e := h.wantError(h.do(test.method, test.path, h.ours.Tokens[schema.RoleAdmin], test.body), http.StatusBadRequest)
+		if len(e.Details) == 0 || e.Details[0].Field != test.field {
+			t.Errorf("%s %s: %+v, want %s", test.method, test.body, e, test.field)
+		}
+	}
+	if after := h.rows(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("rows %v, before %v", after, before)
+	}
+}
+
+func TestListsOfChangeRequests(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	create := func(role schema.Role, status string) string {
+		r := ask[schema.ChangeRequest](h, role, "POST", "/v1/spaces/"+h.ours.Space.ID+"/change-requests", `{}`, 201)
+		ask[schema.ChangeRequest](h, role, "PATCH", h.requestPath(r.ID), `{"status":"`+status+`"}`, 200)
+		return r.ID
+	}
+	open1, open2 := create(schema.RoleAdmin, "open"), create(schema.RoleEdit, "open")
+	draft, archived := create(schema.RoleEdit, "draft"), create(schema.RoleAdmin, "archived")
+	h.exec("update change_requests set cluster_id = 'c1' where id = $1", draft)
+	// An edit by somebody else makes the older one the first, and its author a contributor.
+	h.changeContent(schema.RoleReview, open1, `{"operation":"insert_page","title":"New"}`)
+	admin, editor, reviewer := h.ours.Users[schema.RoleAdmin].ID, h.ours.Users[schema.RoleEdit].ID, h.ours.Users[schema.RoleReview].ID
+	for _, list := range []string{"/v1/spaces/" + h.ours.Space.ID, "/v1/orgs/" + h.ours.Organization.ID} {
+		list += "/change-requests"
+		for query, want := range map[string][]string{
+			"":                                            {open1, open2},
+			"?orderBy=createdAt":                          {open2, open1},
+			"?orderBy=updatedAt":                          {open1, open2},
+			"?status=draft":                               {draft},
+			"?status=merged":                              {},
+			"?status=draft&status=archived":               {archived, draft},
+			"?status=draft,archived,open":                 {open1, archived, draft, open2},
+			"?creator=" + admin:                           {open1},
+			"?creator=" + editor:                          {open2},
+			"?contributor=" + reviewer:                    {open1},
+			"?contributor=" + admin:                       {open1},
+			"?contributor=nobody":                         {},
+			"?conversationsIssuesCluster=c1":              {},
+			"?status=draft&creator=" + editor:             {draft},
+			"?conversationsIssuesCluster=c1&status=draft": {draft},
+		} {
+			page := readPage(t, h, list+query)
+			got := []string{}
+			for _, item := range page.Items {
+				got = append(got, item.ID)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) || page.Count != int64(len(want)) {
+				t.Errorf("%s%s: %v of %d, want %v", list, query, got, page.Count, want)
+			}
+		}
+		var walked []string
+		for page := ""; ; {
+			got := readPage(t, h, list+"?status=draft,archived,open&limit=1&page="+page)
+			walked = append(walked, got.Items[0].ID)
+			if got.Next == nil {
+				break
+			}
+			page = got.Next.Page
+		}
+		if fmt.Sprint(walked) != fmt.Sprint([]string{open1, archived, draft, open2}) {
+			t.Errorf("%s by pages: %v", list, walked)
+		}
+		token := readPage(t, h, list+"?limit=1").Next.Page
+		h.wantError(h.do("GET", list+"?status=draft&page="+token, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
+		bad := schema.PageToken("x", "y")
+		h.wantError(h.do("GET", list+"?page="+bad, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
+	}
+	// What is in a space that gives members nothing is for admins.
+	h.exec("update spaces set default_level = null where id = $1", h.ours.Space.ID)
+	list := "/v1/orgs/" + h.ours.Organization.ID + "/change-requests"
+	if got := ask[idPage](h, schema.RoleEdit, "GET", list, nil, 200); got.Count != 0 || len(got.Items) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := ask[idPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestParallelChangeRequests has many writers on one space: numbers are distinct, counters are what the rows say, and of all
+// merges that began on the same content exactly one wins.
+func TestParallelChangeRequests(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	base := "/v1/spaces/" + h.ours.Space.ID + "/change-requests"
+	const writers = 6
+	ids := make([]string, writers)
+	var wait sync.WaitGroup
+	for i := range writers {
+		wait.Go(func() {
+			ids[i] = ask[schema.ChangeRequest](h, schema.RoleAdmin, "POST", base, `{}`, 201).ID
+			for j, status := range []string{"open", "archived", "draft", "open"} {
+				if (i+j)%3 != 0 {
+					ask[schema.ChangeRequest](h, schema.RoleAdmin, "PATCH", h.requestPath(ids[i]), `{"status":"`+status+`"}`, 200)
+				}
+			}
+			ask[schema.ChangeRequest](h, schema.RoleAdmin, "PATCH", h.requestPath(ids[i]), `{"status":"open"}`, 200)
+			h.changeContent(schema.RoleAdmin, ids[i], fmt.Sprintf(`{"operation":"insert_page","title":"Page %d"}`, i))
+		})
+	}
+	wait.Wait()
+	if got := h.counters(); got != [3]int64{writers, writers, 0} {
+		t.Errorf("counters %v", got)
+	}
+	results := make(chan string, writers)
+	for _, id := range ids {
+		wait.Go(func() {
+			results <- ask[schema.MergeResult](h, schema.RoleAdmin, "POST", h.requestPath(id)+"/merge", nil, 200).Result
+		})
+	}
+	wait.Wait()
+	close(results)
+	seen := map[string]int{}
+	for result := range results {
+		seen[result]++
+	}
+	if seen["merge"] != 1 || seen["conflicts"] != writers-1 {
+		t.Errorf("%v", seen)
+	}
+	if got := h.counters(); got != [3]int64{writers, writers - 1, 0} {
+		t.Errorf("counters %v", got)
+	}
+	// The same request merged twice at once: one of the two is refused.
+	request := h.changeRequest(h.ours)
+	statuses := make(chan int, 2)
+	for range 2 {
+		wait.Go(func() {
+			statuses <- h.do("POST", h.requestPath(request.ID)+"/merge", h.ours.Tokens[schema.RoleAdmin], nil).status
+		})
+	}
+	wait.Wait()
+	if got := (<-statuses) + (<-statuses); got != 200+409 {
+		t.Errorf("statuses add up to %d", got)
+	}
+}

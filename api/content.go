@@ -1,0 +1,234 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// contents are the operations on what is in spaces and in change requests.
+type contents struct {
+	store    *store.Store
+	urls     links
+	requests *changeRequests
+	exports  *exports
+}
+
+func contentOperations(h *contents) []Operation {
+	const tag = "content"
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content", ID: "getCurrentRevision", Tag: tag,
+			Doc:   "Read the current revision of a space.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.current),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/pages", ID: "listPages", Tag: tag,
+			Doc:   "List the pages of a space as their tree.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.pages),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/page/{pageId}", ID: "getPageById", Tag: tag,
+			Doc:   "Read a page of a space with its text.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.pageByID),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
+			Doc:   "Read a page of a space by its path.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.pageByPath),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}", ID: "getRevisionById", Tag: tag,
+			Doc:   "Read a revision of a space or of one of its change requests.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.revisionByID),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
+			Doc:   "Read the content of a change request.",
+			Scope: having(RightAccess, onChangeRequest), Status: http.StatusOK, Handler: handle(h.ofRequest),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content/pages", ID: "listPagesInChangeRequest", Tag: tag,
+			Doc:   "List the pages of a change request as their tree.",
+			Scope: having(RightAccess, onChangeRequest), Status: http.StatusOK, Handler: handle(h.pagesOfRequest),
+		},
+		{
+			Method: http.MethodPost, Path: changeRequestPath + "/content", ID: "updateChangeRequestContent", Tag: tag,
+			Doc:   "Change the content of a change request: all of the changes or none.",
+			Scope: having(RightEdit, onChangeRequest), Status: http.StatusOK,
+			BodyLimit: contentBodyLimit, Accepts: mediaJSON, Handler: handle(h.change),
+		},
+	}
+}
+
+// revisionRequest has the parameters that the contract gives to reads of revisions. Octavo keeps no metadata of Git and no
+// computed pages with a revision, so what they leave out is not there in the first place.
+type revisionRequest struct {
+	Metadata *bool `query:"metadata" rules:"default=true"`
+	Computed *bool `query:"computed" rules:"default=true"`
+}
+
+func (h *contents) current(ctx context.Context, c *Caller, _ *revisionRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, c.Space.Space.Revision)
+}
+
+func (h *contents) pages(ctx context.Context, c *Caller, _ *revisionRequest) (schema.RevisionPages, error) {
+	return h.pageTree(ctx, c, c.Space.Space.Revision)
+}
+
+type revisionByIDRequest struct {
+	revisionRequest
+	RevisionID string `path:"revisionId"`
+}
+
+func (h *contents) revisionByID(ctx context.Context, c *Caller, r *revisionByIDRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, r.RevisionID)
+}
+
+func (h *contents) ofRequest(ctx context.Context, c *Caller, _ *revisionRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, c.ChangeRequest.Revision)
+}
+
+func (h *contents) pagesOfRequest(ctx context.Context, c *Caller, _ *revisionRequest) (schema.RevisionPages, error) {
+	return h.pageTree(ctx, c, c.ChangeRequest.Revision)
+}
+
+func (h *contents) revision(ctx context.Context, c *Caller, id string) (schema.Revision, error) {
+	space := c.Space.Space
+	row, err := h.store.Revision(ctx, space.ID, id)
+	if err != nil {
+		return schema.Revision{}, err
+	}
+	urls := h.urls.space(space)
+	revision := schema.Revision{
+		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.urls.pageResources(space.ID, row.Pages),
+		Files: make([]schema.RevisionFile, len(row.Files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
+		URLs: schema.RevisionURLs{
+			App: h.urls.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
+		},
+	}
+	for i, file := range row.Files {
+		address, err := h.exports.fileURL(ctx, c, row.ID, file.ID)
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		revision.Files[i] = schema.RevisionFile{
+			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
+		}
+	}
+	if row.ChangeRequestID != nil {
+		request, err := h.store.ChangeRequest(ctx, space.ID, *row.ChangeRequestID)
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		from, err := h.requests.resource(ctx, store.ChangeRequestRow{ChangeRequest: request, Head: space.Revision})
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		revision.MergedFrom = &from
+	}
+	return revision, nil
+}
+
+func (h *contents) pageTree(ctx context.Context, c *Caller, revision string) (schema.RevisionPages, error) {
+	row, err := h.store.Revision(ctx, c.Space.Space.ID, revision)
+	if err != nil {
+		return schema.RevisionPages{}, err
+	}
+	return schema.RevisionPages{Pages: h.urls.pageResources(c.Space.Space.ID, row.Pages)}, nil
+}
+
+// pageRequest has the parameters of reads of one page. There is nothing to be evaluated: documents are kept as they are.
+type pageRequest struct {
+	revisionRequest
+	Format    *string `query:"format" rules:"enum=format,default=document"`
+	Evaluated *string `query:"evaluated" rules:"enum=evaluated,default=false"`
+}
+
+type pageByIDRequest struct {
+	pageRequest
+	PageID string `path:"pageId"`
+}
+
+func (h *contents) pageByID(ctx context.Context, c *Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
+	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.Find(pages, r.PageID) })
+}
+
+type pageByPathRequest struct {
+	pageRequest
+	PagePath string `path:"pagePath"`
+}
+
+func (h *contents) pageByPath(ctx context.Context, c *Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
+	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.FindPath(pages, r.PagePath) })
+}
+
+// page answers one page of the current revision, with its text.
+func (h *contents) page(
+	ctx context.Context, c *Caller, r *pageRequest, find func(pages []tree.Page) (tree.Placed, bool),
+) (schema.RevisionPage, error) {
+	space := c.Space.Space
+	row, err := h.store.Revision(ctx, space.ID, space.Revision)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	page, ok := find(row.Pages)
+	if !ok {
+		return schema.RevisionPage{}, schema.NotFound("page")
+	}
+	resource := h.urls.pageResource(space.ID, page)
+	if page.Document == "" {
+		return resource, nil
+	}
+	documents, err := h.store.Documents(ctx, space.OrganizationID, []string{page.Document})
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	body := content.Render(schema.DocumentBody(documents[page.Document]), or(r.Format, content.FormatDocument))
+	resource.Markdown, resource.Document = body.Markdown, body.Document
+	return resource, nil
+}
+
+// pageResources shows pages with all that is below them, without their texts.
+func (l links) pageResources(space string, pages []tree.Page) []schema.RevisionPage {
+	return l.pagesBelow(space, "", pages)
+}
+
+func (l links) pagesBelow(space, prefix string, pages []tree.Page) []schema.RevisionPage {
+	resources := make([]schema.RevisionPage, len(pages))
+	for i := range pages {
+		path := ""
+		if pages[i].Slug != "" {
+			path = prefix + pages[i].Slug
+		}
+		resources[i] = l.pageResource(space, tree.Placed{Page: &pages[i], Path: path})
+	}
+	return resources
+}
+
+// oldKinds are the values of `kind`, which the contract still requires beside `type`.
+var oldKinds = map[string]string{tree.KindDocument: "sheet", tree.KindGroup: "group", tree.KindLink: "link"}
+
+func (l links) pageResource(space string, p tree.Placed) schema.RevisionPage {
+	resource := schema.RevisionPage{
+		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, Emoji: p.Emoji, Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
+		UpdatedAt: p.UpdatedAt.UTC(), Slug: p.Slug, Path: p.Path, Hidden: p.Hidden,
+	}
+	if p.Kind == tree.KindLink {
+		resource.Target = p.Target
+		resource.Href, _ = p.Target["url"].(string)
+		return resource
+	}
+	resource.Pages = l.pagesBelow(space, p.Path+"/", p.Page.Pages)
+	resource.NoIndex, resource.NoRobotsIndex = p.NoIndex, p.NoRobotsIndex
+	if p.Kind == tree.KindDocument {
+		urls := l.page(space, p.ID)
+		resource.URLs, resource.Layout = &urls, schema.DefaultPageLayout()
+		resource.Description, resource.DocumentID = p.Description, p.Document
+	}
+	return resource
+}

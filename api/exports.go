@@ -1,0 +1,259 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// How long a signed address is good for: a PDF's for as long as it takes to fetch it, a file's for as long as a page that
+// shows it may stay open.
+const (
+	pdfLifetime  = 10 * time.Minute
+	fileLifetime = 24 * time.Hour
+)
+
+// exports give out files by signed addresses, which need no token: whoever has the address may fetch the file until it ends.
+type exports struct {
+	store *store.Store
+	urls  links
+	// key is what addresses are signed with, once it was asked for.
+	key atomic.Pointer[[]byte]
+}
+
+func exportOperations(h *exports) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/pdf", ID: "getChangeRequestPDF", Tag: "change-requests",
+			Doc:   "Get an address from which the content of a change request can be fetched as a PDF for ten minutes.",
+			Scope: having(RightAccess, onChangeRequest), Status: http.StatusOK, Handler: handle(h.address),
+		},
+		{
+			Method: http.MethodGet, Path: pdfPath, ID: "downloadPDF", Tag: "exports",
+			Doc:   "Fetch a revision as a PDF from an address that getChangeRequestPDF gave.",
+			Scope: public(), Status: http.StatusOK, Produces: []string{mediaPDF}, Handler: handle(h.pdf),
+		},
+		{
+			Method: http.MethodGet, Path: filePath, ID: "downloadFile", Tag: "exports",
+			Doc:   "Fetch a file of a revision from the address that the revision gave.",
+			Scope: public(), Status: http.StatusOK, Produces: []string{"*/*"}, Handler: handle(h.file),
+		},
+	}
+}
+
+const (
+	pdfPath  = "/exports/pdf"
+	filePath = "/exports/file"
+	mediaPDF = "application/pdf"
+)
+
+type pdfAddressRequest struct {
+	Only *bool   `query:"only" rules:"default=false"`
+	Page *string `query:"page"`
+}
+
+func (r *pdfAddressRequest) Validate() []schema.Detail {
+	var c checker
+	if or(r.Only, false) && r.Page == nil {
+		c.add("page", "is required with only")
+	}
+	return c.details
+}
+
+func (h *exports) address(ctx context.Context, c *Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
+	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: or(r.Page, ""), only: or(r.Only, false)}
+	revision, err := h.store.Revision(ctx, wanted.space, wanted.revision)
+	if err != nil {
+		return schema.ExportURL{}, err
+	}
+	if _, err := wanted.pages(revision); err != nil {
+		return schema.ExportURL{}, err
+	}
+	address, err := h.sign(ctx, pdfPath, wanted, c.Now.Add(pdfLifetime))
+	return schema.ExportURL{URL: address}, err
+}
+
+// fileURL signs the address of a file of a revision.
+func (h *exports) fileURL(ctx context.Context, c *Caller, revision, file string) (string, error) {
+	// The end is that of a whole hour, so that a browser finds the file it has under the same address for a while.
+	expires := c.Now.Truncate(time.Hour).Add(time.Hour + fileLifetime)
+	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
+}
+
+// export is what an address stands for.
+type export struct {
+	space, revision string
+	// page and only say which part of a revision is wanted as a PDF: a page with those below it, or that page alone.
+	page string
+	only bool
+	file string
+}
+
+// query writes what is signed, in one order.
+func (e export) query(expires time.Time) url.Values {
+	values := url.Values{"space": {e.space}, "revision": {e.revision}, "expires": {strconv.FormatInt(expires.Unix(), 10)}}
+	if e.page != "" {
+		values.Set("page", e.page)
+	}
+	if e.only {
+		values.Set("only", "true")
+	}
+	if e.file != "" {
+		values.Set("file", e.file)
+	}
+	return values
+}
+
+// pages are the pages that are wanted.
+func (e export) pages(revision store.Revision) ([]tree.Page, error) {
+	if e.page == "" {
+		return revision.Pages, nil
+	}
+	found, ok := tree.Find(revision.Pages, e.page)
+	if !ok {
+		return nil, schema.NotFound("page")
+	}
+	page := *found.Page
+	if e.only {
+		page.Pages = nil
+	}
+	return []tree.Page{page}, nil
+}
+
+func (h *exports) sign(ctx context.Context, path string, e export, expires time.Time) (string, error) {
+	values := e.query(expires)
+	signature, err := h.signature(ctx, path, values)
+	if err != nil {
+		return "", err
+	}
+	values.Set("signature", base64.RawURLEncoding.EncodeToString(signature))
+	return h.urls.API() + path + "?" + values.Encode(), nil
+}
+
+func (h *exports) signature(ctx context.Context, path string, values url.Values) ([]byte, error) {
+	key := h.key.Load()
+	if key == nil {
+		fresh, err := h.store.ExportKey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		key = &fresh
+		h.key.Store(key)
+	}
+	mac := hmac.New(sha256.New, *key)
+	mac.Write([]byte(path + "?" + values.Encode()))
+	return mac.Sum(nil), nil
+}
+
+// signedRequest has the parameters that every signed address has.
+type signedRequest struct {
+	Space     *string `query:"space" rules:"required"`
+	Revision  *string `query:"revision" rules:"required"`
+	Expires   *int    `query:"expires" rules:"required"`
+	Signature *string `query:"signature" rules:"required"`
+}
+
+// check refuses an address that was not given out, or not lately.
+func (h *exports) check(ctx context.Context, c *Caller, path string, r *signedRequest, e export) error {
+	expires := time.Unix(int64(*r.Expires), 0)
+	want, err := h.signature(ctx, path, e.query(expires))
+	if err != nil {
+		return err
+	}
+	got, err := base64.RawURLEncoding.DecodeString(*r.Signature)
+	if err != nil || !hmac.Equal(got, want) {
+		return schema.Forbidden("the address is not one that was given out")
+	}
+	if !c.Now.Before(expires) {
+		return schema.Forbidden("the address has expired: ask for a new one")
+	}
+	return nil
+}
+
+type fileRequest struct {
+	signedRequest
+	File *string `query:"file" rules:"required"`
+}
+
+func (h *exports) file(ctx context.Context, c *Caller, r *fileRequest) (File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, file: *r.File}
+	if err := h.check(ctx, c, filePath, &r.signedRequest, e); err != nil {
+		return File{}, err
+	}
+	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	if err != nil {
+		return File{}, err
+	}
+	for _, file := range revision.Files {
+		if file.ID != e.file {
+			continue
+		}
+		space, err := h.store.SpaceByID(ctx, e.space)
+		if err != nil {
+			return File{}, err
+		}
+		body, err := h.store.FileContent(ctx, space.OrganizationID, file.Hash)
+		return File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
+	}
+	return File{}, schema.NotFound("file")
+}
+
+type pdfRequest struct {
+	signedRequest
+	Page *string `query:"page"`
+	Only *bool   `query:"only"`
+}
+
+func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, page: or(r.Page, ""), only: or(r.Only, false)}
+	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
+		return File{}, err
+	}
+	space, err := h.store.SpaceByID(ctx, e.space)
+	if err != nil {
+		return File{}, err
+	}
+	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	if err != nil {
+		return File{}, err
+	}
+	pages, err := e.pages(revision)
+	if err != nil {
+		return File{}, err
+	}
+	documents, err := h.store.Documents(ctx, space.OrganizationID, tree.Documents(pages))
+	if err != nil {
+		return File{}, err
+	}
+	var written bytes.Buffer
+	if err := content.PDF(&written, space.Title, pdfPages(pages, 0, documents)); err != nil {
+		return File{}, schema.Internal(err)
+	}
+	return File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
+}
+
+// pdfPages are pages in the order in which they are read. Hidden pages are in it: they are hidden from readers of a site, and
+// whoever may read a change request may read all of it. Links hold no text and are left out.
+func pdfPages(pages []tree.Page, level int, documents map[string]schema.Document) []content.PDFPage {
+	var all []content.PDFPage
+	for _, page := range pages {
+		if page.Kind == tree.KindLink {
+			continue
+		}
+		all = append(all, content.PDFPage{Title: page.Title, Level: level, Document: documents[page.Document]})
+		all = append(all, pdfPages(page.Pages, level+1, documents)...)
+	}
+	return all
+}

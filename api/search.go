@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// searches are the operations that find pages by their words.
+type searches struct {
+	store *store.Store
+	urls  links
+}
+
+func searchOperations(h *searches) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/search", ID: "searchSpaceContent", Tag: "search",
+			Doc:   "Find pages of a space's current content by their words, the best match first.",
+			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.space),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/search", ID: "searchOrganizationContent", Tag: "search",
+			Doc:   "Find pages of an organization's spaces by their words, with the best pages of each space.",
+			Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.organization),
+		},
+	}
+}
+
+type searchRequest struct {
+	schema.PageRequest
+	Query *string `query:"query" rules:"required,len=..512"`
+}
+
+func (h *searches) space(ctx context.Context, c *Caller, r *searchRequest) (schema.List[schema.SearchPageResult], error) {
+	space := c.Space.Space.ID
+	return listKeyed(fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.FoundPage], error) {
+			position, err := store.ReadSearchPosition(after)
+			if err != nil {
+				return store.Page[store.FoundPage]{}, err
+			}
+			return h.store.SearchSpace(ctx, space, *r.Query, position, size)
+		},
+		func(p store.FoundPage) schema.SearchPageResult { return h.urls.foundPage(space, p) },
+		func(p store.FoundPage, _ schema.SearchPageResult) []string {
+			return store.SearchPosition{Rank: p.Rank, ID: p.PageID}.Keys()
+		})
+}
+
+func (h *searches) organization(ctx context.Context, c *Caller, r *searchRequest) (schema.List[schema.SearchSpaceResult], error) {
+	organization := c.Organization.Organization.ID
+	return listKeyed(fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.FoundSpace], error) {
+			position, err := store.ReadSearchPosition(after)
+			if err != nil {
+				return store.Page[store.FoundSpace]{}, err
+			}
+			return h.store.SearchOrganization(ctx, organization, c.Rights.Has(RightAdmin), *r.Query, position, size)
+		},
+		func(s store.FoundSpace) schema.SearchSpaceResult {
+			result := schema.SearchSpaceResult{ID: s.SpaceID, Title: s.Title, Pages: make([]schema.SearchPageResult, len(s.Pages))}
+			for i, page := range s.Pages {
+				result.Pages[i] = h.urls.foundPage(s.SpaceID, page)
+			}
+			return result
+		},
+		func(s store.FoundSpace, _ schema.SearchSpaceResult) []string {
+			return store.SearchPosition{Rank: s.Best, ID: s.SpaceID}.Keys()
+		})
+}
+
+func (l links) foundPage(space string, p store.FoundPage) schema.SearchPageResult {
+	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: l.page(space, p.PageID)}
+}

@@ -1,0 +1,119 @@
+package schema
+
+import "time"
+
+// Revision is the content of a space or of a change request at one time.
+type Revision struct {
+	Object           string            `json:"object"`
+	ID               string            `json:"id"`
+	Type             string            `json:"type" rules:"enum=revisionType"`
+	Parents          []string          `json:"parents"`
+	Pages            []RevisionPage    `json:"pages"`
+	Files            []RevisionFile    `json:"files"`
+	ReusableContents []ReusableContent `json:"reusableContents"`
+	CreatedAt        time.Time         `json:"createdAt"`
+	URLs             RevisionURLs      `json:"urls"`
+	// MergedFrom is the change request that a merge took in.
+	MergedFrom *ChangeRequest `json:"mergedFrom,omitzero"`
+}
+
+// RevisionURLs are the addresses of a revision. Published and public are absent while nobody outside may read the space.
+type RevisionURLs struct {
+	App       string `json:"app"`
+	Published string `json:"published,omitempty"`
+	Public    string `json:"public,omitempty"`
+}
+
+// RevisionTypes are the values of a revision's `type`.
+func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "update", "computed"} }
+
+// RevisionPage is a page: of type document, group or link. Which members a type has is in the contract; those of other
+// types are absent.
+type RevisionPage struct {
+	ID string `json:"id"`
+	// Kind is the old name of the type.
+	Kind          string           `json:"kind"`
+	Type          string           `json:"type" rules:"enum=pageKind"`
+	Title         string           `json:"title"`
+	Emoji         string           `json:"emoji,omitempty"`
+	Icon          string           `json:"icon,omitempty"`
+	CreatedAt     time.Time        `json:"createdAt"`
+	UpdatedAt     time.Time        `json:"updatedAt"`
+	URLs          *RevisionPageURL `json:"urls,omitzero"`
+	Slug          string           `json:"slug,omitempty"`
+	Path          string           `json:"path,omitempty"`
+	Pages         []RevisionPage   `json:"pages,omitzero"`
+	Layout        *PageLayout      `json:"layout,omitzero"`
+	Description   string           `json:"description,omitempty"`
+	Hidden        bool             `json:"hidden,omitzero"`
+	NoIndex       bool             `json:"noIndex,omitzero"`
+	NoRobotsIndex bool             `json:"noRobotsIndex,omitzero"`
+	DocumentID    string           `json:"documentId,omitempty"`
+	// Markdown or Document is the text, where it was asked for.
+	Markdown *string   `json:"markdown,omitzero"`
+	Document *Document `json:"document,omitzero"`
+	// Target is where a link leads; Href is its address, if it has one by itself.
+	Target Data   `json:"target,omitzero"`
+	Href   string `json:"href,omitempty"`
+}
+
+// RevisionPageURL is the address of a document page.
+type RevisionPageURL struct {
+	App string `json:"app"`
+}
+
+// PageLayout says what of a page is shown.
+type PageLayout struct {
+	Width           string `json:"width"`
+	Cover           bool   `json:"cover"`
+	CoverSize       string `json:"coverSize"`
+	Title           bool   `json:"title"`
+	Description     bool   `json:"description"`
+	TableOfContents bool   `json:"tableOfContents"`
+	Outline         bool   `json:"outline"`
+	Pagination      bool   `json:"pagination"`
+	Metadata        bool   `json:"metadata"`
+}
+
+// DefaultPageLayout shows everything.
+func DefaultPageLayout() *PageLayout {
+	return &PageLayout{
+		Width: "default", Cover: true, CoverSize: "hero", Title: true, Description: true, TableOfContents: true, Outline: true,
+		Pagination: true, Metadata: true,
+	}
+}
+
+// RevisionFile is a file that pages can show.
+type RevisionFile struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	DownloadURL string `json:"downloadURL"`
+	Size        int64  `json:"size"`
+}
+
+// ReusableContent is a piece of text that several pages show. Octavo keeps none, so revisions list none.
+type ReusableContent struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// RevisionPages is the answer that lists pages as their tree.
+type RevisionPages struct {
+	Pages []RevisionPage `json:"pages"`
+}
+
+// SearchPageResult is a page that a search found.
+type SearchPageResult struct {
+	ID    string          `json:"id"`
+	Title string          `json:"title"`
+	Path  string          `json:"path"`
+	URLs  RevisionPageURL `json:"urls"`
+}
+
+// SearchSpaceResult is a space in which a search found pages, with the best of them.
+type SearchSpaceResult struct {
+	ID    string             `json:"id"`
+	Title string             `json:"title"`
+	Pages []SearchPageResult `json:"pages"`
+}

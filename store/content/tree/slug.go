@@ -1,0 +1,63 @@
+package tree
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// MaxSlug bounds a slug, in characters.
+const MaxSlug = 100
+
+// Slugify makes a slug of a title: its letters and digits in lower case, with a hyphen for everything between them.
+func Slugify(title string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range title {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			gap = true
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		gap = false
+		b.WriteRune(unicode.ToLower(r))
+	}
+	if b.Len() == 0 {
+		return "page"
+	}
+	return strings.TrimRight(cut(b.String(), MaxSlug), "-")
+}
+
+// ValidSlug says whether a slug can stand in a path as it is.
+func ValidSlug(slug string) bool {
+	return slug != "." && slug != ".." && !strings.ContainsFunc(slug, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`/?#%\`, r)
+	})
+}
+
+// freeSlug appends the lowest number that makes the slug differ from those of the siblings.
+func freeSlug(slug string, siblings []Page, own string) string {
+	candidate := slug
+	for n := 1; taken(candidate, siblings, own); n++ {
+		suffix := "-" + strconv.Itoa(n)
+		candidate = cut(slug, MaxSlug-len(suffix)) + suffix
+	}
+	return candidate
+}
+
+// taken says whether another page than own has the slug.
+func taken(slug string, siblings []Page, own string) bool {
+	for i := range siblings {
+		if siblings[i].Slug == slug && siblings[i].ID != own {
+			return true
+		}
+	}
+	return false
+}
+
+func cut(text string, characters int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), characters)])
+}

@@ -1,0 +1,167 @@
+// Package tree works on the pages of a revision as values: it finds pages, applies changes and merges. Nothing here changes
+// a tree in place; whoever applies changes gets a new one. It does no I/O, makes no ids of its own, and imports nothing of
+// this module but schema.
+package tree
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// The kinds of pages. A group stands at the root only and has no text of its own; a link has no pages below it.
+const (
+	KindDocument = "document"
+	KindGroup    = "group"
+	KindLink     = "link"
+)
+
+// Kinds are the values of a page's `type`.
+func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
+
+// The bounds of a tree. Whatever walks one may recurse and need not count.
+const (
+	MaxDepth = 16
+	MaxPages = 10_000
+)
+
+// Page is a node of the tree, as it is stored with its revision: its JSON names must not change.
+type Page struct {
+	ID            string    `json:"id"`
+	Kind          string    `json:"type"`
+	Title         string    `json:"title"`
+	Slug          string    `json:"slug,omitempty"`
+	Emoji         string    `json:"emoji,omitempty"`
+	Icon          string    `json:"icon,omitempty"`
+	Description   string    `json:"description,omitempty"`
+	Condition     string    `json:"condition,omitempty"`
+	Hidden        bool      `json:"hidden,omitzero"`
+	NoIndex       bool      `json:"noIndex,omitzero"`
+	NoRobotsIndex bool      `json:"noRobotsIndex,omitzero"`
+	CreatedAt     time.Time `json:"createdAt"`
+	UpdatedAt     time.Time `json:"updatedAt"`
+	// Document names the page's document; a document page without one is empty.
+	Document string `json:"document,omitempty"`
+	// Target is where a link leads.
+	Target schema.Data `json:"target,omitzero"`
+	Pages  []Page      `json:"pages,omitzero"`
+}
+
+// Placed is a page with its place: the slugs from the root to it, which a link does not have.
+type Placed struct {
+	*Page
+	Path string
+}
+
+// Walk visits every page, parents first and siblings in order, until visit says to stop.
+func Walk(pages []Page, visit func(p Placed) bool) {
+	walk(pages, "", visit)
+}
+
+func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
+	for i := range pages {
+		page := &pages[i]
+		path := ""
+		if page.Slug != "" {
+			path = prefix + page.Slug
+		}
+		if !visit(Placed{Page: page, Path: path}) || !walk(page.Pages, path+"/", visit) {
+			return false
+		}
+	}
+	return true
+}
+
+// Find gives the page with this id.
+func Find(pages []Page, id string) (Placed, bool) {
+	return first(pages, func(p Placed) bool { return p.ID == id })
+}
+
+// FindPath gives the page at this path. Slashes at either end do not matter.
+func FindPath(pages []Page, path string) (Placed, bool) {
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return Placed{}, false
+	}
+	return first(pages, func(p Placed) bool { return p.Path == path })
+}
+
+func first(pages []Page, wanted func(p Placed) bool) (found Placed, ok bool) {
+	Walk(pages, func(p Placed) bool {
+		if wanted(p) {
+			found, ok = p, true
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// Documents names every document of the tree once.
+func Documents(pages []Page) []string {
+	seen := map[string]bool{}
+	Walk(pages, func(p Placed) bool {
+		if p.Document != "" {
+			seen[p.Document] = true
+		}
+		return true
+	})
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Equal says whether two trees hold the same pages in the same places. When they were written does not matter.
+func Equal(a, b []Page) bool {
+	return slices.EqualFunc(a, b, func(a, b Page) bool {
+		return samePage(a, b) && Equal(a.Pages, b.Pages)
+	})
+}
+
+// samePage compares two pages without what is below them.
+func samePage(a, b Page) bool {
+	a.CreatedAt, a.UpdatedAt, a.Pages = time.Time{}, time.Time{}, nil
+	b.CreatedAt, b.UpdatedAt, b.Pages = time.Time{}, time.Time{}, nil
+	return reflect.DeepEqual(a, b)
+}
+
+// Merge takes what the branch did to the base into main. ok is false when both changed what the other changed, and then
+// there is nothing to take.
+func Merge(base, main, branch []Page) (merged []Page, ok bool) {
+	switch {
+	case Equal(base, branch), Equal(main, branch):
+		return main, true
+	case Equal(base, main):
+		return branch, true
+	}
+	return nil, false
+}
+
+// clone copies the pages, so that the copy can be changed in place. Targets are shared: they are replaced, never changed.
+func clone(pages []Page) []Page {
+	if pages == nil {
+		return nil
+	}
+	copied := slices.Clone(pages)
+	for i := range copied {
+		copied[i].Pages = clone(copied[i].Pages)
+	}
+	return copied
+}
+
+// size counts the pages.
+func size(pages []Page) int {
+	n := 0
+	Walk(pages, func(Placed) bool { n++; return true })
+	return n
+}
+
+// height counts the levels from a page down, the page's own included.
+func height(page *Page) int {
+	below := 0
+	for i := range page.Pages {
+		below = max(below, height(&page.Pages[i]))
+	}
+	return below + 1
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Document is a rich document under the hash of its canonical JSON, which never changes.
+type Document struct {
+	Hash    string
+	Content []byte
+}
+
+// NewDocument makes the stored form of a document that is normalized and checked.
+func NewDocument(d schema.Document) (Document, error) {
+	encoded, err := json.Marshal(d)
+	if err != nil {
+		return Document{}, schema.Internal(err)
+	}
+	return Document{Hash: hashOf(encoded), Content: encoded}, nil
+}
+
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func insertDocuments(ctx context.Context, q *db.Queries, organizationID string, documents []Document) error {
+	if len(documents) == 0 {
+		return nil
+	}
+	byHash := make(map[string]string, len(documents))
+	for _, d := range documents {
+		byHash[d.Hash] = string(d.Content)
+	}
+	insert := db.InsertDocumentsParams{OrganizationID: organizationID, Hashes: slices.Sorted(maps.Keys(byHash))}
+	for _, hash := range insert.Hashes {
+		insert.Contents = append(insert.Contents, byHash[hash])
+	}
+	return interpret(q.InsertDocuments(ctx, insert), "document")
+}
+
+// Documents reads documents of an organization by their hashes. Each of them must be there: a revision that names a
+// document is stored after it.
+func (s *Store) Documents(ctx context.Context, organizationID string, hashes []string) (map[string]schema.Document, error) {
+	return documents(ctx, s.queries, organizationID, hashes)
+}
+
+func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]schema.Document, error) {
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	rows, err := q.DocumentsByHash(ctx, db.DocumentsByHashParams{OrganizationID: organizationID, Hashes: hashes})
+	if err != nil {
+		return nil, interpret(err, "documents")
+	}
+	found := make(map[string]schema.Document, len(rows))
+	for _, row := range rows {
+		var d schema.Document
+		if err := json.Unmarshal(row.Content, &d); err != nil {
+			return nil, schema.Internal(err)
+		}
+		found[row.Hash] = d
+	}
+	for _, hash := range hashes {
+		if _, ok := found[hash]; !ok {
+			return nil, schema.NotFound("document")
+		}
+	}
+	return found, nil
+}
