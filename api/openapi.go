@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -125,6 +126,14 @@ func (d *openAPIWriter) success(op *Operation) (dict, error) {
 		return out, nil
 	case response == reflect.TypeFor[Encoded]():
 		out["content"] = mediaOf("application/json", dict{"type": "object"})
+		return out, nil
+	}
+	if response == reflect.TypeFor[File]() {
+		media := dict{}
+		for _, produced := range op.Produces {
+			maps.Copy(media, mediaOf(produced, dict{"type": "string", "format": "binary"}))
+		}
+		out["content"] = media
 		return out, nil
 	}
 	of, err := d.typeSchema(response, rule{}, "")
