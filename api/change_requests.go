@@ -73,13 +73,14 @@ type listChangeRequestsRequest struct {
 	Statuses    []string `query:"status" each:"enum=changeRequestStatus"`
 	Creator     *string  `query:"creator"`
 	Contributor *string  `query:"contributor"`
+	Reviewer    *string  `query:"requestedReviewer"`
 	Cluster     *string  `query:"conversationsIssuesCluster"`
 	OrderBy     *string  `query:"orderBy" rules:"enum=changeRequestOrder,default=updatedAt"`
 }
 
 func (r *listChangeRequestsRequest) filter() store.ChangeRequestFilter {
 	filter := store.ChangeRequestFilter{
-		Statuses: r.Statuses, Creator: r.Creator, Contributor: r.Contributor, Cluster: r.Cluster,
+		Statuses: r.Statuses, Creator: r.Creator, Contributor: r.Contributor, Reviewer: r.Reviewer, Cluster: r.Cluster,
 		ByCreation: or(r.OrderBy, orderByUpdate) == orderByCreation,
 	}
 	if filter.Statuses == nil {
@@ -113,8 +114,8 @@ func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error),
 ) (schema.List[schema.ChangeRequest], error) {
-	name := fmt.Sprintf("change requests %s %q %q %q %q %t", of, filter.Statuses, or(r.Creator, ""), or(r.Contributor, ""),
-		or(r.Cluster, ""), filter.ByCreation)
+	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, or(r.Creator, ""), or(r.Contributor, ""),
+		or(r.Reviewer, ""), or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
 	return listKeyed(name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -181,6 +182,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	open1, open2 := create(schema.RoleAdmin, "open"), create(schema.RoleEdit, "open")
 	draft, archived := create(schema.RoleEdit, "draft"), create(schema.RoleAdmin, "archived")
 	h.exec("update change_requests set cluster_id = 'c1' where id = $1", draft)
+	ask[json.RawMessage](h, schema.RoleAdmin, "POST", h.requestPath(open2)+"/requested-reviewers", `{"users":["`+h.ours.Users[schema.RoleReview].ID+`"]}`, 200)
 	// An edit by somebody else makes the older one the first, and its author a contributor.
 	h.changeContent(schema.RoleReview, open1, `{"operation":"insert_page","title":"New"}`)
 	admin, editor, reviewer := h.ours.Users[schema.RoleAdmin].ID, h.ours.Users[schema.RoleEdit].ID, h.ours.Users[schema.RoleReview].ID
@@ -193,10 +195,12 @@ func TestListsOfChangeRequests(t *testing.T) {
 			"?status=draft":                               {draft},
 			"?status=merged":                              {},
 			"?status=draft&status=archived":               {archived, draft},
-			"?status=draft,archived,open":                 {open1, archived, draft, open2},
+			"?status=draft,archived,open":                 {open1, open2, archived, draft},
 			"?creator=" + admin:                           {open1},
 			"?creator=" + editor:                          {open2},
 			"?contributor=" + reviewer:                    {open1},
+			"?requestedReviewer=" + reviewer:              {open2},
+			"?requestedReviewer=" + admin:                 {},
 			"?contributor=" + admin:                       {open1},
 			"?contributor=nobody":                         {},
 			"?conversationsIssuesCluster=c1":              {},
@@ -221,7 +225,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 			}
 			page = got.Next.Page
 		}
-		if fmt.Sprint(walked) != fmt.Sprint([]string{open1, archived, draft, open2}) {
+		if fmt.Sprint(walked) != fmt.Sprint([]string{open1, open2, archived, draft}) {
 			t.Errorf("%s by pages: %v", list, walked)
 		}
 		token := readPage(t, h, list+"?limit=1").Next.Page

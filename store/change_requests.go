@@ -170,7 +170,9 @@ type ChangeRequestFilter struct {
 	Statuses    []string
 	Creator     *string
 	Contributor *string
-	Cluster     *string
+	// Reviewer is who was asked to review.
+	Reviewer *string
+	Cluster  *string
 	// ByCreation sorts by the time of creation instead of that of the last change; the latest come first.
 	ByCreation bool
 }
@@ -218,14 +220,14 @@ func (s *Store) ListChangeRequestsInSpace(
 	ctx context.Context, spaceID string, filter ChangeRequestFilter, after ChangeRequestPosition, size int,
 ) (Page[ChangeRequestRow], error) {
 	total, err := s.queries.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
-		SpaceID: spaceID, Statuses: filter.Statuses, Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor,
+		SpaceID: spaceID, Statuses: filter.Statuses, Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer,
 	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
 	params := db.ListChangeRequestsInSpaceByUpdateParams{
 		SpaceID: spaceID, Before: after.Time, BeforeID: after.ID, Statuses: filter.Statuses, Creator: filter.Creator,
-		Cluster: filter.Cluster, Contributor: filter.Contributor, PageSize: pageSize(size),
+		Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
 	}
 	if filter.ByCreation {
 		rows, err := s.queries.ListChangeRequestsInSpaceByCreation(ctx, db.ListChangeRequestsInSpaceByCreationParams(params))
@@ -242,14 +244,14 @@ func (s *Store) ListChangeRequestsInOrganization(
 ) (Page[ChangeRequestRow], error) {
 	total, err := s.queries.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
 		OrganizationID: organizationID, HiddenToo: hiddenToo, Statuses: filter.Statuses, Creator: filter.Creator,
-		Cluster: filter.Cluster, Contributor: filter.Contributor,
+		Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer,
 	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
 	params := db.ListChangeRequestsInOrganizationByUpdateParams{
 		OrganizationID: organizationID, HiddenToo: hiddenToo, Before: after.Time, BeforeID: after.ID, Statuses: filter.Statuses,
-		Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, PageSize: pageSize(size),
+		Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
 	}
 	if filter.ByCreation {
 		rows, err := s.queries.ListChangeRequestsInOrganizationByCreation(

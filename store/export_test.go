@@ -53,6 +53,9 @@ func ListQueries() map[string]ListQuery {
 	return queries
 }
 
+// QueryText gives a query as it is sent.
+func QueryText(name string) string { return queryTexts()[name] }
+
 func queryTexts() map[string]string {
 	texts := map[string]string{}
 	for _, text := range read(generated, "db") {

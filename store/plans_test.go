@@ -117,6 +117,8 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 		return "now() - g * interval '1 minute'"
 	case "jsonb":
 		value = "'{}'::" + c.Type
+	case "tsvector":
+		value = "to_tsvector('simple', 'v' || g % 100)"
 	case "bytea":
 		value = "sha256(g::text::bytea)"
 	case "text[]":

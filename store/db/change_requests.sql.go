@@ -76,6 +76,8 @@ where c.organization_id = $1
   and ($5::text is null or c.cluster_id = $5)
   and ($6::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $6))
+  and ($7::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $7))
 `
 
 type CountChangeRequestsInOrganizationParams struct {
@@ -85,9 +87,10 @@ type CountChangeRequestsInOrganizationParams struct {
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
+	Reviewer       *string
 }
 
-// Index: change_requests_organization_updated.
+// No index: of those that begin with the organization, any does.
 func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg CountChangeRequestsInOrganizationParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countChangeRequestsInOrganization,
 		arg.OrganizationID,
@@ -96,6 +99,7 @@ func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg Cou
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -111,6 +115,8 @@ where c.space_id = $1
   and ($4::text is null or c.cluster_id = $4)
   and ($5::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $5))
+  and ($6::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $6))
 `
 
 type CountChangeRequestsInSpaceParams struct {
@@ -119,9 +125,10 @@ type CountChangeRequestsInSpaceParams struct {
 	Creator     *string
 	Cluster     *string
 	Contributor *string
+	Reviewer    *string
 }
 
-// Index: change_requests_space_updated.
+// No index: of those that begin with the space, any does.
 func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChangeRequestsInSpaceParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countChangeRequestsInSpace,
 		arg.SpaceID,
@@ -129,6 +136,7 @@ func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChang
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -208,8 +216,10 @@ where c.organization_id = $1
   and ($7::text is null or c.cluster_id = $7)
   and ($8::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+  and ($9::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $9))
 order by c.created_at desc, c.id desc
-limit $9
+limit $10
 `
 
 type ListChangeRequestsInOrganizationByCreationParams struct {
@@ -221,6 +231,7 @@ type ListChangeRequestsInOrganizationByCreationParams struct {
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
+	Reviewer       *string
 	PageSize       int32
 }
 
@@ -240,6 +251,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -290,8 +302,10 @@ where c.organization_id = $1
   and ($7::text is null or c.cluster_id = $7)
   and ($8::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+  and ($9::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $9))
 order by c.updated_at desc, c.id desc
-limit $9
+limit $10
 `
 
 type ListChangeRequestsInOrganizationByUpdateParams struct {
@@ -303,6 +317,7 @@ type ListChangeRequestsInOrganizationByUpdateParams struct {
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
+	Reviewer       *string
 	PageSize       int32
 }
 
@@ -322,6 +337,7 @@ func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, 
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -371,8 +387,10 @@ where c.space_id = $1
   and ($6::text is null or c.cluster_id = $6)
   and ($7::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
+  and ($8::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
 order by c.created_at desc, c.id desc
-limit $8
+limit $9
 `
 
 type ListChangeRequestsInSpaceByCreationParams struct {
@@ -383,6 +401,7 @@ type ListChangeRequestsInSpaceByCreationParams struct {
 	Creator     *string
 	Cluster     *string
 	Contributor *string
+	Reviewer    *string
 	PageSize    int32
 }
 
@@ -401,6 +420,7 @@ func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg L
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -450,8 +470,10 @@ where c.space_id = $1
   and ($6::text is null or c.cluster_id = $6)
   and ($7::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
+  and ($8::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
 order by c.updated_at desc, c.id desc
-limit $8
+limit $9
 `
 
 type ListChangeRequestsInSpaceByUpdateParams struct {
@@ -462,6 +484,7 @@ type ListChangeRequestsInSpaceByUpdateParams struct {
 	Creator     *string
 	Cluster     *string
 	Contributor *string
+	Reviewer    *string
 	PageSize    int32
 }
 
@@ -480,6 +503,7 @@ func (q *Queries) ListChangeRequestsInSpaceByUpdate(ctx context.Context, arg Lis
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
+		arg.Reviewer,
 		arg.PageSize,
 	)
 	if err != nil {

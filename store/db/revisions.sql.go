@@ -48,7 +48,7 @@ type RevisionByIDParams struct {
 	ID      string
 }
 
-// Index: revisions_pkey.
+// Index: revisions_space (space_id, id).
 func (q *Queries) RevisionByID(ctx context.Context, arg RevisionByIDParams) (Revision, error) {
 	row := q.db.QueryRow(ctx, revisionByID, arg.SpaceID, arg.ID)
 	var i Revision
@@ -75,7 +75,7 @@ type RevisionsByIDParams struct {
 	Ids     []string
 }
 
-// Index: revisions_pkey.
+// Index: revisions_space (space_id, id).
 func (q *Queries) RevisionsByID(ctx context.Context, arg RevisionsByIDParams) ([]Revision, error) {
 	rows, err := q.db.Query(ctx, revisionsByID, arg.SpaceID, arg.Ids)
 	if err != nil {

@@ -54,6 +54,8 @@ where c.space_id = sqlc.arg(space_id)
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
 order by c.updated_at desc, c.id desc
 limit sqlc.arg(page_size);
 
@@ -68,11 +70,13 @@ where c.space_id = sqlc.arg(space_id)
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
 order by c.created_at desc, c.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInSpace :one
--- Index: change_requests_space_updated.
+-- No index: of those that begin with the space, any does.
 select count(*)
 from change_requests c
 where c.space_id = sqlc.arg(space_id)
@@ -80,7 +84,9 @@ where c.space_id = sqlc.arg(space_id)
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)));
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)));
 
 -- name: ListChangeRequestsInOrganizationByUpdate :many
 -- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
@@ -94,6 +100,8 @@ where c.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
 order by c.updated_at desc, c.id desc
 limit sqlc.arg(page_size);
 
@@ -109,11 +117,13 @@ where c.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
       select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
 order by c.created_at desc, c.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInOrganization :one
--- Index: change_requests_organization_updated.
+-- No index: of those that begin with the organization, any does.
 select count(*)
 from change_requests c join spaces s on s.id = c.space_id
 where c.organization_id = sqlc.arg(organization_id)
@@ -122,4 +132,6 @@ where c.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)));
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
+  and (sqlc.narg(reviewer)::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)));
