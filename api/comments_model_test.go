@@ -204,11 +204,11 @@ func (m *commentModel) compare(rt *rapid.T) {
 		return found
 	}
 	open := with(func(c *modelComment) bool { return c.Status == "open" })
-	same("open", open, m.h.ids("read", m.base+"?order=asc&status=open"))
-	same("of a page", with(func(c *modelComment) bool { return c.Page == "q" }), m.h.ids("read", m.base+"?order=asc&targetPage=q"))
+	same("open", open, m.h.ids(m.base+"?order=asc&status=open", m.h.ours.Tokens["read"]))
+	same("of a page", with(func(c *modelComment) bool { return c.Page == "q" }), m.h.ids(m.base+"?order=asc&targetPage=q", m.h.ours.Tokens["read"]))
 	newest := slices.Clone(m.ids)
 	slices.Reverse(newest)
-	same("newest", newest, m.h.ids("read", m.base))
+	same("newest", newest, m.h.ids(m.base, m.h.ours.Tokens["read"]))
 	list := m.h.send("read", "GET", m.base+"?order=asc&limit=1000", nil, listShape(commentShape))
 	for i, item := range list["items"].([]any) {
 		shown := item.(map[string]any)

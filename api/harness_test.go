@@ -169,7 +169,6 @@ func init() {
 	for id, body := range map[string]string{
 		"createOrganization":    `{"title":"Fresh"}`,
 		"createSite":            `{}`,
-		"createSpace":           `{}`,
 		"trackEventsInSiteById": `{"events":[]}`,
 		"aggregateSiteEvents":   `{"range":"last7Days"}`,
 	} {
@@ -346,4 +345,31 @@ func (h *harness) rows() map[string]int {
 		counts[table] = n
 	}
 	return counts
+}
+
+// ids lists a path to its end, three at a time, and checks the count.
+func (h *harness) ids(path, token string) []string {
+	h.t.Helper()
+	ids := []string{}
+	join := "?"
+	if strings.Contains(path, "?") {
+		join = "&"
+	}
+	for page := ""; ; {
+		var got idPage
+		a := h.do("GET", path+join+"limit=3&page="+page, token, nil)
+		if err := json.Unmarshal(a.body, &got); err != nil || a.status != http.StatusOK {
+			h.t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		for _, item := range got.Items {
+			ids = append(ids, item.ID)
+		}
+		if got.Next == nil {
+			if int(got.Count) != len(ids) {
+				h.t.Errorf("%s: count %d of %d", path, got.Count, len(ids))
+			}
+			return ids
+		}
+		page = got.Next.Page
+	}
 }

@@ -170,14 +170,14 @@ func TestReviews(t *testing.T) {
 	}
 	want := func(all, current []string) {
 		t.Helper()
-		if got := h.ids("read", path+"/reviews"); !slices.Equal(got, all) {
+		if got := h.ids(path+"/reviews", h.ours.Tokens["read"]); !slices.Equal(got, all) {
 			t.Errorf("all: %q, want %q", got, all)
 		}
-		if got := h.ids("read", path+"/reviews?outdated=false"); !slices.Equal(got, current) {
+		if got := h.ids(path+"/reviews?outdated=false", h.ours.Tokens["read"]); !slices.Equal(got, current) {
 			t.Errorf("current: %q, want %q", got, current)
 		}
 		old := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(current, id) })
-		if got := h.ids("read", path+"/reviews?outdated=true"); !slices.Equal(got, old) {
+		if got := h.ids(path+"/reviews?outdated=true", h.ours.Tokens["read"]); !slices.Equal(got, old) {
 			t.Errorf("outdated: %q, want %q", got, old)
 		}
 	}
@@ -195,7 +195,7 @@ func TestReviews(t *testing.T) {
 	if comment["target"].(map[string]any)["review"] != a || comment["body"].(map[string]any)["markdown"] != "No." {
 		t.Errorf("%v", comment)
 	}
-	if got := h.ids("read", path+"/comments"); !slices.Equal(got, []string{comment["id"].(string)}) {
+	if got := h.ids(path+"/comments", h.ours.Tokens["read"]); !slices.Equal(got, []string{comment["id"].(string)}) {
 		t.Errorf("%q", got)
 	}
 	b, review := submit("create", `{"status":"approved","comment":{}}`)
@@ -274,13 +274,13 @@ func TestReviewsAtTheSameTime(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if got := h.ids("read", path+"/reviews"); len(got) != 8 {
+	if got := h.ids(path+"/reviews", h.ours.Tokens["read"]); len(got) != 8 {
 		t.Errorf("%d reviews", len(got))
 	}
-	if got := h.ids("read", path+"/reviews?outdated=false"); len(got) > 1 {
+	if got := h.ids(path+"/reviews?outdated=false", h.ours.Tokens["read"]); len(got) > 1 {
 		t.Errorf("%d reviews of one user count", len(got))
 	}
-	if got := h.ids("read", path+"/comments?status=open"); len(got) != 8 {
+	if got := h.ids(path+"/comments?status=open", h.ours.Tokens["read"]); len(got) != 8 {
 		t.Errorf("%d comments", len(got))
 	}
 }

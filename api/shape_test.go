@@ -129,6 +129,8 @@ var (
 	visibility = one("public", "unlisted", "share-link", "visitor-auth", "in-collection", "private")
 	siteType   = one("basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium")
 
+	mergeRuleShape = shape{"rule": text(1, 100), "users?": list(id), "expression?": text(0, 1024)}
+
 	userShape = shape{
 		"object": one("user"), "id": id, "displayName": text(1, 1000), "email?": text(3, 300), "photoURL?": uri,
 		"urls": object(shape{"location": uri}),
@@ -137,7 +139,7 @@ var (
 		"object": one("organization"), "id": id, "title": text(2, 255), "createdAt": timestamp, "emailDomains": list(text(1, 253)),
 		"type": one("business", "community"), "inviteLinks": boolean,
 		"plan":        one("free_2024", "plus_2024", "pro_2024", "enterprise_2024", "community_2024", "free", "plus", "pro", "internal"),
-		"mergeRules":  object(shape{"type": one("rules", "none"), "rules?": list(object(shape{"rule": text(1, 100)}))}),
+		"mergeRules":  object(shape{"type": one("rules", "none"), "rules?": list(object(mergeRuleShape))}),
 		"defaultRole": one(append(role, nil)...),
 		"trial": object(shape{
 			"status": one("notapplicable", "none", "active", "ended", "expired"), "count": count, "endDate?": timestamp,
@@ -159,7 +161,7 @@ var (
 	spaceShape = shape{
 		"object": one("space"), "id": id, "title": text(0, 50), "emoji": text(1, 50), "visibility": visibility,
 		"createdAt": timestamp, "updatedAt": timestamp, "deletedAt?": timestamp, "editMode?": one("live", "locked"),
-		"mergeRules":   object(shape{"type": one("inherit", "rules", "none"), "rules?": list(object(shape{"rule": text(1, 100)}))}),
+		"mergeRules":   object(shape{"type": one("inherit", "rules", "none"), "rules?": list(object(mergeRuleShape))}),
 		"urls":         object(shape{"location": uri, "app": uri, "published?": uri, "public?": uri, "icon?": text(1, 2048)}),
 		"organization": id, "parent?": id, "language?": text(2, 5), "revision": id,
 		"defaultLevel": one(append(role, nil, "inherit")...),

@@ -84,6 +84,3 @@ func read(files embed.FS, dir string) []string {
 
 // Trace lets a test listen to the statements of a Store that is not started yet.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
-
-// QueryText gives a query as it is sent.
-func QueryText(name string) string { return queryTexts()[name] }

@@ -110,7 +110,7 @@ with open as (
     select o.id, o.default_role, u.id as user_id
     from organizations o join users u on u.id = sqlc.arg(user_id)
     where o.id = sqlc.arg(organization_id)
-      and lower(split_part(u.email, '@', 2)) = any(select lower(d) from unnest(o.email_domains) d)
+      and lower(substring(u.email from '[^@]*$')) = any(select lower(d) from unnest(o.email_domains) d)
 ), joined as (
     insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
     on conflict (user_id, organization_id) do nothing
