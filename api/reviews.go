@@ -123,7 +123,7 @@ func (h *reviews) rightsOn(ctx context.Context, userID, spaceID string) (Rights,
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return 0, nil
 	}
-	return spaceRights(access.Role, access.Space), err
+	return contentRights(access.ContentAccess), err
 }
 
 // unique drops repeats and keeps the order.

@@ -63,3 +63,15 @@ func (b Body) Problems(field string) []Detail {
 	}
 	return nil
 }
+
+// OpenAPISchema describes the three forms.
+func (Body) OpenAPISchema() map[string]any {
+	one := func(name string, of map[string]any) map[string]any {
+		return map[string]any{"type": "object", "required": []any{name}, "properties": map[string]any{name: of}}
+	}
+	return map[string]any{"oneOf": []any{
+		one("markdown", map[string]any{"type": "string", "maxLength": MaxMarkdown}),
+		one("document", map[string]any{"type": "object"}),
+		map[string]any{"type": "object", "additionalProperties": false},
+	}}
+}

@@ -5,6 +5,20 @@ import (
 	"strings"
 )
 
+// MergeRules say what a change request must satisfy before it may be merged: the type `none`, the type `rules` with a list,
+// or on a space the type `inherit`.
+type MergeRules struct {
+	Type  string      `json:"type"`
+	Rules []MergeRule `json:"rules,omitzero"`
+}
+
+// MergeRule is one rule; Users and Expression belong to the rules that take them.
+type MergeRule struct {
+	Rule       string   `json:"rule"`
+	Users      []string `json:"users,omitzero"`
+	Expression string   `json:"expression,omitempty"`
+}
+
 // MergeFacts are what merge rules look at.
 type MergeFacts struct {
 	// Actor is the user who merges, and Author the one who made the change request.
@@ -93,6 +107,25 @@ var mergeRules = []struct {
 		}
 		return ""
 	}},
+}
+
+// MergeRuleKinds says of every rule what it takes beside its name.
+func MergeRuleKinds() map[string]MergeRuleKind {
+	kinds := map[string]MergeRuleKind{
+		// These are kept, and refuse every merge: see Problems.
+		"require_agent_review": {},
+		"custom":               {Expression: true},
+	}
+	for _, row := range mergeRules {
+		kinds[row.name] = MergeRuleKind{Users: row.users}
+	}
+	return kinds
+}
+
+// MergeRuleKind says what a rule takes.
+type MergeRuleKind struct {
+	Users      bool
+	Expression bool
 }
 
 func (f MergeFacts) approvedBy(user string) bool {

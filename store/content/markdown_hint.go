@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
@@ -68,4 +69,18 @@ func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
 		newline = 1
 	}
 	reader.Advance(segment.Len() - newline)
+}
+
+// taskParser is goldmark's, but for the rule that a space or the end of the line follows: - [x](/) is a link in a list.
+type taskParser struct{ parser.InlineParser }
+
+func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }
+
+var taskBox = regexp.MustCompile(`^\[[ xX]\](\s|$)`)
+
+func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	if line, _ := block.PeekLine(); !taskBox.Match(line) {
+		return nil
+	}
+	return p.InlineParser.Parse(parent, block, pc)
 }

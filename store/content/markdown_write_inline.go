@@ -33,7 +33,7 @@ type run struct {
 // character, so what has marks or links is read again as a check: if it comes out otherwise, the next plainer way is tried,
 // and the last has only text, which always holds.
 func inlineMarkdown(nodes []schema.Node, where place) string {
-	runs := merge(runsOf(nodes, where))
+	runs := bridge(merge(runsOf(nodes, where)))
 	if where != inParagraph {
 		for i := range runs {
 			runs[i].text = strings.ReplaceAll(runs[i].text, "\n", " ")
@@ -151,6 +151,20 @@ func merge(runs []run) []run {
 		}
 	}
 	return merged
+}
+
+// bridge gives spaces the marks that both their neighbours have: nobody sees marks on them, and what is written should not
+// depend on them.
+func bridge(runs []run) []run {
+	for i := range runs {
+		if r := &runs[i]; r.link == "" && strings.TrimSpace(r.text) == "" {
+			r.marks = 0
+			if i > 0 && i+1 < len(runs) {
+				r.marks = runs[i-1].marks & runs[i+1].marks &^ markCode
+			}
+		}
+	}
+	return merge(runs)
 }
 
 // signature says what a reader sees: characters with their marks, spaces without, because marks stop short of spaces.

@@ -509,6 +509,7 @@ type RepliersOfCommentsRow struct {
 }
 
 // Index: comments_thread (thread_id, posted_at, id).
+// Sorts: the people who replied on one page of comments.
 func (q *Queries) RepliersOfComments(ctx context.Context, commentIds []string) ([]RepliersOfCommentsRow, error) {
 	rows, err := q.db.Query(ctx, repliersOfComments, commentIds)
 	if err != nil {

@@ -48,6 +48,17 @@ type ChangeRequestReviewer struct {
 	CreatedAt       time.Time
 }
 
+type Collection struct {
+	ID             string
+	OrganizationID string
+	ParentID       *string
+	Title          string
+	Description    string
+	DefaultLevel   *string
+	Position       string
+	CreatedAt      time.Time
+}
+
 type Comment struct {
 	ID              string
 	SpaceID         string
@@ -78,11 +89,29 @@ type CommentReaction struct {
 	ReactedAt time.Time
 }
 
+type ContentAccess struct {
+	ContentID string
+	Level     *string
+	GrantRank int32
+}
+
+type Grant struct {
+	OrganizationID string
+	CollectionID   *string
+	SpaceID        *string
+	UserID         *string
+	TeamID         *string
+	Role           string
+	CreatedAt      time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
 	Role           *string
 	JoinedAt       time.Time
+	LastSeenAt     *time.Time
+	Sso            bool
 }
 
 type Organization struct {
@@ -94,6 +123,12 @@ type Organization struct {
 	InviteLinks  bool
 	DefaultRole  *string
 	CreatedAt    time.Time
+	Hostname     *string
+	Logo         *string
+	DefaultSite  *string
+	MergeRules   []byte
+	Sso          bool
+	Ai           bool
 }
 
 type Revision struct {
@@ -146,12 +181,30 @@ type Space struct {
 	Revision            string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
+	ParentID            *string
+	Position            string
+	Icon                *string
+	MergeRules          []byte
 	OpenComments        int64
 	ChangeRequests      int32
 	ChangeRequestsOpen  int32
 	ChangeRequestsDraft int32
 	ChangeRequestNumber int32
 	ResolvedComments    int64
+}
+
+type Team struct {
+	ID             string
+	OrganizationID string
+	Title          string
+	CreatedAt      time.Time
+}
+
+type TeamMember struct {
+	TeamID         string
+	UserID         string
+	OrganizationID string
+	Role           string
 }
 
 type Token struct {

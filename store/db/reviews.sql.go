@@ -274,7 +274,7 @@ type RequestedReviewersParams struct {
 	UserIds         []string
 }
 
-// Index: change_request_reviewers_pkey (change_request_id, user_id).
+// By either index of the two columns.
 func (q *Queries) RequestedReviewers(ctx context.Context, arg RequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, requestedReviewers, arg.ChangeRequestID, arg.UserIds)
 	if err != nil {
@@ -310,7 +310,7 @@ type ReviewParams struct {
 	ChangeRequestID string
 }
 
-// Index: change_request_reviews_pkey (id).
+// Index: change_request_reviews_request (change_request_id, id).
 func (q *Queries) Review(ctx context.Context, arg ReviewParams) (ChangeRequestReview, error) {
 	row := q.db.QueryRow(ctx, review, arg.ID, arg.ChangeRequestID)
 	var i ChangeRequestReview
@@ -347,6 +347,7 @@ type ReviewStateRow struct {
 
 // Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
 // Index: change_request_reviewers_pkey, change_request_reviews_newest.
+// Sorts: the people of one change request.
 func (q *Queries) ReviewState(ctx context.Context, changeRequestID string) ([]ReviewStateRow, error) {
 	rows, err := q.db.Query(ctx, reviewState, changeRequestID)
 	if err != nil {

@@ -126,6 +126,7 @@ order by comment_id, position;
 
 -- name: RepliersOfComments :many
 -- Index: comments_thread (thread_id, posted_at, id).
+-- Sorts: the people who replied on one page of comments.
 select thread_id, author_id, count(*) as replies, max(coalesce(edited_at, posted_at))::timestamptz as updated_at from comments
 where thread_id = any(sqlc.arg(comment_ids)::text[])
 group by thread_id, author_id

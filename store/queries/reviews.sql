@@ -36,7 +36,7 @@ limit sqlc.arg(page_size);
 select count(*) from change_request_reviewers where change_request_id = $1;
 
 -- name: RequestedReviewers :many
--- Index: change_request_reviewers_pkey (change_request_id, user_id).
+-- By either index of the two columns.
 select * from change_request_reviewers
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]);
 
@@ -51,7 +51,7 @@ values (sqlc.arg(id), sqlc.arg(change_request_id), sqlc.arg(user_id), sqlc.arg(r
 returning *;
 
 -- name: Review :one
--- Index: change_request_reviews_pkey (id).
+-- Index: change_request_reviews_request (change_request_id, id).
 select * from change_request_reviews where id = sqlc.arg(id) and change_request_id = sqlc.arg(change_request_id);
 
 -- name: ListReviews :many
@@ -71,6 +71,7 @@ where change_request_id = sqlc.arg(change_request_id)
 -- name: ReviewState :many
 -- Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
 -- Index: change_request_reviewers_pkey, change_request_reviews_newest.
+-- Sorts: the people of one change request.
 select coalesce(r.user_id, v.user_id)::text as user_id, (r.user_id is not null)::boolean as requested,
     coalesce(v.status, '')::text as status, coalesce(v.revision, '')::text as revision
 from (select * from change_request_reviewers where change_request_reviewers.change_request_id = sqlc.arg(change_request_id)) r
