@@ -395,6 +395,56 @@ func TestCommentLife(t *testing.T) {
 	}
 }
 
+// TestCommentPagesNeitherSkipNorRepeat walks both orders while comments come and go between the pages, several of them posted
+// at the same time: what was there all the time is seen exactly once, in order.
+func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	for name, path := range places(h) {
+		post := func() string {
+			return h.send("admin", "POST", path, `{"body":{}}`, commentShape)["id"].(string)
+		}
+		var stable, passing []string
+		for range 8 {
+			stable, passing = append(stable, post()), append(passing, post())
+		}
+		h.exec("update comments set posted_at = now() where id <> all($1)", passing[:4])
+		// The order of those with equal times is that of their ids.
+		order := h.ids("read", path+"?order=asc")
+		for _, direction := range []string{"asc", "desc"} {
+			var seen []string
+			for page := ""; ; {
+				got := readPage(t, h, path+"?limit=2&order="+direction+"&page="+page)
+				for _, item := range got.Items {
+					seen = append(seen, item.ID)
+				}
+				if got.Next == nil {
+					break
+				}
+				page = got.Next.Page
+				if gone := len(passing) - 1; gone >= 0 {
+					h.send("admin", "DELETE", path+"/"+passing[gone], nil, nil)
+					passing = passing[:gone]
+				}
+				if len(seen) < 9 {
+					post()
+				}
+			}
+			if len(slices.Compact(slices.Sorted(slices.Values(seen)))) != len(seen) {
+				t.Errorf("%s %s: seen twice: %q", name, direction, seen)
+			}
+			isStable := func(id string) bool { return slices.Contains(stable, id) }
+			want := slices.DeleteFunc(slices.Clone(order), func(id string) bool { return !isStable(id) })
+			if direction == "desc" {
+				slices.Reverse(want)
+			}
+			if got := slices.DeleteFunc(seen, func(id string) bool { return !isStable(id) }); !slices.Equal(got, want) {
+				t.Errorf("%s %s: seen %q, want %q", name, direction, got, want)
+			}
+		}
+	}
+}
+
 // TestBadComments stores nothing of any of them.
 func TestBadComments(t *testing.T) {
 	t.Parallel()

@@ -163,9 +163,9 @@ func TestCommentGoesOnce(t *testing.T) {
 	}
 }
 
-// TestCommentPlans fills a long discussion and reads the plans of the list and of what belongs to a page: whatever is asked
+// TestDiscussionPlans fills a long discussion and reads the plans of the list and of what belongs to a page: whatever is asked
 // for, rows are read by an index, in order, and none twice.
-func TestCommentPlans(t *testing.T) {
+func TestDiscussionPlans(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, storetest.URL(t))
 	for _, statement := range []string{
@@ -180,6 +180,12 @@ func TestCommentPlans(t *testing.T) {
 		`insert into comments (id, space_id, parent_id, author_id, body, revision)
 			select 'r' || g, 's' || g % 3, 'c' || g, 'u' || g % 50 + 1, '{}', 'r' from generate_series(1, 30000) g where g % 3 > 0`,
 		`insert into comment_reactions (comment_id, user_id, emoji) select 'c' || g, 'u' || g % 50 + 1, 'x' from generate_series(1, 30000) g where g % 3 > 0`,
+		`insert into change_requests (id, space_id, organization_id, number, status, created_by, revision, revision_initial)
+			select 'q' || g, 's1', 'o', g, 'open', 'u1', 'r', 'r' from generate_series(1, 500) g`,
+		`insert into change_request_reviewers (change_request_id, user_id, revision, requested_by)
+			select 'q' || q, 'u' || u, 'r', 'u1' from generate_series(1, 500) q, generate_series(1, 50) u`,
+		`insert into change_request_reviews (id, change_request_id, user_id, revision, status, superseded)
+			select 'v' || q || '-' || n, 'q' || q, 'u' || n % 50 + 1, 'r', 'approved', n > 49 from generate_series(1, 500) q, generate_series(0, 99) n`,
 		`vacuum analyze`,
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
@@ -213,9 +219,15 @@ func TestCommentPlans(t *testing.T) {
 	}
 	page := "'{" + strings.Join(ids, ",") + "}'"
 	for query, index := range map[string]string{
-		"ReactionsOfComments": "comment_reactions_comment", "RepliersOfComments": "comments_thread",
+		"ReactionsOfComments(" + page + ")": "comment_reactions_comment", "RepliersOfComments(" + page + ")": "comments_thread",
+		"CountComments('s1', null, null, null)": "comments_thread", "CountComments('s1', 'open', 'p7', null)": "comments_thread_page",
+		"ListReviews('q7', '', null, 'r', 51)": "change_request_reviews_request", "ListReviews('q7', 'v3', false, 'r', 51)": "change_request_reviews_request",
+		"CountReviews('q7', null, 'r')": "change_request_reviews", "CountReviews('q7', true, 'r')": "change_request_reviews",
+		"ListRequestedReviewers('q7', 'u3', 51)": "change_request_reviewers_pkey", "CountRequestedReviewers('q7')": "change_request_reviewers_pkey",
+		"ReviewState('q7')": "change_request_reviews_newest",
 	} {
-		if plan := explainWith(t, conn, store.QueryText(query), page); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") {
+		name, args, _ := strings.Cut(strings.TrimSuffix(query, ")"), "(")
+		if plan := explainWith(t, conn, store.QueryText(name), args); !strings.Contains(plan, index) || strings.Contains(plan, "Seq Scan") {
 			t.Errorf("%s: want %s, got\n%s", query, index, plan)
 		}
 	}

@@ -63,7 +63,16 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 // alternate runs both by turns, call by call, and compares each round's
 // medians in milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
-	var a, c, ratios []float64
+	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
+	if err != nil {
+		return compared{}, err
+	}
+	return c[0], nil
+}
+
+// alternateAt is alternate for several quantiles of the same calls.
+func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func() error) ([]compared, error) {
+	a, c, ratios := make([][]float64, len(quantiles)), make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
 	for round := range b.rounds + 1 {
 		var x, y []float64
 		for range times {
@@ -73,18 +82,25 @@ func (b *bench) alternate(times int, ours, ceiling func() error) (compared, erro
 			}{{ours, &x}, {ceiling, &y}} {
 				began := time.Now()
 				if err := side.f(); err != nil {
-					return compared{}, err
+					return nil, err
 				}
 				*side.to = append(*side.to, float64(time.Since(began))/float64(time.Millisecond))
 			}
 		}
 		// The first round fills caches.
-		if round > 0 {
-			a, c = append(a, quantile(x, 0.5)), append(c, quantile(y, 0.5))
-			ratios = append(ratios, a[round-1]/c[round-1])
+		if round == 0 {
+			continue
+		}
+		for i, q := range quantiles {
+			o, t := quantile(x, q), quantile(y, q)
+			a[i], c[i], ratios[i] = append(a[i], o), append(c[i], t), append(ratios[i], o/t)
 		}
 	}
-	return compared{spreadOf(a), spreadOf(c), spreadOf(ratios)}, nil
+	all := make([]compared, len(quantiles))
+	for i := range quantiles {
+		all[i] = compared{spreadOf(a[i]), spreadOf(c[i]), spreadOf(ratios[i])}
+	}
+	return all, nil
 }
 
 // statement is what the query service sent to the engine.

@@ -35,6 +35,7 @@ var parts = []part{
 	{"disk", allRoles, true, (*bench).diskRow},
 	{"aggregate", allRoles, true, (*bench).aggregateRow},
 	{"resources", allRoles, true, (*bench).resourceRows},
+	{"comments", allRoles, true, (*bench).commentRows},
 	{"fresh", allRoles, false, (*bench).freshRows},
 	{"intake", "api", false, (*bench).intakeRows},
 	{"sink", "api", true, (*bench).sinkRow},

@@ -19,7 +19,7 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of under a minute: its figures mean little."`
-	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,fresh,intake,sink"`
+	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink"`
 	Rounds      int      `help:"Rounds of each comparison, 0 for the default."`
 	Connections int      `help:"Connections of the loads, 0 for the default."`
 	Rate        float64  `help:"Events per second to try first for freshness." default:"50000"`
@@ -45,6 +45,7 @@ type scale struct {
 	dataset    int           // events that disk and aggregate are measured on
 	asks       int           // of one aggregate request in one round
 	calls      int           // of one resource operation in one round
+	comments   int           // in the discussion that comments are measured on
 	backlog    int           // events that the sink drains in one round
 	fresh      time.Duration
 	settle     time.Duration // after which the engine has merged what it wants to
@@ -55,11 +56,11 @@ type scale struct {
 var (
 	fullScale = scale{
 		rounds: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
-		asks: 8, calls: 100, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
+		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
 	}
 	quickScale = scale{
 		rounds: 2, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
-		asks: 3, calls: 5, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
+		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
 	}
 )
 

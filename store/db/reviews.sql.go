@@ -24,7 +24,7 @@ func (q *Queries) CountRequestedReviewers(ctx context.Context, changeRequestID s
 const countReviews = `-- name: CountReviews :one
 select count(*) from change_request_reviews
 where change_request_id = $1
-  and ($2::boolean is null or (superseded or revision <> $3) = $2)
+  and ($2::boolean is null or case when superseded then true else revision <> $3 end = $2)
 `
 
 type CountReviewsParams struct {
@@ -157,7 +157,7 @@ func (q *Queries) ListRequestedReviewers(ctx context.Context, arg ListRequestedR
 const listReviews = `-- name: ListReviews :many
 select id, change_request_id, user_id, revision, requested_by, status, superseded, created_at, updated_at from change_request_reviews
 where change_request_id = $1 and id > $2::text collate "C"
-  and ($3::boolean is null or (superseded or revision <> $4) = $3)
+  and ($3::boolean is null or case when superseded then true else revision <> $4 end = $3)
 order by id
 limit $5
 `

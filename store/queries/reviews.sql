@@ -58,7 +58,7 @@ select * from change_request_reviews where id = sqlc.arg(id) and change_request_
 -- Index: change_request_reviews_request (change_request_id, id).
 select * from change_request_reviews
 where change_request_id = sqlc.arg(change_request_id) and id > sqlc.arg(after)::text collate "C"
-  and (sqlc.narg(outdated)::boolean is null or (superseded or revision <> sqlc.arg(revision)) = sqlc.narg(outdated))
+  and (sqlc.narg(outdated)::boolean is null or case when superseded then true else revision <> sqlc.arg(revision) end = sqlc.narg(outdated))
 order by id
 limit sqlc.arg(page_size);
 
@@ -66,7 +66,7 @@ limit sqlc.arg(page_size);
 -- Index: change_request_reviews_request (change_request_id, id).
 select count(*) from change_request_reviews
 where change_request_id = sqlc.arg(change_request_id)
-  and (sqlc.narg(outdated)::boolean is null or (superseded or revision <> sqlc.arg(revision)) = sqlc.narg(outdated));
+  and (sqlc.narg(outdated)::boolean is null or case when superseded then true else revision <> sqlc.arg(revision) end = sqlc.narg(outdated));
 
 -- name: ReviewState :many
 -- Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store"
+)
+
+// commentRows compares a long discussion's list, its comments and new ones
+// with the store's own calls: the same statements through pgx without HTTP.
+func (b *bench) commentRows(ctx context.Context) error {
+	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
+	if err != nil {
+		return err
+	}
+	if err := st.Start(ctx); err != nil {
+		return err
+	}
+	defer st.Stop()
+	var user, made struct{ ID string }
+	if err := b.rig.call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, &user); err != nil {
+		return err
+	}
+	spaces := "/v1/orgs/" + url.PathEscape(b.rig.org) + "/spaces"
+	if err := b.rig.call(ctx, http.MethodPost, spaces, map[string]any{"title": "Comments"}, http.StatusCreated, &made); err != nil {
+		return err
+	}
+	place := store.Place{SpaceID: made.ID}
+	if err := b.fillComments(ctx, place.SpaceID, user.ID); err != nil {
+		return err
+	}
+	page, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 1)
+	if err != nil {
+		return err
+	}
+	if page.Total != int64(b.comments) || len(page.Rows) != 1 {
+		return fmt.Errorf("the space has %d comments, want %d", page.Total, b.comments)
+	}
+	newest := page.Rows[0].ID
+	// Both sides begin with who may do it.
+	allowed := func() error { _, err := st.Space(ctx, user.ID, place.SpaceID); return err }
+	path := "/v1/spaces/" + url.PathEscape(place.SpaceID) + "/comments"
+	for _, op := range []struct {
+		name, method, path, body string
+		bare                     func() error
+	}{
+		{fmt.Sprintf("list 50 of %d comments", b.comments), http.MethodGet, path + "?limit=50", "", func() error {
+			_, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 50)
+			return err
+		}},
+		{"read a comment", http.MethodGet, path + "/" + url.PathEscape(newest), "", func() error {
+			_, err := st.Comment(ctx, store.CommentRef{Place: place, ID: newest})
+			return err
+		}},
+		{"post a comment", http.MethodPost, path, `{"body":{"markdown":"Benchmark"}}`, func() error {
+			_, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: user.ID, Body: []byte(`{"markdown":"Benchmark"}`)})
+			return err
+		}},
+	} {
+		send, done, err := b.rig.again(op.method, op.path, []byte(op.body), http.StatusOK)
+		if err != nil {
+			return err
+		}
+		c, err := b.alternateAt([]float64{0.5, 0.99}, b.calls, send, func() error {
+			if err := allowed(); err != nil {
+				return err
+			}
+			return op.bare()
+		})
+		done()
+		if err != nil {
+			return fmt.Errorf("%s: %w", op.name, err)
+		}
+		b.report.compare(op.name+", p50", "the same statements through pgx", "ms", c[0], &budget{AtMost: 1.5})
+		b.report.compare(op.name+", p99", "the same statements through pgx", "ms", c[1], nil)
+	}
+	return nil
+}
+
+// fillComments makes a long discussion by statements of its own, because a
+// hundred thousand requests would take minutes: every third comment has a
+// reaction and every fifth a reply.
+func (b *bench) fillComments(ctx context.Context, space, user string) error {
+	progress("writing %d comments", b.comments)
+	conn, err := pgx.Connect(ctx, b.rig.engines.PostgresURL)
+	if err != nil {
+		return fmt.Errorf("cannot reach Postgres: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	const body = `'{"markdown":"This **sentence** says something that [somebody](https://example.com) will want to discuss."}'`
+	for _, statement := range []string{
+		`insert into comments (id, space_id, author_id, body, revision, replies, posted_at)
+			select 'c' || g, $1, $2, ` + body + `, 'r', (g % 5 = 0)::int, now() - g * interval '1 second' from generate_series(1, $3::int) g`,
+		`insert into comments (id, space_id, parent_id, author_id, body, revision)
+			select 'r' || g, $1, 'c' || g, $2, ` + body + `, 'r' from generate_series(5, $3::int, 5) g`,
+		`insert into comment_reactions (comment_id, user_id, emoji)
+			select 'c' || g, $2, '1f44d' from generate_series(3, $3::int, 3) g where $1 <> ''`,
+		`update spaces set open_comments = $3::int where id = $1 and $2 <> ''`,
+	} {
+		if _, err := conn.Exec(ctx, statement, space, user, b.comments); err != nil {
+			return fmt.Errorf("cannot write comments: %w", err)
+		}
+	}
+	if _, err := conn.Exec(ctx, "vacuum analyze comments, comment_reactions"); err != nil {
+		return fmt.Errorf("cannot analyze comments: %w", err)
+	}
+	return nil
+}
