@@ -69,3 +69,13 @@ func (s *Store) ListSpaces(
 	}
 	return pageOf(rows, size, total), nil
 }
+
+// SpacesByID reads those of the spaces that are the organization's, by their ids.
+func (s *Store) SpacesByID(ctx context.Context, organizationID string, ids []string) (map[string]Space, error) {
+	rows, err := s.queries.SpacesByID(ctx, db.SpacesByIDParams{OrganizationID: organizationID, Ids: ids})
+	spaces := make(map[string]Space, len(rows))
+	for _, row := range rows {
+		spaces[row.ID] = row
+	}
+	return spaces, interpret(err, "spaces")
+}

@@ -174,3 +174,50 @@ func (q *Queries) SpaceForUser(ctx context.Context, arg SpaceForUserParams) (Spa
 	)
 	return i, err
 }
+
+const spacesByID = `-- name: SpacesByID :many
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces where organization_id = $1 and id = any($2::text[])
+`
+
+type SpacesByIDParams struct {
+	OrganizationID string
+	Ids            []string
+}
+
+// Those of the spaces that are the organization's.
+func (q *Queries) SpacesByID(ctx context.Context, arg SpacesByIDParams) ([]Space, error) {
+	rows, err := q.db.Query(ctx, spacesByID, arg.OrganizationID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Space{}
+	for rows.Next() {
+		var i Space
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrganizationID,
+			&i.Title,
+			&i.Emoji,
+			&i.Visibility,
+			&i.EditMode,
+			&i.Language,
+			&i.DefaultLevel,
+			&i.Revision,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.OpenComments,
+			&i.ChangeRequests,
+			&i.ChangeRequestsOpen,
+			&i.ChangeRequestsDraft,
+			&i.ChangeRequestNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

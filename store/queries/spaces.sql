@@ -21,3 +21,7 @@ limit sqlc.arg(page_size);
 -- Index: spaces_organization.
 select count(*) from spaces
 where organization_id = sqlc.arg(organization_id) and (sqlc.arg(hidden_too)::boolean or default_level is not null);
+
+-- name: SpacesByID :many
+-- Those of the spaces that are the organization's.
+select * from spaces where organization_id = sqlc.arg(organization_id) and id = any(sqlc.arg(ids)::text[]);
