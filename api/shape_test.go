@@ -153,6 +153,8 @@ var (
 		"visibility": one("public", "unlisted", "share-link", "visitor-auth"), "published": boolean, "siteSpaces": count,
 		"createdAt": timestamp, "agentsContext": one("excluded", "included"),
 		"features": list(object(shape{"id": id, "plan": siteType, "frozen": boolean})),
+		"basename?": text(1, 100), "adaptiveContent?": booleans("enabled"),
+		"proxy?": object(shape{"origin": text(1, 512), "target": uri}),
 		"urls":     object(shape{"location": uri, "app": uri, "published?": uri}),
 	}
 	spaceShape = shape{

@@ -69,8 +69,8 @@ func (h *sites) structure(ctx context.Context, c *Caller, r *structureRequest) (
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
-	// A site without sections is one of site spaces, even while it has neither.
-	if items := tree.children(""); len(items) > 0 {
+	// A site without sections is one of site spaces, even while it has neither; it may have empty groups then.
+	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
 		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
 	}
 	items := make([]schema.SiteItem, len(tree.spaces[""]))

@@ -306,7 +306,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 			select 's' || g, 'o' || g % 8 + 1, 'basic', 'Site', 'public' from generate_series(1, 30000) g`,
 		`insert into spaces (id, organization_id, title, emoji, revision)
 			select 's' || g, 'o' || g % 8 + 1, 'Space', 'x', 'r' from generate_series(1, 30000) g`,
-		`insert into site_spaces (id, site_id, space_id, position) select 'l' || g, 's' || g, 's' || g, 0 from generate_series(1, 30000) g`,
+		`insert into site_spaces (id, site_id, space_id, position, path) select 'l' || g, 's' || g, 's' || g, 1, 'p' from generate_series(1, 30000) g`,
 		`insert into tokens (id, hash, kind, name, user_id)
 			select 't' || g, sha256(g::text::bytea), 'user', '', 'u' || g % 1000 + 1 from generate_series(1, 20000) g`,
 		`vacuum analyze`,
