@@ -130,14 +130,14 @@ func TestManyBetween(t *testing.T) {
 	h := newHarness(t)
 	s := h.newSite(`{}`)
 	first, second, third := s.addSpace("First", ""), s.addSpace("Second", ""), s.addSpace("Third", "")
-	for range 50 {
+	for range 20 {
 		s.sortItem("site-space", third, "after", "site-space", first)
 		s.wantOutline("siteSpaces", "First* Third Second")
 		s.sortItem("site-space", second, "after", "site-space", first)
 		s.wantOutline("siteSpaces", "First* Second Third")
 	}
 	group, a, b := h.freshGroupIn(s), s.addSection("Aa"), s.addSection("Bb")
-	for range 50 {
+	for range 20 {
 		s.sortItem("site-section-group", group, "before", "site-section", b)
 		s.wantOutline("sections", "Aa*[Aa* First Second Third] x() Bb[Bb*]")
 		s.sortItem("site-section", a, "before", "site-section", b)

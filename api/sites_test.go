@@ -278,3 +278,12 @@ func wantLines(t *testing.T, got []string, want ...string) {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
+
+func decoded(t *testing.T, body []byte) map[string]any {
+	t.Helper()
+	var value map[string]any
+	if err := json.Unmarshal(body, &value); err != nil {
+		t.Errorf("%s: %v", body, err)
+	}
+	return value
+}
