@@ -8,6 +8,7 @@ export GOFLAGS := -buildvcs=false
 # The linter has a module of its own, so that its dependencies are not ours.
 LINTER   := bin/tools/golangci-lint
 ENGINES  := deploy/engines/node_modules/.package-lock.json
+CLIENT   := api/clienttest/node_modules/.package-lock.json
 FUZZTIME ?= 8s
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
 WITH_ENGINES := go run ./cmd/engine/enginetest/with --
@@ -31,12 +32,19 @@ $(ENGINES): deploy/engines/package.json deploy/engines/package-lock.json
 	npm ci --prefix deploy/engines --no-audit --no-fund --loglevel=error
 	@touch $@
 
+.PHONY: clienttest
+clienttest: $(CLIENT) ## fetch the published client that tests drive the server with, pinned by a lock file
+
+$(CLIENT): api/clienttest/package.json api/clienttest/package-lock.json
+	npm ci --prefix api/clienttest --no-audit --no-fund --loglevel=error
+	@touch $@
+
 .PHONY: test
-test: engines build ## unit and integration tests on the real, embedded engines
+test: engines clienttest build ## unit and integration tests on the real, embedded engines
 	$(WITH_ENGINES) go test -timeout 9m ./...
 
 .PHONY: test-all
-test-all: engines build kafka ## all tests under the race detector, the event path on Apache Kafka, the fuzz targets for a short time
+test-all: engines clienttest build kafka ## all tests under the race detector, the event path on Apache Kafka, the fuzz targets for a short time
 	$(WITH_ENGINES) go test -race -timeout 25m ./...
 	.ci/apache-kafka
 	$(MAKE) fuzz

@@ -18,12 +18,14 @@ type authenticator struct {
 	store  *store.Store
 	tokens *ttlCache[schema.TokenHash, *session]
 	uses   *useRecorder
+	rates  *rateLimits
 }
 
 // session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
 // seconds; it is the one member that changes.
 type session struct {
 	principal store.Principal
+	use       *tokenUse
 	touched   atomic.Int64
 }
 
@@ -34,11 +36,15 @@ func newAuthenticator(cfg Config, st *store.Store, log *slog.Logger) (*authentic
 	if err != nil {
 		return nil, err
 	}
-	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log)}, nil
+	rates, err := newRateLimits(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log), rates: rates}, nil
 }
 
 // authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept.
-func (a *authenticator) authenticate(ctx context.Context, header []byte, now time.Time) (*store.Principal, error) {
+func (a *authenticator) authenticate(ctx context.Context, header []byte, now time.Time) (*session, error) {
 	token, ok := bearerToken(header)
 	if !ok {
 		return nil, schema.Unauthorized("a bearer token is required")
@@ -51,7 +57,7 @@ func (a *authenticator) authenticate(ctx context.Context, header []byte, now tim
 			if err != nil {
 				return nil, err
 			}
-			s := &session{principal: principal}
+			s := &session{principal: principal, use: a.rates.of(principal.TokenID)}
 			s.touched.Store(principal.LastUsedAt.Unix())
 			return s, nil
 		})
@@ -66,7 +72,7 @@ func (a *authenticator) authenticate(ctx context.Context, header []byte, now tim
 	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
 		a.uses.record(s.principal.TokenID)
 	}
-	return &s.principal, nil
+	return s, nil
 }
 
 // bearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).

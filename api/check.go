@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -31,6 +32,15 @@ func or[T any](value *T, absent T) T {
 		return absent
 	}
 	return *value
+}
+
+// utc gives a stored time as answers write it.
+func utc(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	moved := at.UTC()
+	return &moved
 }
 
 func joinField(path, name string) string {

@@ -35,6 +35,11 @@ type Config struct {
 	MaxConns int
 	// MaxConnsPerIP bounds the open connections of one address; 0 sets no bound, which is right behind a proxy.
 	MaxConnsPerIP int
+	// RateLimit bounds the requests per second of one token on this node, with twice as many at once. 0 sets no
+	// bound.
+	RateLimit int
+	// EventRateLimit is the same for requests that post events.
+	EventRateLimit int
 	// MaxHeaderBytes bounds the request line and headers. 0 means 16 KiB.
 	MaxHeaderBytes int
 }

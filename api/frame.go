@@ -127,7 +127,7 @@ func (f *frame) run(rt *route, c *call) (err error) {
 	if rt.op.BodyLimit > 0 && c.http.Request.Header.ContentLength() > rt.op.BodyLimit {
 		return tooLarge(rt.op)
 	}
-	if err := f.authorize(ctx, rt.op.Scope, c); err != nil {
+	if err := f.authorize(ctx, rt.op, c); err != nil {
 		if errors.Is(err, errAlreadyGone) {
 			c.http.SetStatusCode(rt.op.Status)
 			return nil

@@ -33,7 +33,7 @@ func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx
 	token, org, site := schema.NewToken(), schema.NewID(), schema.NewID()
 	hash, now := schema.HashToken([]byte(token)), time.Now()
 	_, err = server.frame.auth.tokens.load(b.Context(), hash, now, func(context.Context) (*session, error) {
-		s := &session{principal: store.Principal{TokenID: "t", Kind: schema.TokenSite, SiteID: site, OrganizationID: org}}
+		s := &session{use: &tokenUse{}, principal: store.Principal{TokenID: "t", Kind: schema.TokenSite, SiteID: site, OrganizationID: org}}
 		s.touched.Store(now.Unix())
 		return s, nil
 	})

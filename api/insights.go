@@ -36,7 +36,7 @@ func insightsOperations(h *siteInsights) []Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/insights"
 	return []Operation{
 		{
-			Method: http.MethodPost, Path: base + "/events", ID: "trackEventsInSiteById", Tag: "insights",
+			Method: http.MethodPost, Path: base + "/events", ID: "trackEventsInSiteById", Tag: "insights", Rate: RateEvents,
 			Doc:   "Take in visitor events; an answer of 204 means that every one of them is stored durably.",
 			Scope: having(RightView, onInsights).orSiteKey(), Status: http.StatusNoContent,
 			BodyLimit: EventBodyLimit, Accepts: mediaJSON, Timeout: Unbounded, CORS: true, Handler: handle(h.track),

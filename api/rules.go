@@ -139,7 +139,8 @@ func structCheck(t reflect.Type) (check, error) {
 	var members []member
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.IsExported() {
+		// The fields of an embedded type count, whatever that type is called.
+		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
 		m, err := memberOf(f)

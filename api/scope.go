@@ -98,16 +98,20 @@ func (s Scope) check(path string) error {
 }
 
 // authorize admits the caller or refuses with 401, 403 or 404, and leaves the object in the Caller.
-func (f *frame) authorize(ctx context.Context, s Scope, c *call) error {
+func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
+	s := op.Scope
 	if s.public {
 		return nil
 	}
-	principal, err := f.auth.authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.Now)
+	session, err := f.auth.authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.Now)
 	if err != nil {
 		return err
 	}
-	c.Principal = principal
-	if principal.Kind != schema.TokenUser && !s.siteKey {
+	c.Principal = &session.principal
+	if err := f.limit(op.Rate, session.use, c); err != nil {
+		return err
+	}
+	if c.Principal.Kind != schema.TokenUser && !s.siteKey {
 		return schema.Forbidden("a site key may only post its site's events")
 	}
 	if s.object == nil {

@@ -22,6 +22,7 @@ type Server struct {
 	frame    *frame
 	table    []Operation
 	checks   []Check
+	docs     *docs
 	http     *fasthttp.Server
 	listener net.Listener
 	stopping atomic.Bool
@@ -62,6 +63,9 @@ func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	s := &Server{cfg: cfg, frame: f, table: table, checks: d.Checks, served: make(chan error, 1)}
+	if s.docs, err = newDocs(table, cfg.BaseURL); err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
 	largest := 0
 	for _, op := range table {
 		largest = max(largest, op.BodyLimit)
@@ -103,6 +107,13 @@ func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
 		}
 		if rt.op.CORS {
 			r.OPTIONS(path, s.frame.preflight(rt.op.Method))
+		}
+	}
+	if len(routes) > 0 {
+		browser := fasthttpadaptor.NewFastHTTPHandler(s.docs.browser)
+		s.page(r, "/v1/openapi.json", s.docs.openAPI)
+		for _, path := range []string{"/docs", "/docs/{asset}"} {
+			s.page(r, path, browser)
 		}
 	}
 	s.page(r, "/healthz", healthz)

@@ -32,6 +32,8 @@ type Operation struct {
 	Accepts []string
 	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
 	Timeout time.Duration
+	// Rate is the limit that the operation counts against.
+	Rate RateClass
 	// CORS lets browsers of any origin call it with a token.
 	CORS bool
 	// Handler is the function with its request and response types.
@@ -54,6 +56,8 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
+	table = append(table, commentOperations(&comments{store: d.Store, urls: urls})...)
+	table = append(table, reviewOperations(&reviews{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

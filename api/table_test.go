@@ -50,9 +50,7 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	nobody := &storetest.Tenant{
-		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
-	}
+	nobody := ghost()
 	odd := &storetest.Tenant{
 		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
 	}

@@ -21,7 +21,8 @@ var presets = []preset{
 	{"last24Hours", func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
 }
 
-func presetNames() []string {
+// Presets are the names of the ranges that end now.
+func Presets() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
 		names[i] = p.name
@@ -66,7 +67,7 @@ func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error)
 			return ceil(p.from(now)), ceil(now), nil
 		}
 	}
-	return from, to, r.invalid(unknown("a preset or an object with from and to", r.preset, presetNames()), presetNames()...)
+	return from, to, r.invalid(unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
 // moment reads a date-time of any year: the bounds pass cuts the range to what

@@ -208,7 +208,7 @@ var naiveColumns = map[string]naiveColumn{
 		}
 		return orAbsent("", "")
 	}},
-	"eventAdDomain":           textColumn(false, nil, func(e *insights.Event) string { return e.AdDomain }),
+	"eventAdDomain":           textColumn(true, nil, func(e *insights.Event) string { return e.AdDomain }),
 	"eventAdPlacement":        wordColumn(true, nil, insights.AdPlacements, func(e *insights.Event) insights.Code { return e.AdPlacement }),
 	"eventTrademarkPlacement": wordColumn(true, nil, insights.TrademarkPlacements, func(e *insights.Event) insights.Code { return e.TrademarkPlacement }),
 	"eventLLMSVariant":        wordColumn(false, nil, insights.LLMSVariants, func(e *insights.Event) insights.Code { return e.LLMSVariant }),

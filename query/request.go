@@ -155,7 +155,7 @@ func decode(body []byte) (request, error) {
 	}
 	bounds, ok := members["range"]
 	if !ok {
-		return r, schema.Invalid("range", "is required", presetNames()...)
+		return r, schema.Invalid("range", "is required", Presets()...)
 	}
 	if r.bounds, err = decodeRange(bounds); err != nil {
 		return r, err
@@ -289,7 +289,7 @@ func decodeRange(n node) (rangeRequest, error) {
 		return r, err
 	case '{':
 	default:
-		return r, n.invalid("must be a preset or an object with from and to", presetNames()...)
+		return r, n.invalid("must be a preset or an object with from and to", Presets()...)
 	}
 	members, err := n.object("from", "to")
 	if err != nil {

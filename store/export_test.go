@@ -14,40 +14,51 @@ var sources embed.FS
 
 var (
 	namedQuery = regexp.MustCompile("(?s)-- name: (\\w+) :\\w+\n(.*?)\n`")
-	indexNote  = regexp.MustCompile(`-- name: (\w+) :(\w+)\n-- Index: (\w+)`)
+	indexNote  = regexp.MustCompile(`(?m)^-- Index: (\w+)`)
+	sortNote   = regexp.MustCompile(`(?m)^-- Sorts: `)
 )
 
-// ListQueries gives the index that is named beside every query that lists or counts, or that names one. A query that says
-// why it has none is left out.
-func ListQueries() map[string]string {
-	indexes := map[string]string{}
-	for _, text := range read(sources, "queries") {
-		for query := range strings.SplitSeq(text, "-- name: ") {
-			name, _, _ := strings.Cut(query, " ")
-			if strings.Contains(query, "\n-- No index: ") {
-				continue
-			}
-			if strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Count") {
-				indexes[name] = "no index is named beside it"
-			}
-		}
-		for _, match := range indexNote.FindAllStringSubmatch(text, -1) {
-			indexes[match[1]] = match[3]
-		}
-	}
-	return indexes
+// ListQuery is a query that lists or counts, with what is said beside it.
+type ListQuery struct {
+	// SQL is the query as it is sent.
+	SQL string
+	// Index is the index that must be used; empty when none is named.
+	Index string
+	// Sorts says that a sort is meant, of few rows.
+	Sorts bool
 }
 
-// QueryText gives a query as it is sent.
-func QueryText(name string) string {
-	for _, text := range read(generated, "db") {
-		for _, match := range namedQuery.FindAllStringSubmatch(text, -1) {
-			if match[1] == name {
-				return match[2]
+// ListQueries gives every query that lists or counts, or that names an index. A query that says why it has no index is left
+// out.
+func ListQueries() map[string]ListQuery {
+	queries := map[string]ListQuery{}
+	texts := queryTexts()
+	for _, text := range read(sources, "queries") {
+		for _, query := range strings.Split(text, "-- name: ")[1:] {
+			name, _, _ := strings.Cut(query, " ")
+			note := indexNote.FindStringSubmatch(query)
+			lists := strings.HasPrefix(name, "List") || strings.HasPrefix(name, "Count")
+			if strings.Contains(query, "\n-- No index: ") || note == nil && !lists {
+				continue
 			}
+			q := ListQuery{SQL: texts[name], Sorts: sortNote.MatchString(query)}
+			if note != nil {
+				q.Index = note[1]
+			}
+			queries[name] = q
 		}
 	}
-	return ""
+	return queries
+}
+
+func queryTexts() map[string]string {
+	texts := map[string]string{}
+	for _, text := range read(generated, "db") {
+		for _, match := range namedQuery.FindAllStringSubmatch(text, -1) {
+			texts[match[1]] = match[2]
+		}
+	}
+	return texts
 }
 
 func read(files embed.FS, dir string) []string {

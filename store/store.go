@@ -17,6 +17,8 @@ type Store struct {
 	config  *pgxpool.Config
 	pool    *pgxpool.Pool
 	queries *db.Queries
+	// planned are the same statements, planned for the values of each call.
+	planned *db.Queries
 }
 
 // The rows as Postgres holds them. What a caller may do with one is not in the row: see package api.
@@ -47,7 +49,7 @@ func (s *Store) Start(ctx context.Context) error {
 		pool.Close()
 		return fmt.Errorf("cannot reach Postgres: %w", err)
 	}
-	s.pool, s.queries = pool, db.New(pool)
+	s.pool, s.queries, s.planned = pool, db.New(pool), db.New(planned{pool})
 	return nil
 }
 

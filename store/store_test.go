@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -284,84 +282,4 @@ func TestSiteIsAllOrNothing(t *testing.T) {
 	if err != nil || page.Total != 1 {
 		t.Errorf("%+v %v", page, err)
 	}
-}
-
-// TestListsUseTheirIndexes fills the tables and reads the plans: a list must find its page by the index that is named beside
-// its query, and never sort or read a table from end to end.
-func TestListsUseTheirIndexes(t *testing.T) {
-	t.Parallel()
-	url := storetest.URL(t)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	for _, statement := range []string{
-		`insert into users (id, display_name, email) select 'u' || g, 'User', 'u' || g || '@example.com' from generate_series(1, 1000) g`,
-		`insert into organizations (id, title) select 'o' || g, 'Org' from generate_series(1, 1000) g`,
-		`insert into memberships (user_id, organization_id, role) select 'u' || u, 'o' || (u * 7 + d * d) % 1000 + 1, 'read'
-			from generate_series(1, 1000) u, generate_series(1, 20) d on conflict do nothing`,
-		`insert into memberships (user_id, organization_id) select 'u7', 'o' || g from generate_series(1, 1000) g on conflict do nothing`,
-		`insert into sites (id, organization_id, type, title, visibility)
-			select 's' || g, 'o' || g % 8 + 1, 'basic', 'Site', 'public' from generate_series(1, 30000) g`,
-		`insert into spaces (id, organization_id, title, emoji, revision)
-			select 's' || g, 'o' || g % 8 + 1, 'Space', 'x', 'r' from generate_series(1, 30000) g`,
-		`insert into site_spaces (id, site_id, space_id, position, path) select 'l' || g, 's' || g, 's' || g, 1, 'p' from generate_series(1, 30000) g`,
-		`insert into tokens (id, hash, kind, name, user_id)
-			select 't' || g, sha256(g::text::bytea), 'user', '', 'u' || g % 1000 + 1 from generate_series(1, 20000) g`,
-		`vacuum analyze`,
-	} {
-		if _, err := conn.Exec(t.Context(), statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
-	for name, index := range store.ListQueries() {
-		plan := explain(t, conn, store.QueryText(name))
-		if !strings.Contains(plan, index) {
-			t.Errorf("%s does not use %s:\n%s", name, index, plan)
-		}
-		for _, bad := range []string{"Seq Scan", "Sort"} {
-			if strings.Contains(plan, bad) {
-				t.Errorf("%s: %s:\n%s", name, bad, plan)
-			}
-		}
-	}
-}
-
-// explain plans a query for a large tenant, without the filters that it can do without.
-func explain(t *testing.T, conn *pgx.Conn, query string) string {
-	t.Helper()
-	described, err := conn.Prepare(t.Context(), "q", query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Deallocate(t.Context(), "q") }()
-	values := make([]string, len(described.ParamOIDs))
-	for i, oid := range described.ParamOIDs {
-		if strings.Contains(query, fmt.Sprintf("$%d::text is null", i+1)) {
-			values[i] = "null" // A filter that is not asked for.
-			continue
-		}
-		switch oid {
-		case 25: // text: an organization or a user; where rows start does not matter to the plan.
-			values[i] = "'" + map[bool]string{true: "u7", false: "o7"}[strings.Contains(query, "user_id = $1")] + "'"
-		case 16: // boolean
-			values[i] = "false"
-		case 20, 23: // integers
-			values[i] = "51"
-		case 17: // bytea
-			values[i] = "sha256('7')"
-		default: // Arrays of filters are left out.
-			values[i] = "null"
-		}
-	}
-	rows, err := conn.Query(t.Context(), "explain execute q("+strings.Join(values, ",")+")")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -163,6 +163,7 @@ func (r *rig) start(roles, address string) (*child, error) {
 		"OCTAVO_CLICKHOUSE_URL=" + r.engines.ClickHouseURL,
 		"OCTAVO_KAFKA_TOPIC=" + benchTopic,
 		"OCTAVO_LOG_LEVEL=warn",
+		"OCTAVO_RATE_LIMIT=0",
 	}, nil, r.binary, "serve")
 }
 

@@ -20,6 +20,7 @@ var documents = []document{
 	{"schema/insights/COLUMNS.md", columns},
 	{"schema/insights/REASONS.md", reasons},
 	{"api/OPERATIONS.md", operations},
+	{"api/openapi.json", openAPI},
 	{"deploy/METRICS.md", metrics},
 }
 

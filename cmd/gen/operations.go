@@ -7,6 +7,17 @@ import (
 	"github.com/octavo-docs/octavo/api"
 )
 
+// openAPI writes the OpenAPI document as a server without a name of its own would serve it.
+func openAPI(b *bytes.Buffer) error {
+	document, err := api.OpenAPI("")
+	if err != nil {
+		return err
+	}
+	b.Write(document)
+	b.WriteByte('\n')
+	return nil
+}
+
 // operations writes the operation table.
 func operations(b *bytes.Buffer) error {
 	b.WriteString("# Operations\n\n" + notice + "Paths are below `/v1`. Every operation needs `Authorization: Bearer <token>`.\n\n")

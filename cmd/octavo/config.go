@@ -35,6 +35,9 @@ type Settings struct {
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" help:"On the first start with an empty database, the first user's token."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For is believed."`
 
+	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`
+	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events; 0: no bound."`
+
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
 }
@@ -60,6 +63,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.EventMaxFuture < 0 {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
+	}
+	if s.RateLimit < 0 || s.EventRateLimit < 0 {
+		return fmt.Errorf("OCTAVO_RATE_LIMIT and OCTAVO_EVENT_RATE_LIMIT: must not be negative")
 	}
 	_, err := s.proxies()
 	return err

@@ -178,7 +178,10 @@ func (n *node) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg := api.Config{Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies}
+	cfg := api.Config{
+		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
+		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
+	}
 	deps := api.Deps{
 		Store: n.store, Metrics: n.metrics.API, Log: n.log,
 		Mounts: []api.Mount{{Path: "/metrics", Handler: observe.Handler(n.registry)}},

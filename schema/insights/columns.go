@@ -166,7 +166,7 @@ var columns = []Column{
 		},
 	},
 
-	textDimension("eventAdDomain", AsNull, text(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
+	textDimension("eventAdDomain", Excluded, text(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
 	stored(text(46, "ad_zone", func(e *Event) string { return e.AdZone }), Content, "Zone of the ad."),
 	wordDimension("eventAdPlacement", Excluded, AdPlacements, word(47, "ad_placement", AdPlacements, func(e *Event) Code { return e.AdPlacement }), Content,
 		"Where the ad was."),

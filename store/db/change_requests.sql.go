@@ -10,7 +10,7 @@ import (
 )
 
 const changeRequest = `-- name: ChangeRequest :one
-select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at from change_requests
+select id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments from change_requests
 where space_id = $1 and (id = $2 or number = $3)
 `
 
@@ -42,13 +42,14 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
 
 const insertChangeRequest = `-- name: InsertChangeRequest :one
 insert into change_requests (id, space_id, organization_id, number, status, subject, created_by, revision, revision_initial)
-values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at
+values ($1, $2, $3, $4, 'draft', $5, $6, $7, $7) returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
 `
 
 type InsertChangeRequestParams struct {
@@ -89,6 +90,7 @@ func (q *Queries) InsertChangeRequest(ctx context.Context, arg InsertChangeReque
 		&i.OpenComments,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ResolvedComments,
 	)
 	return i, err
 }

@@ -25,6 +25,57 @@ type ChangeRequest struct {
 	OpenComments           int64
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
+	ResolvedComments       int64
+}
+
+type ChangeRequestReview struct {
+	ID              string
+	ChangeRequestID string
+	UserID          string
+	Revision        string
+	RequestedBy     *string
+	Status          string
+	Superseded      bool
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type ChangeRequestReviewer struct {
+	ChangeRequestID string
+	UserID          string
+	Revision        string
+	RequestedBy     string
+	CreatedAt       time.Time
+}
+
+type Comment struct {
+	ID              string
+	SpaceID         string
+	ChangeRequestID *string
+	ParentID        *string
+	ThreadID        string
+	AuthorID        string
+	Body            []byte
+	Revision        string
+	NodeID          *string
+	PageID          *string
+	TableRecord     *string
+	TableDefinition *string
+	ReviewID        *string
+	Status          string
+	ResolvedAt      *time.Time
+	ResolvedBy      *string
+	Replies         int64
+	PostedAt        time.Time
+	EditedAt        *time.Time
+}
+
+type CommentReaction struct {
+	CommentID string
+	UserID    string
+	Emoji     string
+	Position  *int64
+	ReactedAt time.Time
 }
 
 type Membership struct {
@@ -157,6 +208,7 @@ type Space struct {
 	ChangeRequestsOpen  int32
 	ChangeRequestsDraft int32
 	ChangeRequestNumber int32
+	ResolvedComments    int64
 }
 
 type Token struct {

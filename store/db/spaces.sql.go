@@ -29,7 +29,7 @@ func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number
+values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
 `
 
 type InsertSpaceParams struct {
@@ -70,12 +70,13 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.ChangeRequestsOpen,
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
 	)
 	return i, err
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces
 where organization_id = $1
   and id > $2::text collate "C"
   and ($3::boolean or default_level is not null)
@@ -122,6 +123,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 			&i.ChangeRequestsOpen,
 			&i.ChangeRequestsDraft,
 			&i.ChangeRequestNumber,
+			&i.ResolvedComments,
 		); err != nil {
 			return nil, err
 		}
@@ -134,7 +136,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 }
 
 const spaceForUser = `-- name: SpaceForUser :one
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, m.role
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, m.role
 from spaces s join memberships m on m.organization_id = s.organization_id
 where s.id = $1 and m.user_id = $2
 `
@@ -170,6 +172,7 @@ func (q *Queries) SpaceForUser(ctx context.Context, arg SpaceForUserParams) (Spa
 		&i.Space.ChangeRequestsOpen,
 		&i.Space.ChangeRequestsDraft,
 		&i.Space.ChangeRequestNumber,
+		&i.Space.ResolvedComments,
 		&i.Role,
 	)
 	return i, err

@@ -1,0 +1,262 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// bad is a value that a member must not have.
+type bad struct {
+	path  []string // Names of members; "[]" is the entry of an array and "{}" that of a map.
+	value any
+	why   string
+}
+
+// TestBadInputOfEveryOperation makes, from the types and rules of every request, values of a wrong type, outside of their
+// bounds, of no allowed form or value, and leaves out what is required: each is a 400 that names the member, in the
+// contract's shape, and nothing is stored.
+func TestBadInputOfEveryOperation(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		path, body := h.example(op, h.ours)
+		before := h.rows()
+		for _, b := range badParams(t, op) {
+			separator := "?"
+			if strings.Contains(path, "?") {
+				separator = "&"
+			}
+			a := h.do(op.Method, path+separator+b.path[0]+"="+url.QueryEscape(b.value.(string)), admin, body)
+			h.wantNamed(op, b, a)
+		}
+		for _, b := range badMembers(t, op) {
+			var valid any
+			if err := json.Unmarshal([]byte(body.(string)), &valid); err != nil {
+				t.Fatalf("%s: example %s: %v", op.ID, body, err)
+			}
+			a := h.do(op.Method, path, admin, put(valid, b.path, b.value))
+			h.wantNamed(op, b, a)
+		}
+		if diff := cmp.Diff(before, h.rows()); diff != "" {
+			t.Errorf("%s: bad input is stored: %s", op.ID, diff)
+		}
+	}
+}
+
+// missing stands for a member that is left out.
+type missing struct{}
+
+func (h *harness) wantNamed(op *Operation, b bad, a answer) {
+	h.t.Helper()
+	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
+	if a.status != http.StatusBadRequest {
+		h.t.Errorf("%s: %d %s", name, a.status, a.body)
+		return
+	}
+	e := h.wantError(a, http.StatusBadRequest)
+	// A value that spoils its place in a union may be reported for the whole of it.
+	first := ""
+	if len(b.path) > 0 {
+		first = b.path[0]
+	}
+	if !slices.ContainsFunc(e.Details, func(d schema.Detail) bool { return strings.HasPrefix(d.Field, first) }) && first != "[]" {
+		h.t.Errorf("%s: no detail names the member: %s", name, a.body)
+	}
+	for _, word := range []string{"SQLSTATE", "constraint", "violates", "pgx", "goroutine"} {
+		if strings.Contains(string(a.body), word) {
+			h.t.Errorf("%s: %s", name, a.body)
+		}
+	}
+}
+
+// put sets the value at a path, making what is on the way.
+func put(at any, path []string, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	switch path[0] {
+	case "[]":
+		return []any{put(nil, path[1:], value)}
+	case "{}":
+		return map[string]any{"en": put(nil, path[1:], value)}
+	}
+	members, ok := at.(map[string]any)
+	if !ok {
+		members = map[string]any{}
+	}
+	if _, gone := value.(missing); gone && len(path) == 1 {
+		delete(members, path[0])
+	} else {
+		members[path[0]] = put(members[path[0]], path[1:], value)
+	}
+	return members
+}
+
+func badParams(t *testing.T, op *Operation) []bad {
+	t.Helper()
+	var all []bad
+	var walk func(reflect.Type)
+	walk = func(request reflect.Type) {
+		for i := range request.NumField() {
+			f := request.Field(i)
+			name, ok := f.Tag.Lookup("query")
+			switch {
+			case f.Anonymous:
+				walk(f.Type)
+			case ok:
+				for _, b := range badValues(t, f.Type, mustRule(t, f.Tag.Get("rules")), f.Tag) {
+					if text, isText := b.value.(string); isText && len(b.path) <= 1 && b.why != "wrong type" {
+						all = append(all, bad{[]string{name}, text, b.why})
+					}
+				}
+				if k := indirect(f.Type).Kind(); k == reflect.Bool || k == reflect.Int {
+					all = append(all, bad{[]string{name}, "neither", "wrong type"})
+				}
+			}
+		}
+	}
+	walk(op.Handler.Request)
+	return all
+}
+
+func badMembers(t *testing.T, op *Operation) []bad {
+	t.Helper()
+	for i := range op.Handler.Request.NumField() {
+		if f := op.Handler.Request.Field(i); f.Tag.Get("body") != "" && f.Type.Kind() == reflect.Struct {
+			return badValues(t, f.Type, rule{}, f.Tag)
+		}
+	}
+	return nil
+}
+
+func mustRule(t *testing.T, tag string) rule {
+	t.Helper()
+	r, err := parseRule(tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// badValues gives values that a member of the type must not have under its rule; paths start at the member.
+func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []bad {
+	t.Helper()
+	if reflect.PointerTo(of).Implements(reflect.TypeFor[problemFinder]()) && of.Kind() != reflect.Pointer {
+		return []bad{{nil, true, "wrong type"}}
+	}
+	switch {
+	case of.Kind() == reflect.Pointer:
+		return badValues(t, of.Elem(), r, tag)
+	case isOpt(of):
+		return badValues(t, of.Field(1).Type.Elem(), r, tag)
+	case of == reflect.TypeFor[time.Time]():
+		return []bad{{nil, 7, "wrong type"}, {nil, "yesterday", "form"}}
+	case of.Kind() == reflect.Struct:
+		return badStruct(t, of)
+	case of.Kind() == reflect.Slice:
+		all := []bad{{nil, "x", "wrong type"}}
+		if r.length != nil && r.length.most != nil {
+			all = append(all, bad{nil, slices.Repeat([]any{"x"}, *r.length.most+1), "too many"})
+		}
+		if r.length != nil && r.length.least != nil && *r.length.least > 0 {
+			all = append(all, bad{nil, []any{}, "too few"})
+		}
+		for _, b := range badValues(t, of.Elem(), mustRule(t, tag.Get("each")), "") {
+			all = append(all, bad{append([]string{"[]"}, b.path...), b.value, b.why})
+		}
+		return all
+	case of.Kind() == reflect.Map:
+		all := []bad{{nil, "x", "wrong type"}}
+		for _, b := range badValues(t, of.Elem(), mustRule(t, tag.Get("each")), "") {
+			all = append(all, bad{append([]string{"{}"}, b.path...), b.value, b.why})
+		}
+		return all
+	}
+	return badScalar(t, of, r)
+}
+
+func badStruct(t *testing.T, of reflect.Type) []bad {
+	t.Helper()
+	all := []bad{{nil, "x", "wrong type"}}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		if f.Anonymous && f.Tag.Get("json") == "" {
+			all = append(all, badStruct(t, indirect(f.Type))...)
+			continue
+		}
+		r := mustRule(t, f.Tag.Get("rules"))
+		values := badValues(t, f.Type, r, f.Tag)
+		if r.required {
+			values = append(values, bad{nil, missing{}, "required"}, bad{nil, nil, "required"})
+		}
+		for _, b := range values {
+			all = append(all, bad{append([]string{memberName(f)}, b.path...), b.value, b.why})
+		}
+	}
+	return all
+}
+
+func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
+	t.Helper()
+	var all []bad
+	add := func(value any, why string) { all = append(all, bad{nil, value, why}) }
+	switch of.Kind() {
+	case reflect.String:
+		add(7, "wrong type")
+		add([]any{}, "wrong type")
+		if r.length != nil && r.length.most != nil {
+			add(strings.Repeat("x", *r.length.most+1), "too long")
+		}
+		if r.length != nil && r.length.least != nil && *r.length.least > 0 {
+			add(strings.Repeat("x", *r.length.least-1), "too short")
+		}
+		if r.enum != "" {
+			add("no-such-value", "enumeration")
+		}
+		if r.pattern != "" {
+			add(misfit(t, r), "pattern")
+		}
+		add("a\x00b", "U+0000")
+	case reflect.Bool:
+		add("true", "wrong type")
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		add("1", "wrong type")
+		if r.span != nil && r.span.most != nil {
+			add(*r.span.most+1, "too high")
+			add(fmt.Sprint(*r.span.most+1), "too high")
+		}
+		if r.span != nil && r.span.least != nil {
+			add(*r.span.least-1, "too low")
+			add(fmt.Sprint(*r.span.least-1), "too low")
+		}
+	}
+	return all
+}
+
+// misfit finds a text within the bounds that has not the form.
+func misfit(t *testing.T, r rule) string {
+	t.Helper()
+	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%"} {
+		if !patterns[r.pattern].match(text) && r.length.outside(len([]rune(text)), "") == "" {
+			return text
+		}
+	}
+	t.Fatalf("every text has the form %q", r.pattern)
+	return ""
+}

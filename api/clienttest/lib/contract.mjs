@@ -1,0 +1,190 @@
+// The contract as a judge: which operation a request belongs to, and what is wrong with an answer to it.
+import { createRequire } from 'node:module';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import { discriminate, toJSONSchema } from './schema.mjs';
+import * as seed from './seed.mjs';
+
+const require = createRequire(import.meta.url);
+
+/** The document that the published client comes with. */
+export const published = () => structuredClone(require('@gitbook/api/spec/openapi.json'));
+
+const methods = ['get', 'put', 'post', 'delete', 'patch'];
+
+// Refusals that any operation may give although the document lists them for few: the body is the document's Error.
+const refusals = new Set([400, 401, 403, 404, 409, 412, 413, 415, 429]);
+
+export class Contract {
+    #document;
+    #members;
+    #exceptions;
+    #operations = [];
+    #validators = new Map();
+
+    constructor(document = published(), { operations = seed.operations, members = seed.members, exceptions = seed.exceptions } = {}) {
+        for (const [key, operation] of Object.entries(operations)) {
+            const [method, path] = key.split(' ');
+            const item = (document.paths[path] ??= {});
+            if (item[method.toLowerCase()]) {
+                throw new Error(`the document has ${key}: take it out of seed.mjs`);
+            }
+            item[method.toLowerCase()] = operation;
+        }
+        this.#document = document;
+        this.#members = members;
+        this.#exceptions = exceptions;
+        for (const [path, item] of Object.entries(document.paths)) {
+            for (const method of methods.filter((m) => item[m])) {
+                this.#operations.push(describe(method.toUpperCase(), path, item[method]));
+            }
+        }
+    }
+
+    /** The operation of a request, or undefined. Of several that match, the one with the most fixed segments is meant. */
+    match(method, pathname) {
+        const path = pathname.replace(/^\/v1(?=\/)/, '');
+        return this.#operations
+            .filter((o) => o.method === method && o.pattern.test(path))
+            .sort((a, b) => a.parameters - b.parameters)[0];
+    }
+
+    /** What is wrong with an answer, as sentences, and the names of the exceptions without which more would be. */
+    judge(operation, { status, headers, text }) {
+        const problems = [];
+        const response = this.#response(operation, status);
+        if (status === 205) {
+            problems.push('205: the seed knows 204 for every deletion');
+        } else if (response === undefined && !refusals.has(status)) {
+            problems.push(`status ${status} is not documented: ${text.slice(0, 300)}`);
+        }
+        const schema = response ? response.content?.['application/json']?.schema : { $ref: '#/components/schemas/Error' };
+        if (status < 400 && schema === undefined) {
+            if (text !== '') {
+                problems.push(`${status} has no body, but ${text.length} bytes came`);
+            }
+            return { problems, exceptions: [] };
+        }
+        if (status === 201 && !headers.get('location')) {
+            problems.push('201 needs a Location header');
+        }
+        if (!/^application\/json(;|$)/.test(headers.get('content-type') ?? '')) {
+            problems.push(`Content-Type is ${headers.get('content-type')}`);
+        }
+        let body;
+        try {
+            body = JSON.parse(text);
+        } catch (error) {
+            problems.push(`the body is no JSON: ${error.message}: ${text.slice(0, 200)}`);
+            return { problems, exceptions: [] };
+        }
+        if (status >= 400 && body?.error?.code !== status) {
+            problems.push(`error.code is ${body?.error?.code}, the status ${status}`);
+        }
+        const verdict = this.validate(schema, body);
+        return { problems: [...problems, ...listRules(schema, body), ...verdict.problems], exceptions: verdict.exceptions };
+    }
+
+    /**
+     * Checks a value against one of the document's schemas (OpenAPI 3.0), with the exceptions: the seed wins. It tells which of them the
+     * value needs: those without which it fails while all others apply.
+     */
+    validate(schema, value) {
+        const problems = this.#errors(schema, value, this.#exceptions);
+        if (problems.length > 0 || this.#errors(schema, value, []).length === 0) {
+            return { problems, exceptions: [] };
+        }
+        const needed = this.#exceptions.filter((e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0);
+        return { problems: [], exceptions: needed.map((e) => e.name) };
+    }
+
+    #response(operation, status) {
+        let response = operation.responses[status];
+        if (response?.$ref) {
+            response = this.#document.components.responses[response.$ref.split('/').pop()];
+        }
+        return response;
+    }
+
+    #errors(schema, value, exceptions) {
+        const key = exceptions.map((e) => e.name).join(' ');
+        let compiler = this.#validators.get(key);
+        if (!compiler) {
+            this.#validators.set(key, compiler = this.#compiler(exceptions));
+        }
+        const validate = compiler(schema);
+        return validate(value) ? [] : explain(validate.errors, value);
+    }
+
+    // Schemas are compiled when they are first needed, together with those that they refer to.
+    #compiler(exceptions) {
+        const schemas = structuredClone(this.#document.components.schemas);
+        for (const { patch } of exceptions) {
+            patch(schemas);
+        }
+        for (const { schema, properties, required = [] } of this.#members) {
+            schemas[schema] = { allOf: [schemas[schema], { type: 'object', properties, required }] };
+        }
+        const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, verbose: true, discriminator: true });
+        addFormats(ajv, ['uri', 'int32', 'byte']);
+        ajv.addFormat('date-time', isTimestamp);
+        // The document's own formats: it leaves open which names there are.
+        ajv.addFormat('emoji', true);
+        ajv.addFormat('icon', true);
+        const $defs = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toJSONSchema(schema)]));
+        discriminate($defs);
+        ajv.addSchema({ $id: 'document', $defs }, 'document');
+        const compiled = new Map();
+        return (schema) => {
+            if (!compiled.has(schema)) {
+                const text = JSON.stringify(toJSONSchema(schema)).replaceAll('"#/$defs/', '"document#/$defs/');
+                compiled.set(schema, ajv.compile(JSON.parse(text)));
+            }
+            return compiled.get(schema);
+        };
+    }
+}
+
+function describe(method, path, operation) {
+    const pattern = new RegExp('^' + path.replace(/[.]/g, '\\.').replace(/\{[^}]*\}/g, '[^/]+') + '$');
+    return {
+        id: operation.operationId, key: `${method} ${path}`, method, path, pattern,
+        parameters: path.split('{').length, responses: operation.responses,
+    };
+}
+
+/** RFC 3339 in UTC, a day and a time that exist. */
+export function isTimestamp(text) {
+    return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text))
+        && new Date(text).toISOString().slice(0, 19) === text.slice(0, 19);
+}
+
+// Every list with an envelope has its total; a page that is said to come can be asked for.
+function listRules(schema, body) {
+    if (!schema.allOf?.some((s) => s.$ref === '#/components/schemas/List') || !Array.isArray(body?.items)) {
+        return [];
+    }
+    const problems = [];
+    if (!Number.isInteger(body.count) || body.count < body.items.length) {
+        problems.push(`count is ${body.count}, with ${body.items.length} items on this page`);
+    }
+    if (body.next?.page === '') {
+        problems.push('next.page is empty');
+    }
+    return problems;
+}
+
+// Where alternatives cannot be told apart the validator reports each of them as failed; what is deepest in the value is most likely the
+// fault itself.
+function explain(errors, value) {
+    const combined = new Set(['oneOf', 'anyOf', 'allOf']);
+    const depth = (e) => e.instancePath.split('/').length;
+    const both = errors.filter((e) => e.keyword === 'oneOf' && e.params.passingSchemas)
+        .map((e) => `${e.instancePath || 'the body'} is valid for two alternatives, ${e.params.passingSchemas.join(' and ')}`);
+    const faults = errors.filter((e) => !combined.has(e.keyword)).sort((a, b) => depth(b) - depth(a)).map((e) => {
+        const about = { additionalProperties: e.params.additionalProperty, enum: e.params.allowedValues?.join(', '), discriminator: e.params.tagValue }[e.keyword];
+        return `${e.instancePath || 'the body'} ${e.message}${about ? ` (${about})` : ''}, is ${JSON.stringify(e.data)?.slice(0, 120)}`;
+    });
+    const lines = [...new Set([...both, ...faults])].slice(0, 8);
+    return lines.length > 0 ? lines : [`is not valid: ${JSON.stringify(value).slice(0, 300)}`];
+}

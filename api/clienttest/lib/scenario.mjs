@@ -1,0 +1,202 @@
+// What every scenario begins with: users with tokens on a live server, and an organization of its own.
+//
+// The server and the users come from the environment, see ../client_test.go: OCTAVO_URL, OCTAVO_CLIENTTEST_USERS (JSON: name → token) and
+// OCTAVO_CLIENTTEST_NOTES (where to note every answer, optional).
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { Contract } from './contract.mjs';
+import { Witness, connect, direct } from './client.mjs';
+import { describe } from './fault.mjs';
+
+const setting = (name) => {
+    const value = process.env[name];
+    if (!value) {
+        throw new Error(`${name} is not set: run this by go test ./api/clienttest`);
+    }
+    return value;
+};
+
+const url = setting('OCTAVO_URL').replace(/\/$/, '');
+const tokens = JSON.parse(setting('OCTAVO_CLIENTTEST_USERS'));
+const witness = new Witness(new Contract(), process.env.OCTAVO_CLIENTTEST_NOTES);
+
+/** How long a condition is waited for; it only bounds a failure. */
+const patience = 45_000;
+
+/**
+ * One step of a scenario: it fails when it throws, and when any answer in it broke the contract. Later steps run all the same, so that
+ * one fault does not hide others.
+ */
+export async function step(name, run) {
+    await test(name, async () => {
+        let failure;
+        try {
+            await run();
+        } catch (error) {
+            failure = error;
+        }
+        const problems = witness.take();
+        if (problems.length > 0) {
+            const broken = new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
+            broken.stack = ''; // the message tells where it arose
+            throw broken;
+        }
+        if (failure) {
+            throw failure;
+        }
+    });
+}
+
+/** A user of this scenario; `api` is the published client, `http` makes plain requests. */
+export function user(name) {
+    if (!tokens[name]) {
+        throw new Error(`OCTAVO_CLIENTTEST_USERS has no ${name}`);
+    }
+    return { name, token: tokens[name], api: connect(url, tokens[name], witness), http: direct(url, tokens[name], witness) };
+}
+
+/** Plain requests with another token, or with none. */
+export const withToken = (token) => direct(url, token, witness);
+
+/**
+ * The users of a scenario and their organization. Ada owns it; `members` says who else is in it with which role (null: a guest), each
+ * joined by a link invite. Eve never is.
+ */
+export async function begin(title, members = {}) {
+    const people = { ada: user('ada'), bob: user('bob'), cy: user('cy'), dee: user('dee'), eve: user('eve') };
+    const world = { ...people, url };
+    await step(`set up: ${title}`, async () => {
+        for (const person of Object.values(people)) {
+            const { data } = await person.api.user.getAuthenticatedUser();
+            Object.assign(person, { id: data.id, email: data.email, displayName: data.displayName });
+        }
+        world.org = await organization(people.ada, title);
+        for (const [name, role] of Object.entries(members)) {
+            await join(world.org, people.ada, people[name], role);
+        }
+    });
+    return world;
+}
+
+/** Makes an organization; its maker is its admin. The client of 0.146.0 has no call for it. */
+export async function organization(owner, title) {
+    const { status, data } = await owner.http('POST', '/orgs', { title });
+    assert.equal(status, 201, `create organization: ${JSON.stringify(data)}`);
+    return data.id;
+}
+
+/** Lets a user join by a link invite. */
+export async function join(org, admin, member, role) {
+    const { data: invite } = await admin.api.orgs.createOrganizationInvite(org, { role });
+    await member.api.orgs.joinOrganizationWithInvite(org, invite.id);
+}
+
+/** A space with this title. */
+export async function space(person, org, title, more = {}) {
+    return (await person.api.orgs.createSpace(org, { title, ...more })).data;
+}
+
+/** A site of these spaces. */
+export async function site(person, org, title, spaces = [], more = {}) {
+    return (await person.api.orgs.createSite(org, { title, spaces: spaces.map((s) => s.id), ...more })).data;
+}
+
+/** Applies changes to the content of a change request; the client of 0.146.0 has no call for it. */
+export async function edit(person, spaceId, changeRequestId, changes) {
+    const { status, data } = await person.http('POST', `/spaces/${spaceId}/change-requests/${changeRequestId}/content`, { changes });
+    assert.equal(status, 200, `change content: ${JSON.stringify(data)}`);
+    return data;
+}
+
+/** A change of content that inserts a page. */
+export const insertPage = (title, markdown, more = {}) => ({ operation: 'insert_page', title, document: { markdown }, ...more });
+
+/** An open change request with these changes of content. */
+export async function propose(person, spaceId, subject, changes) {
+    const { data: request } = await person.api.spaces.createChangeRequest(spaceId, { subject });
+    await edit(person, spaceId, request.id, changes);
+    return (await person.api.spaces.updateChangeRequestById(spaceId, request.id, { status: 'open' })).data;
+}
+
+/** Merges a change request with these changes of content into the space, and gives the main content's pages. */
+export async function publish(person, spaceId, subject, changes) {
+    const request = await propose(person, spaceId, subject, changes);
+    const { data: merged } = await person.api.spaces.mergeChangeRequest(spaceId, request.id);
+    assert.equal(merged.result, 'merge');
+    return (await person.api.spaces.listPages(spaceId)).data.pages;
+}
+
+/**
+ * Every item of a list, read page by page as a client does. It checks what every list promises: pages of at most the asked size, a
+ * total that is right, nothing twice.
+ */
+export async function all(read, limit, identify = (item) => item.id) {
+    const items = [];
+    let page, total;
+    do {
+        const { data } = await read({ limit, ...(page === undefined ? {} : { page }) });
+        total = data.count;
+        assert.ok(data.items.length <= limit, `${data.items.length} items on a page of ${limit}`);
+        items.push(...data.items);
+        page = data.next?.page;
+        assert.ok(items.length <= 10_000, 'the list does not end');
+    } while (page !== undefined);
+    assert.equal(items.length, total, 'count is the total');
+    assert.equal(new Set(items.map(identify)).size, items.length, 'an item came twice');
+    return items;
+}
+
+/** Wants a refusal by the published client's own error with this status, or one of several where the contract leaves it open. */
+export async function refused(call, ...codes) {
+    await assert.rejects(call, (error) => {
+        assert.equal(error.name, 'GitBookAPIError', String(error.stack));
+        assert.ok(codes.includes(error.code), `wants ${codes.join(' or ')}, got ${error.code}: ${error.errorMessage}`);
+        assert.ok(error.errorMessage.length > 0);
+        return true;
+    });
+}
+
+/** Wants a 400 that names this field. */
+export async function badField(person, method, path, body, field) {
+    const { status, data } = await person.http(method, path, body);
+    assert.equal(status, 400, `${JSON.stringify(body)} was answered ${JSON.stringify(data)}`);
+    assert.ok(data.error.details?.some((d) => d.field.includes(field)), `no detail names ${field}: ${JSON.stringify(data)}`);
+}
+
+/** Waits until the function returns something; what it throws counts as not yet. */
+export async function until(what, look) {
+    const end = Date.now() + patience;
+    let failure;
+    while (Date.now() < end) {
+        try {
+            const found = await look();
+            if (found) {
+                return found;
+            }
+            failure = undefined;
+        } catch (error) {
+            failure = error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`no ${what} in ${patience / 1000} s${failure ? `: ${failure.message}` : ''}`);
+}
+
+/** A successful creation's Location leads to what was created. */
+export async function leadsTo(person, response, resource = response.data) {
+    const location = response.headers.get('location');
+    const { status, data } = await person.http('GET', new URL(location, url).href);
+    assert.equal(status, 200, `Location ${location}`);
+    assert.deepEqual(data, resource);
+}
+
+/** A rich document of one paragraph. */
+export const paragraph = (text) => ({
+    object: 'document', data: { schemaVersion: 1 },
+    nodes: [{ object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves: [{ object: 'leaf', text, marks: [] }] }] }],
+});
+
+/** The text of a rich document. */
+export function textOf(node) {
+    return [node.text ?? '', ...(node.leaves ?? []).map(textOf), ...(node.nodes ?? []).map(textOf)].join('');
+}

@@ -1,0 +1,70 @@
+// Turns schemas of OpenAPI 3.0 into JSON Schema. It knows every keyword that the published document uses and refuses any other, so that
+// a newer document cannot bring a rule that is silently not checked.
+
+// Keywords that say nothing about which values are valid. A discriminator only helps to choose among the alternatives of a oneOf.
+const annotations = new Set(['description', 'title', 'example', 'default', 'deprecated', 'discriminator', 'readOnly', 'writeOnly']);
+
+const plain = new Set([
+    'type', 'required', 'enum', 'format', 'maxLength', 'minLength', 'pattern', 'minimum', 'maximum',
+    'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties',
+]);
+
+/** A JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. `#/components/schemas/X` becomes `#/$defs/X`. */
+export function toJSONSchema(schema) {
+    // In OpenAPI 3.0 what stands beside $ref is ignored.
+    if (schema.$ref !== undefined) {
+        return { $ref: schema.$ref.replace('#/components/schemas/', '#/$defs/') };
+    }
+    const out = {};
+    for (const [keyword, value] of Object.entries(schema)) {
+        if (plain.has(keyword)) {
+            out[keyword] = value;
+        } else if (keyword === 'properties') {
+            out.properties = Object.fromEntries(Object.entries(value).map(([name, s]) => [name, toJSONSchema(s)]));
+        } else if (keyword === 'items') {
+            out.items = toJSONSchema(value);
+        } else if (keyword === 'oneOf' || keyword === 'anyOf' || keyword === 'allOf') {
+            out[keyword] = value.map(toJSONSchema);
+        } else if (keyword === 'additionalProperties') {
+            out.additionalProperties = typeof value === 'boolean' ? value : toJSONSchema(value);
+        } else if (keyword !== 'nullable' && !annotations.has(keyword) && !keyword.startsWith('x-')) {
+            throw new Error(`the document uses the keyword ${keyword}, which is not checked`);
+        }
+    }
+    // Only meaningful beside a type; an enum must list null itself.
+    if (schema.nullable && schema.type !== undefined) {
+        out.type = [schema.type, 'null'];
+    }
+    return out;
+}
+
+/**
+ * Marks every oneOf whose alternatives are told apart by a member (`kind`, `column`, …) with that member's name, so that the validator
+ * looks only at the alternative that is meant and reports only its faults. It changes nothing about which values are valid.
+ */
+export function discriminate($defs) {
+    // A reference into the inside of a schema is not followed: its alternatives are then all tried, as without a mark.
+    const resolve = (schema) => (schema?.$ref ? resolve($defs[schema.$ref.replace('#/$defs/', '')]) : schema ?? {});
+    const visit = (schema) => {
+        for (const value of Object.values(schema)) {
+            if (value !== null && typeof value === 'object') {
+                visit(value);
+            }
+        }
+        const propertyName = Array.isArray(schema.oneOf) && schema.type === undefined ? tag(schema.oneOf.map(resolve)) : undefined;
+        if (propertyName) {
+            Object.assign(schema, { type: 'object', required: [propertyName], discriminator: { propertyName } });
+        }
+    };
+    visit($defs);
+}
+
+// The member that every alternative requires and that has other words in each of them.
+function tag(alternatives) {
+    const [first] = alternatives;
+    return Object.keys(first.properties ?? {}).find((name) => {
+        const words = alternatives.flatMap((a) => a.properties?.[name]?.enum ?? []);
+        return new Set(words).size === words.length && words.every((w) => typeof w === 'string')
+            && alternatives.every((a) => a.type === 'object' && a.required?.includes(name) && a.properties?.[name]?.enum);
+    });
+}

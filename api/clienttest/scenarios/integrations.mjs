@@ -1,0 +1,103 @@
+// Integrations: published, found by what they do, published again, installed.
+import assert from 'node:assert/strict';
+import { all, badField, begin, refused, step } from '../lib/scenario.mjs';
+
+const { ada, bob, eve, org } = await begin('Integrations', { bob: 'edit' });
+const api = ada.api.integrations;
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const basic = { title: 'Basic', description: 'Does little', scopes: [], script: 'addEventListener("fetch", () => {})', organization: org, visibility: 'public' };
+const found = async (query) => (await all((q) => api.listIntegrations({ owner: org, ...query, ...q }), 2, (i) => i.name)).map((i) => i.name).sort();
+let chart;
+
+await step('an integration is published', async () => {
+    ({ data: chart } = await api.publishIntegration('octavo-chart', {
+        ...basic, title: 'Charts', description: 'Draws charts', summary: '# Charts\n\nDraws *charts*.', scopes: ['space:content:read', 'site:script:inject'],
+        categories: ['content', 'analytics'], target: 'space', runtime: 'v1', icon: pixel, previewImages: [pixel, pixel],
+        blocks: [{ id: 'chart', title: 'Chart', description: 'A chart', urlUnfurl: ['https://charts.example.com/**'], markdown: { codeblock: 'chart', body: 'spec' } }],
+        contentSources: [{ id: 'numbers', title: 'Numbers', configuration: { componentId: 'numbers' } }],
+        configurations: { space: { properties: { palette: { type: 'string', title: 'Palette', description: 'Colors', enum: ['warm', 'cold'], default: 'warm' } }, required: ['palette'] } },
+        externalLinks: [{ url: 'https://charts.example.com', label: 'Home' }], secrets: { API_KEY: 'a-secret-value' },
+        contentSecurityPolicy: "default-src 'self'",
+    }));
+    assert.equal(chart.name, 'octavo-chart');
+    assert.equal(chart.owner.id, org);
+    assert.equal(chart.verified, false);
+    assert.equal(chart.permissions.admin, true);
+    assert.equal(chart.target, 'space');
+    assert.deepEqual(chart.scopes, ['space:content:read', 'site:script:inject']);
+    assert.deepEqual(chart.categories, ['content', 'analytics']);
+    assert.equal(chart.previewImages.length, 2);
+    assert.equal(chart.blocks[0].markdown.codeblock, 'chart');
+    assert.deepEqual(chart.configurations.space.required, ['palette']);
+    assert.equal(chart.contentSecurityPolicy, "default-src 'self'");
+    assert.ok(!JSON.stringify(chart).includes('a-secret-value'), 'secrets do not leave');
+    assert.deepEqual((await api.getIntegrationByName('octavo-chart')).data, chart);
+});
+
+await step('more are published', async () => {
+    const { data: plain } = await api.publishIntegration('octavo-plain', { ...basic, title: 'Plain' });
+    assert.equal(plain.target, 'all');
+    assert.deepEqual([plain.blocks ?? [], plain.externalLinks, plain.categories, plain.previewImages], [[], [], [], []]);
+    await api.publishIntegration('octavo-login', { ...basic, title: 'Login', scopes: ['site:visitor:auth'], categories: ['visitor-auth'], target: 'site' });
+    await api.publishIntegration('octavo-secret', { ...basic, title: 'Secret', visibility: 'private' });
+    await api.publishIntegration('octavo-unlisted', { ...basic, title: 'Unlisted', visibility: 'unlisted' });
+});
+
+await step('public ones are found by what they do', async () => {
+    assert.deepEqual(await found({}), ['octavo-chart', 'octavo-login', 'octavo-plain']);
+    assert.deepEqual(await found({ search: 'chart' }), ['octavo-chart']);
+    assert.deepEqual(await found({ search: 'Login' }), ['octavo-login']);
+    assert.deepEqual(await found({ category: 'analytics' }), ['octavo-chart']);
+    assert.deepEqual(await found({ scope: 'site:visitor:auth' }), ['octavo-login']);
+    assert.deepEqual(await found({ target: 'site' }), ['octavo-login']);
+    assert.deepEqual(await found({ blocks: true }), ['octavo-chart']);
+    assert.deepEqual(await found({ blocks: false }), ['octavo-login', 'octavo-plain']);
+    assert.deepEqual(await found({ contentSources: true }), ['octavo-chart']);
+    assert.deepEqual(await found({ contentSources: false }), ['octavo-login', 'octavo-plain']);
+    assert.deepEqual(await found({ blockDomain: 'charts.example.com' }), ['octavo-chart']);
+    assert.deepEqual(await found({ blockDomain: 'elsewhere.example.com' }), []);
+    assert.deepEqual(await found({ owner: 'nobody' }), []);
+});
+
+await step('its owners read a private one, others do not know it', async () => {
+    assert.equal((await api.getIntegrationByName('octavo-secret')).data.visibility, 'private');
+    await refused(eve.api.integrations.getIntegrationByName('octavo-secret'), 404);
+    const { data: seen } = await eve.api.integrations.getIntegrationByName('octavo-chart');
+    assert.equal(seen.permissions.admin, false);
+    assert.equal(seen.owner.billing, undefined);
+});
+
+await step('it is published again, as its next version', async () => {
+    const { data: next } = await api.publishIntegration('octavo-chart', { ...basic, title: 'Charts 2' });
+    assert.ok(next.version > chart.version);
+    assert.equal(next.title, 'Charts 2');
+    assert.equal(next.name, chart.name);
+    assert.deepEqual(await found({ search: 'charts 2' }), ['octavo-chart']);
+});
+
+await step('it is installed', async () => {
+    const { data: installation } = await api.installIntegration('octavo-plain', { organization: org });
+    assert.equal(installation.target.organization, org);
+});
+
+await step('who may not, cannot', async () => {
+    await refused(api.publishIntegration('octavo-new', { ...basic, organization: 'nothing' }), 404);
+    await refused(eve.api.integrations.publishIntegration('octavo-new', basic), 404);
+    await refused(bob.api.integrations.publishIntegration('octavo-new', basic), 403);
+    await refused(api.getIntegrationByName('octavo-new'), 404);
+});
+
+await step('bad input is named', async () => {
+    const path = '/integrations/octavo-bad';
+    await badField(ada, 'POST', path, { ...basic, title: 'x' }, 'title');
+    await badField(ada, 'POST', path, { ...basic, description: undefined }, 'description');
+    await badField(ada, 'POST', path, { ...basic, script: undefined }, 'script');
+    await badField(ada, 'POST', path, { ...basic, organization: undefined }, 'organization');
+    await badField(ada, 'POST', path, { ...basic, scopes: ['everything'] }, 'scopes');
+    await badField(ada, 'POST', path, { ...basic, previewImages: [pixel, pixel, pixel, pixel] }, 'previewImages');
+    await badField(ada, 'POST', path, { ...basic, visibility: 'loud' }, 'visibility');
+    await badField(ada, 'POST', `/integrations/${'x'.repeat(101)}`, basic, 'integrationName');
+    await badField(ada, 'GET', '/integrations?category=magic', undefined, 'category');
+    await badField(ada, 'GET', '/integrations?blockDomain=a%20b', undefined, 'blockDomain');
+    await refused(api.getIntegrationByName('octavo-bad'), 404);
+});

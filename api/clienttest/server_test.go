@@ -1,0 +1,132 @@
+package clienttest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// server is a running `octavo serve`, the program as it is shipped, with every role, on databases of its own.
+type server struct {
+	url   string
+	store *store.Store // beside the server, for what the contract has no operation for
+}
+
+func startServer(t *testing.T) *server {
+	t.Helper()
+	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
+	listen := freeAddress(t)
+	cmd := exec.Command(build(t), "serve")
+	log := &syncBuffer{}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	cmd.Env = append(os.Environ(),
+		"OCTAVO_LISTEN="+listen, "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_POSTGRES_URL="+postgres,
+		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+topic, "OCTAVO_LOG_LEVEL=warn",
+		"OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("octavo: %v", err)
+			}
+		case <-time.After(time.Minute):
+			_ = cmd.Process.Kill()
+			t.Errorf("octavo does not end on SIGTERM")
+		}
+		if t.Failed() {
+			t.Logf("octavo said:\n%s", log.tail(8<<10))
+		}
+	})
+	s := &server{url: "http://" + listen}
+	s.wait(t, ended)
+	s.store = storetest.Open(t, postgres)
+	return s
+}
+
+// wait returns when the server is ready. It has migrated its databases then.
+func (s *server) wait(t *testing.T, ended chan error) {
+	t.Helper()
+	var last error
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("octavo ended instead of starting: %v", err)
+		default:
+		}
+		var res *http.Response
+		if res, last = http.Get(s.url + "/readyz"); last != nil {
+			continue
+		}
+		last = errors.Join(res.Body.Close(), fmt.Errorf("readyz answers %s", res.Status))
+		if res.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	t.Fatalf("octavo does not get ready: %v", last)
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "octavo")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./cmd/octavo")
+	cmd.Dir = root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("cannot build octavo: %v\n%s", err, output)
+	}
+	return path
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// syncBuffer is a buffer that a process writes while a test reads it.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) tail(n int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.b.Bytes()
+	return string(text[max(0, len(text)-n):])
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// TestOpenAPIDocument reads the document that is served with a library of its own, and compares it with the table.
+func TestOpenAPIDocument(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	a := h.do(http.MethodGet, "/v1/openapi.json", "", nil)
+	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s", a.status, a.header)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := document.Validate(t.Context(), openapi3.EnableSchemaPatternValidation()); err != nil {
+		t.Error(err)
+	}
+	if url := document.Servers[0].URL; url != "https://docs.example.com/base/v1" {
+		t.Errorf("server %s", url)
+	}
+	described := 0
+	for _, item := range document.Paths.Map() {
+		described += len(item.Operations())
+	}
+	if described != len(h.server.table) {
+		t.Errorf("%d operations are described, %d are in the table", described, len(h.server.table))
+	}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		got := document.Paths.Value(op.Path).GetOperation(op.Method)
+		if got.OperationID != op.ID || (got.RequestBody != nil) != (op.BodyLimit > 0) || got.Responses.Status(op.Status) == nil {
+			t.Errorf("%s is described as %+v", op.ID, got)
+		}
+		for _, name := range pathParam.FindAllStringSubmatch(op.Path, -1) {
+			if got.Parameters.GetByInAndName("path", name[1]) == nil {
+				t.Errorf("%s: %s is not described", op.ID, name[1])
+			}
+		}
+	}
+}
+
+// TestAnswersFollowTheOpenAPIDocument validates what every operation really answers against what the document says.
+func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	document, err := openapi3.NewLoader().LoadFromData(h.server.docs.document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range h.server.table {
+		op := &h.server.table[i]
+		a := h.try(op, h.ours, h.ours.Tokens["admin"])
+		response := document.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(a.status)
+		if response == nil {
+			t.Errorf("%s: %d %s is not described", op.ID, a.status, a.body)
+			continue
+		}
+		media := response.Value.Content["application/json"]
+		if media == nil {
+			continue
+		}
+		var value any
+		if err := json.Unmarshal(a.body, &value); err != nil {
+			t.Errorf("%s: %s: %v", op.ID, a.body, err)
+			continue
+		}
+		if err := media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation()); err != nil {
+			t.Errorf("%s: %v", op.ID, err)
+		}
+	}
+}
+
+// TestRulesAreInTheOpenAPIDocument takes one rule of each kind.
+func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
+	t.Parallel()
+	raw, err := OpenAPI("https://docs.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := document.Paths.Value("/orgs").Post.RequestBody.Value.Content["application/json"].Schema.Value
+	title, domains := body.Properties["title"].Value, body.Properties["emailDomains"].Value
+	if title.MinLength != 2 || *title.MaxLength != 255 || title.Pattern != `\S.*\S` || !slices.Contains(body.Required, "title") {
+		t.Errorf("title %+v, required %v", title, body.Required)
+	}
+	if *domains.MaxItems != 100 || *domains.Items.Value.MaxLength != 253 || slices.Contains(body.Required, "emailDomains") {
+		t.Errorf("emailDomains %+v", domains)
+	}
+	limit := document.Paths.Value("/orgs").Get.Parameters.GetByInAndName("query", "limit").Schema.Value
+	if *limit.Min != 0 || *limit.Max != 1000 || !strings.Contains(limit.Description, "50") {
+		t.Errorf("limit %+v", limit)
+	}
+}
+
+// TestDocsAreBrowsable loads the page and everything that it names.
+func TestDocsAreBrowsable(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	page := h.do(http.MethodGet, "/docs", "", nil)
+	if page.status != http.StatusOK || !strings.Contains(string(page.body), "/base/v1/openapi.json") {
+		t.Fatalf("%d %s", page.status, page.body)
+	}
+	for _, asset := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
+		if !strings.Contains(string(page.body), "/base/docs/"+asset) {
+			t.Errorf("the page does not name %s: %s", asset, page.body)
+		}
+		if a := h.do(http.MethodGet, "/docs/"+asset, "", nil); a.status != http.StatusOK || len(a.body) < 1000 {
+			t.Errorf("%s: %d, %d bytes", asset, a.status, len(a.body))
+		}
+	}
+}

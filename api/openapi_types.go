@@ -1,0 +1,205 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// selfDescribed is a type whose JSON is not what its fields look like: a union, or a document.
+type selfDescribed interface {
+	OpenAPISchema() map[string]any
+}
+
+// wellKnown has a row per type that is written in a form of its own.
+var wellKnown = map[reflect.Type]func() dict{
+	reflect.TypeFor[time.Time](): func() dict { return dict{"type": "string", "format": "date-time"} },
+	reflect.TypeFor[schema.Role](): func() dict {
+		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
+	},
+	reflect.TypeFor[schema.Level](): func() dict {
+		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["level"]), nil)}
+	},
+}
+
+func anyOf(values []string) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+// typeSchema describes the JSON of a type under a rule.
+func (d *openAPIWriter) typeSchema(t reflect.Type, r rule, tag reflect.StructTag) (dict, error) {
+	if known, ok := wellKnown[t]; ok {
+		return known(), nil
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[selfDescribed]()) && t.Kind() != reflect.Pointer {
+		return reflect.New(t).Interface().(selfDescribed).OpenAPISchema(), nil
+	}
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return d.typeSchema(t.Elem(), r, tag)
+	case isOpt(t):
+		inner, err := d.typeSchema(t.Field(1).Type.Elem(), r, tag)
+		return dict{"anyOf": []any{inner, dict{"type": "null"}}}, err
+	case t.Kind() == reflect.Struct:
+		if t.Name() != "" {
+			return d.ref(t)
+		}
+		return d.structSchema(t, r)
+	case t.Kind() == reflect.Slice || t.Kind() == reflect.Map:
+		return d.manySchema(t, r, tag)
+	}
+	return scalarSchema(t, r)
+}
+
+// ref names a type and describes it once.
+func (d *openAPIWriter) ref(t reflect.Type) (dict, error) {
+	name := schemaName(t)
+	if known, ok := d.types[name]; ok && known != t {
+		return nil, fmt.Errorf("%s and %s would both be called %s", known, t, name)
+	}
+	if _, ok := d.types[name]; !ok {
+		d.types[name] = t
+		described, err := d.structSchema(t, rule{})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		d.schemas[name] = described
+	}
+	return dict{"$ref": "#/components/schemas/" + name}, nil
+}
+
+// schemaName turns List[github.com/…/schema.Space] into ListSpace.
+func schemaName(t reflect.Type) string {
+	var name strings.Builder
+	for part := range strings.FieldsFuncSeq(t.Name(), func(c rune) bool { return c == '[' || c == ']' || c == ',' }) {
+		part = part[strings.LastIndexByte(part, '.')+1:]
+		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return name.String()
+}
+
+func (d *openAPIWriter) structSchema(t reflect.Type, r rule) (dict, error) {
+	properties := dict{}
+	var required []any
+	var walk func(t reflect.Type) error
+	walk = func(t reflect.Type) error {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, options, named := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous && name == "" {
+				if err := walk(indirect(f.Type)); err != nil {
+					return err
+				}
+				continue
+			}
+			if name == "-" || !f.IsExported() {
+				continue
+			}
+			if name == "" {
+				return fmt.Errorf("field %s has no JSON name", f.Name)
+			}
+			rules, err := parseRule(f.Tag.Get("rules"))
+			if err != nil {
+				return err
+			}
+			of, err := d.typeSchema(f.Type, rules, f.Tag)
+			if err != nil {
+				return fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			properties[name] = of
+			// What is always written is required of answers; what the rules require is required of requests.
+			answered := strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
+			if rules.required || answered {
+				required = append(required, name)
+			}
+		}
+		return nil
+	}
+	if err := walk(t); err != nil {
+		return nil, err
+	}
+	out := dict{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	if r.some {
+		out["minProperties"] = 1
+	}
+	return out, nil
+}
+
+// schemaPackage is where the types of answers are.
+var schemaPackage = reflect.TypeFor[schema.User]().PkgPath()
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// manySchema describes arrays and maps.
+func (d *openAPIWriter) manySchema(t reflect.Type, r rule, tag reflect.StructTag) (dict, error) {
+	each, err := parseRule(tag.Get("each"))
+	if err != nil {
+		return nil, err
+	}
+	entry, err := d.typeSchema(t.Elem(), each, "")
+	if err != nil {
+		return nil, err
+	}
+	if t.Kind() == reflect.Map {
+		out := dict{"type": "object", "additionalProperties": entry}
+		return withBounds(out, r.length, "minProperties", "maxProperties"), nil
+	}
+	return withBounds(dict{"type": "array", "items": entry}, r.length, "minItems", "maxItems"), nil
+}
+
+func scalarSchema(t reflect.Type, r rule) (dict, error) {
+	out := dict{}
+	switch t.Kind() {
+	case reflect.String:
+		out["type"] = "string"
+		withBounds(out, r.length, "minLength", "maxLength")
+	case reflect.Bool:
+		out["type"] = "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		out["type"] = "integer"
+		withBounds(out, r.span, "minimum", "maximum")
+	case reflect.Float64:
+		out["type"] = "number"
+		withBounds(out, r.span, "minimum", "maximum")
+	case reflect.Interface: // Any JSON.
+	default:
+		return nil, fmt.Errorf("cannot describe %s", t)
+	}
+	if r.enum != "" {
+		out["enum"] = anyOf(enums[r.enum])
+	}
+	if form := patterns[r.pattern]; form.regexp != "" {
+		out["pattern"] = form.regexp
+	} else if form.format != "" {
+		out["format"] = form.format
+	}
+	if r.absent != "" {
+		out["description"] = "Absent: `" + r.absent + "`."
+	}
+	return out, nil
+}
+
+func withBounds(out dict, b *bounds, least, most string) dict {
+	if b != nil && b.least != nil {
+		out[least] = *b.least
+	}
+	if b != nil && b.most != nil {
+		out[most] = *b.most
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+type listRepliesRequest struct {
+	schema.PageRequest
+	commentPath
+	bodyFormat
+}
+
+func (h *comments) listReplies(
+	ctx context.Context, c *Caller, r *listRepliesRequest,
+) (schema.List[schema.CommentReply], error) {
+	place := placeOf(c)
+	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, or(place.ChangeRequestID, ""), r.CommentID)
+	return listKeyed(name, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.CommentRow], error) {
+			key, err := timeKey(after)
+			if err != nil {
+				return store.Page[store.CommentRow]{}, err
+			}
+			return h.store.ListReplies(ctx, place, r.CommentID, key, size)
+		},
+		func(row store.CommentRow) schema.CommentReply { return h.urls.replyResource(c, row, or(r.Format, "")) },
+		commentKey[schema.CommentReply])
+}
+
+type postReplyRequest struct {
+	commentPath
+	bodyFormat
+	Body struct {
+		Body *richBody `json:"body" rules:"required"`
+	} `body:"json"`
+}
+
+func (h *comments) postReply(ctx context.Context, c *Caller, r *postReplyRequest) (schema.CommentReply, error) {
+	body, err := r.Body.Body.stored()
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	row, err := h.store.CreateReply(ctx, placeOf(c), r.CommentID, c.Principal.UserID, body)
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+}
+
+// replyPath names a reply to a comment of the scope's object.
+type replyPath struct {
+	commentPath
+	ReplyID string `path:"commentReplyId"`
+}
+
+func (p *replyPath) ref(c *Caller) store.CommentRef {
+	return store.CommentRef{Place: placeOf(c), ID: p.ReplyID, Parent: &p.CommentID}
+}
+
+type getReplyRequest struct {
+	replyPath
+	bodyFormat
+}
+
+func (h *comments) getReply(ctx context.Context, c *Caller, r *getReplyRequest) (schema.CommentReply, error) {
+	row, err := h.store.Comment(ctx, r.ref(c))
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+}
+
+type updateReplyRequest struct {
+	replyPath
+	bodyFormat
+	Body commentChange `body:"json"`
+}
+
+// Validate refuses what cannot be done: the contract lets a change of a reply hold `resolved`, but only comments have a status.
+// False is what a reply is anyway.
+func (r *updateReplyRequest) Validate() []schema.Detail {
+	var c checker
+	if or(r.Body.Resolved, false) {
+		c.add("resolved", "cannot be true of a reply: resolve the comment that it replies to")
+	}
+	return c.details
+}
+
+func (h *comments) updateReply(ctx context.Context, c *Caller, r *updateReplyRequest) (schema.CommentReply, error) {
+	r.Body.Resolved = nil
+	row, err := h.change(ctx, c, r.ref(c), &r.Body)
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+}
+
+func (h *comments) deleteReply(ctx context.Context, c *Caller, r *replyPath) (NoContent, error) {
+	return NoContent{}, h.store.DeleteComment(ctx, r.ref(c), allowDelete(c))
+}
+
+// commentResource shows a comment as the caller sees it.
+func (l links) commentResource(c *Caller, row store.CommentRow, format string) schema.Comment {
+	comment := schema.Comment{
+		Object: "comment", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: utc(row.EditedAt),
+		Reactions: l.reactionResources(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
+		Body: shownBody(row.Body, format), Target: targetOf(row.Comment), URLs: l.comment(row.Comment),
+		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: utc(row.ResolvedAt),
+	}
+	for i, r := range row.Repliers {
+		comment.Repliers[i] = schema.UserContributor{UpdatedAt: r.UpdatedAt.UTC(), Count: r.Replies, User: l.userResource(r.User)}
+	}
+	if row.ResolvedBy != nil {
+		user := l.userResource(*row.ResolvedBy)
+		comment.ResolvedBy = &user
+	}
+	return comment
+}
+
+// replyResource shows a reply as the caller sees it.
+func (l links) replyResource(c *Caller, row store.CommentRow, format string) schema.CommentReply {
+	return schema.CommentReply{
+		Object: "comment-reply", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(),
+		EditedAt: utc(row.EditedAt), Reactions: l.reactionResources(row.Reactions), Body: shownBody(row.Body, format),
+		URLs: l.comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+	}
+}
+
+func (l links) reactionResources(rows []store.Reactions) []schema.EmojiReaction {
+	reactions := make([]schema.EmojiReaction, len(rows))
+	for i, row := range rows {
+		users := make([]schema.UserReaction, len(row.Users))
+		for j, r := range row.Users {
+			users[j] = schema.UserReaction{User: l.userResource(r.User), ReactedAt: r.ReactedAt.UTC()}
+		}
+		reactions[i] = schema.EmojiReaction{Emoji: row.Emoji, Count: int64(len(users)), Users: users}
+	}
+	return reactions
+}
+
+func targetOf(row store.Comment) schema.CommentTarget {
+	target := schema.CommentTarget{
+		Space: row.SpaceID, Revision: row.Revision, ChangeRequest: or(row.ChangeRequestID, ""), Review: or(row.ReviewID, ""),
+	}
+	if row.NodeID != nil {
+		target.Node = &schema.TargetID{ID: *row.NodeID}
+	}
+	if row.PageID != nil {
+		target.Page = &schema.TargetID{ID: *row.PageID}
+	}
+	if row.TableRecord != nil {
+		target.TableCell = &schema.TableCell{Record: *row.TableRecord, Definition: or(row.TableDefinition, "")}
+	}
+	return target
+}
+
+// commentPermissions are what the operations ask for.
+func commentPermissions(c *Caller, row store.Comment) schema.CommentPermissions {
+	return schema.CommentPermissions{
+		View: c.Rights.Has(RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(RightComment), Delete: mayEdit(c, row),
+	}
+}
+
+// shownBody is a stored body in the form asked for.
+func shownBody(stored []byte, format string) schema.Body {
+	return content.Render(decoded[schema.Body](stored), format)
+}
+
+func (l links) comment(row store.Comment) schema.CommentURLs {
+	path := []string{"spaces", row.SpaceID}
+	if row.ChangeRequestID != nil {
+		path = append(path, "change-requests", *row.ChangeRequestID)
+	}
+	path = append(path, "comments")
+	if row.ParentID != nil {
+		path = append(path, *row.ParentID, "replies")
+	}
+	return schema.CommentURLs{Location: l.API(append(path, row.ID)...)}
+}

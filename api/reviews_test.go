@@ -1,0 +1,325 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+var (
+	reviewerShape = shape{
+		"object": one("change-request-requested-reviewer"), "kind": one("user"), "user": object(userShape), "revision": id,
+		"requestedBy": object(userShape), "createdAt": timestamp,
+	}
+	reviewShape = shape{
+		"object": one("change-request-review"), "id": id, "revision": id, "reviewer": object(userShape), "requestedBy?": object(userShape),
+		"status": one("changes-requested", "approved"), "outdated": boolean, "comment?": object(commentShape), "createdAt": timestamp,
+		"updatedAt": timestamp, "urls": object(shape{"location": uri}),
+	}
+	reviewersShape = shape{"users": list(object(reviewerShape))}
+)
+
+func init() {
+	objects := func(h *harness, tenant *storetest.Tenant) map[string]string {
+		h.t.Helper()
+		request := changeRequest(h, tenant)
+		reader, admin := tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleAdmin].ID
+		_, err := h.st.RequestReviewers(h.t.Context(), store.ReviewRequest{
+			ChangeRequestID: request.ID, UserIDs: []string{reader}, RequestedBy: admin,
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		review, err := h.st.CreateReview(h.t.Context(), store.NewReview{
+			Place:  store.Place{SpaceID: request.SpaceID, ChangeRequestID: &request.ID},
+			UserID: admin, Status: schema.ReviewApproved, Comment: []byte(`{"markdown":"Fine."}`),
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return map[string]string{"changeRequestId": request.ID, "userId": reader, "reviewId": review.ID}
+	}
+	examples["getRequestedReviewersByChangeRequestId"] = example{make: objects}
+	examples["requestReviewersForChangeRequest"] = example{make: objects, body: `{"users":["{userId}"]}`}
+	examples["removeRequestedReviewerFromChangeRequest"] = example{make: objects}
+	examples["getReviewsByChangeRequestId"] = example{make: objects}
+	examples["submitChangeRequestReview"] = example{make: objects, body: `{"status":"approved"}`}
+	examples["getChangeRequestReviewById"] = example{make: objects}
+}
+
+func reviewPath(h *harness) (path string, request store.ChangeRequest) {
+	request = changeRequest(h, h.ours)
+	return "/v1/spaces/" + h.ours.Space.ID + "/change-requests/" + request.ID, request
+}
+
+// TestRequestedReviewers asks, asks again, and takes back.
+func TestRequestedReviewers(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path, request := reviewPath(h)
+	user := func(role schema.Role) string { return h.ours.Users[role].ID }
+	ask := func(role schema.Role, body string) map[string]any {
+		t.Helper()
+		return h.send(role, "POST", path+"/requested-reviewers", body, reviewersShape)
+	}
+	ids := func(answer map[string]any, member string) []string {
+		found := []string{}
+		for _, r := range answer[member].([]any) {
+			found = append(found, r.(map[string]any)["user"].(map[string]any)["id"].(string))
+		}
+		return found
+	}
+	first := ask("edit", fmt.Sprintf(`{"users":[%q,%q,%q],"subject":"Better","description":{"nodes":[{"type":"paragraph"}]}}`,
+		user("review"), user("read"), user("review")))
+	if diff := cmp.Diff([]string{user("review"), user("read")}, ids(first, "users")); diff != "" {
+		t.Error(diff)
+	}
+	again := ask("admin", fmt.Sprintf(`{"users":[%q,%q]}`, user("review"), user("read")))
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("asked twice: %s", diff)
+	}
+	ask("admin", `{"users":[]}`)
+	listed := h.send("read", "GET", path+"/requested-reviewers", nil, listShape(reviewerShape))
+	want := []string{user("review"), user("read")}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, ids(listed, "items")); diff != "" || listed["count"] != 2.0 {
+		t.Errorf("%v %s", listed["count"], diff)
+	}
+	page := h.send("read", "GET", path+"/requested-reviewers?limit=1", nil, listShape(reviewerShape))
+	rest := h.send("read", "GET", path+"/requested-reviewers?page="+page["next"].(map[string]any)["page"].(string), nil, listShape(reviewerShape))
+	if got := append(ids(page, "items"), ids(rest, "items")...); !slices.Equal(got, want) || rest["next"] != nil {
+		t.Errorf("in pages: %q", got)
+	}
+	after, err := h.st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
+	if err != nil || after.Subject != "Better" || after.Description == nil || after.Status != "draft" || !after.UpdatedAt.After(request.UpdatedAt) {
+		t.Errorf("%+v %v", after, err)
+	}
+	for range 2 {
+		h.send("edit", "DELETE", path+"/requested-reviewers/"+user("read"), nil, nil)
+	}
+	h.send("edit", "DELETE", path+"/requested-reviewers/nobody", nil, nil)
+	listed = h.send("read", "GET", path+"/requested-reviewers", nil, listShape(reviewerShape))
+	if diff := cmp.Diff([]string{user("review")}, ids(listed, "items")); diff != "" {
+		t.Error(diff)
+	}
+
+	// Who may not read the space, or is of another tenant, or does not exist, is not asked; nor is anybody else then.
+	for body, fields := range map[string][]string{
+		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("admin"), h.theirs.Users["admin"].ID): {"users[1]", "users[2]"},
+		fmt.Sprintf(`{"users":[%q],"subject":"Worse"}`, user("")):                            {"users[0]"},
+		`{"users":"x"}`:    {"users"},
+		`{"users":[null]}`: {"users[0]"},
+		`{"users":[""]}`:   {"users[0]"},
+		`{"subject":"x"}`:  {"users"},
+		`{"users":[],"subject":"` + strings.Repeat("x", 101) + `"}`:                  {"subject"},
+		`{"users":[],"description":"text"}`:                                          {"description"},
+		`{"users":[],"description":{"nodes":[{"object":"block","type":"nothing"}]}}`: {"description.nodes[0].type"},
+	} {
+		e := h.wantError(h.do("POST", path+"/requested-reviewers", h.ours.Tokens["admin"], body), http.StatusBadRequest)
+		got := []string{}
+		for _, d := range e.Details {
+			got = append(got, d.Field)
+		}
+		if !slices.Equal(got, fields) {
+			t.Errorf("%s: %q, want %q", body, got, fields)
+		}
+	}
+	if got, err := h.st.ChangeRequest(t.Context(), request.SpaceID, request.ID); err != nil || got.Subject != "Better" {
+		t.Errorf("a refused request changed something: %+v %v", got, err)
+	}
+	for _, status := range []string{"archived", "merged"} {
+		h.exec("update change_requests set status = $2 where id = $1", request.ID, status)
+		h.wantError(h.do("POST", path+"/requested-reviewers", h.ours.Tokens["admin"], `{"users":[]}`), http.StatusConflict)
+		h.wantError(h.do("POST", path+"/reviews", h.ours.Tokens["admin"], `{"status":"approved"}`), http.StatusConflict)
+		// The discussion goes on.
+		h.send("comment", "POST", path+"/comments", `{"body":{"markdown":"a"}}`, commentShape)
+	}
+}
+
+// TestReviews submits reviews and makes them outdated in every way there is.
+func TestReviews(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path, request := reviewPath(h)
+	submit := func(role schema.Role, body string) (string, map[string]any) {
+		t.Helper()
+		a := h.do("POST", path+"/reviews", h.ours.Tokens[role], body)
+		if a.status != http.StatusCreated {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		review := wantShape(t, reviewShape, a.body)
+		location := review["urls"].(map[string]any)["location"].(string)
+		if a.header.Get("Location") != location {
+			t.Errorf("Location %q, urls.location %q", a.header.Get("Location"), location)
+		}
+		read := h.send(role, "GET", strings.TrimPrefix(location, "https://docs.example.com/base"), nil, reviewShape)
+		if diff := cmp.Diff(review, read); diff != "" {
+			t.Error(diff)
+		}
+		return review["id"].(string), review
+	}
+	want := func(all, current []string) {
+		t.Helper()
+		if got := h.ids("read", path+"/reviews"); !slices.Equal(got, all) {
+			t.Errorf("all: %q, want %q", got, all)
+		}
+		if got := h.ids("read", path+"/reviews?outdated=false"); !slices.Equal(got, current) {
+			t.Errorf("current: %q, want %q", got, current)
+		}
+		old := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(current, id) })
+		if got := h.ids("read", path+"/reviews?outdated=true"); !slices.Equal(got, old) {
+			t.Errorf("outdated: %q, want %q", got, old)
+		}
+	}
+	ask := func(role schema.Role) {
+		t.Helper()
+		h.send("admin", "POST", path+"/requested-reviewers", fmt.Sprintf(`{"users":[%q]}`, h.ours.Users[role].ID), reviewersShape)
+	}
+	want([]string{}, []string{})
+	ask("review")
+	a, review := submit("review", `{"status":"changes-requested","comment":{"markdown":"No."}}`)
+	if review["requestedBy"].(map[string]any)["displayName"] != "ours-admin" || review["revision"] != request.Revision || review["outdated"] != false {
+		t.Errorf("%v", review)
+	}
+	comment := review["comment"].(map[string]any)
+	if comment["target"].(map[string]any)["review"] != a || comment["body"].(map[string]any)["markdown"] != "No." {
+		t.Errorf("%v", comment)
+	}
+	if got := h.ids("read", path+"/comments"); !slices.Equal(got, []string{comment["id"].(string)}) {
+		t.Errorf("%q", got)
+	}
+	b, review := submit("create", `{"status":"approved","comment":{}}`)
+	if review["requestedBy"] != nil || review["comment"] != nil {
+		t.Errorf("%v", review)
+	}
+	want([]string{a, b}, []string{a, b})
+	c, _ := submit("review", `{"status":"approved"}`)
+	want([]string{a, b, c}, []string{b, c})
+	ask("create") // Asked after they reviewed.
+	want([]string{a, b, c}, []string{c})
+	d, _ := submit("create", `{"status":"approved"}`)
+	ask("read") // Somebody else.
+	want([]string{a, b, c, d}, []string{c, d})
+	states, err := h.st.ReviewStates(t.Context(), request.ID, request.Revision)
+	if diff := cmp.Diff(map[string]schema.ReviewState{
+		h.ours.Users["review"].ID: {User: h.ours.Users["review"].ID, Requested: true, Status: "approved"},
+		h.ours.Users["create"].ID: {User: h.ours.Users["create"].ID, Requested: true, Status: "approved"},
+		h.ours.Users["read"].ID:   {User: h.ours.Users["read"].ID, Requested: true},
+	}, byUser(states)); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+	h.exec("update change_requests set revision = 'next' where id = $1", request.ID)
+	want([]string{a, b, c, d}, []string{})
+	if states, err = h.st.ReviewStates(t.Context(), request.ID, "next"); err != nil || states[0].Status+states[1].Status+states[2].Status != "" {
+		t.Errorf("%+v %v", states, err)
+	}
+	// A review outlives its comment.
+	h.send("admin", "DELETE", path+"/comments/"+comment["id"].(string), nil, nil)
+	if got := h.send("read", "GET", path+"/reviews/"+a, nil, reviewShape); got["comment"] != nil {
+		t.Errorf("%v", got)
+	}
+	h.wantError(h.do("GET", path+"/reviews/nothing", h.ours.Tokens["admin"], nil), http.StatusNotFound)
+	other, _ := reviewPath(h)
+	h.wantError(h.do("GET", other+"/reviews/"+a, h.ours.Tokens["admin"], nil), http.StatusNotFound)
+	for body, field := range map[string]string{
+		`{}`: "status", `{"status":"fine"}`: "status", `{"status":null}`: "status", `{"status":"approved","comment":"x"}`: "comment",
+		`{"status":"approved","comment":{"text":"x"}}`: "comment",
+	} {
+		e := h.wantError(h.do("POST", path+"/reviews", h.ours.Tokens["admin"], body), http.StatusBadRequest)
+		if len(e.Details) == 0 || e.Details[0].Field != field {
+			t.Errorf("%s: %+v", body, e)
+		}
+	}
+	h.wantError(h.do("GET", path+"/reviews?outdated=maybe", h.ours.Tokens["admin"], nil), http.StatusBadRequest)
+}
+
+func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
+	users := map[string]schema.ReviewState{}
+	for _, s := range states {
+		users[s.User] = s
+	}
+	return users
+}
+
+// TestReviewsAtTheSameTime: of the reviews of one user, one counts, however many come at once.
+func TestReviewsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path, _ := reviewPath(h)
+	var wait sync.WaitGroup
+	for i := range 12 {
+		wait.Go(func() {
+			body := `{"status":"approved","comment":{"markdown":"a"}}`
+			if i%3 == 0 {
+				a := h.do("POST", path+"/requested-reviewers", h.ours.Tokens["admin"],
+					fmt.Sprintf(`{"users":[%q,%q]}`, h.ours.Users["review"].ID, h.ours.Users["create"].ID))
+				if a.status != http.StatusOK {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+				return
+			}
+			if a := h.do("POST", path+"/reviews", h.ours.Tokens["review"], body); a.status != http.StatusCreated {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		})
+	}
+	wait.Wait()
+	if got := h.ids("read", path+"/reviews"); len(got) != 8 {
+		t.Errorf("%d reviews", len(got))
+	}
+	if got := h.ids("read", path+"/reviews?outdated=false"); len(got) > 1 {
+		t.Errorf("%d reviews of one user count", len(got))
+	}
+	if got := h.ids("read", path+"/comments?status=open"); len(got) != 8 {
+		t.Errorf("%d comments", len(got))
+	}
+}
+
+// TestCheckMergeRules refuses and allows with what is stored.
+func TestCheckMergeRules(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path, request := reviewPath(h)
+	none := schema.MergeRules{Type: "none"}
+	rules := schema.MergeRules{Type: "rules", Rules: []schema.MergeRule{
+		{Rule: "require_at_least_one_review"}, {Rule: "require_change_request_description"}, {Rule: "allow_bypass", Users: []string{"root"}},
+	}}
+	check := func(actor string, space, organization schema.MergeRules) error {
+		t.Helper()
+		request, err := h.st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return checkMergeRules(t.Context(), h.st, actor, request, false, space, organization)
+	}
+	for name, err := range map[string]error{
+		"none": check("x", none, rules), "inherited none": check("x", schema.MergeRules{Type: "inherit"}, none), "bypass": check("root", rules, none),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	e := schema.AsError(check("x", schema.MergeRules{Type: "inherit"}, rules))
+	if e == nil || e.Code != schema.CodeConflict || len(e.Details) != 2 || !strings.Contains(e.Message, "require_at_least_one_review") {
+		t.Fatalf("%v", e)
+	}
+	h.send("review", "POST", path+"/reviews", `{"status":"changes-requested"}`, reviewShape)
+	description, err := json.Marshal(map[string]any{"users": []string{}, "description": paragraphs("Why.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.send("edit", "POST", path+"/requested-reviewers", description, reviewersShape)
+	if err := check("x", rules, none); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,100 @@
+package schema
+
+import "time"
+
+// Comment is a contribution to the discussion of a space or of a change request.
+type Comment struct {
+	Object      string             `json:"object"`
+	ID          string             `json:"id"`
+	PostedBy    User               `json:"postedBy"`
+	PostedAt    time.Time          `json:"postedAt"`
+	EditedAt    *time.Time         `json:"editedAt,omitzero"`
+	Reactions   []EmojiReaction    `json:"reactions"`
+	Replies     int64              `json:"replies"`
+	Repliers    []UserContributor  `json:"repliers"`
+	Body        Body               `json:"body"`
+	Target      CommentTarget      `json:"target"`
+	URLs        CommentURLs        `json:"urls"`
+	Permissions CommentPermissions `json:"permissions"`
+	// Status is resolved exactly when ResolvedAt and ResolvedBy are there.
+	Status     string     `json:"status" rules:"enum=commentStatus"`
+	ResolvedAt *time.Time `json:"resolvedAt,omitzero"`
+	ResolvedBy *User      `json:"resolvedBy,omitzero"`
+}
+
+// CommentReply is an answer to a comment.
+type CommentReply struct {
+	Object      string             `json:"object"`
+	ID          string             `json:"id"`
+	PostedBy    User               `json:"postedBy"`
+	PostedAt    time.Time          `json:"postedAt"`
+	EditedAt    *time.Time         `json:"editedAt,omitzero"`
+	Reactions   []EmojiReaction    `json:"reactions"`
+	Body        Body               `json:"body"`
+	URLs        CommentURLs        `json:"urls"`
+	Permissions CommentPermissions `json:"permissions"`
+}
+
+// EmojiReaction are all reactions with one emoji.
+type EmojiReaction struct {
+	Emoji string         `json:"emoji"`
+	Count int64          `json:"count"`
+	Users []UserReaction `json:"users"`
+}
+
+// UserReaction is one user's reaction.
+type UserReaction struct {
+	User      User      `json:"user"`
+	ReactedAt time.Time `json:"reactedAt"`
+}
+
+// UserContributor is a user who replied to a comment, how often and when last.
+type UserContributor struct {
+	UpdatedAt time.Time `json:"updatedAt"`
+	Count     int64     `json:"count"`
+	User      User      `json:"user"`
+}
+
+// CommentTarget is what a comment is about. Revision is the head of the content when it was posted.
+type CommentTarget struct {
+	Space         string     `json:"space"`
+	Revision      string     `json:"revision"`
+	ChangeRequest string     `json:"changeRequest,omitempty"`
+	Review        string     `json:"review,omitempty"`
+	Node          *TargetID  `json:"node,omitzero"`
+	Page          *TargetID  `json:"page,omitzero"`
+	TableCell     *TableCell `json:"tableCell,omitzero"`
+}
+
+// TargetID names a part of the content.
+type TargetID struct {
+	ID string `json:"id"`
+}
+
+// TableCell names a cell of a table by its row and its column.
+type TableCell struct {
+	Record     string `json:"record"`
+	Definition string `json:"definition"`
+}
+
+// CommentURLs are the addresses of a comment or a reply.
+type CommentURLs struct {
+	Location string `json:"location"`
+}
+
+// CommentPermissions say what the caller may do with a comment or a reply. Reply includes to react.
+type CommentPermissions struct {
+	View   bool `json:"view"`
+	Edit   bool `json:"edit"`
+	Reply  bool `json:"reply"`
+	Delete bool `json:"delete"`
+}
+
+// The values of a comment's `status`.
+const (
+	CommentOpen     = "open"
+	CommentResolved = "resolved"
+)
+
+// CommentStatuses are the values of a comment's `status`.
+func CommentStatuses() []string { return []string{CommentOpen, CommentResolved} }

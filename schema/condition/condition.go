@@ -1,0 +1,116 @@
+// Package condition reads and evaluates the conditions that decide which visitors see a section or a space of a site. A
+// condition is one JavaScript expression over the visitor's claims, of this closed part of the language:
+//
+//   - strings, numbers, true, false, null, undefined, arrays, templates without a tag;
+//   - visitor.claims and what is in it, by .name or [index]; what is missing is undefined, and so is all in it;
+//   - ! && || ?? ?: == != === !== < <= > >= in + - * / %;
+//   - length, includes, indexOf, startsWith, endsWith, toLowerCase, toUpperCase.
+//
+// Anything else is refused when it is read. There are no loops, functions or variables, so the work is bounded by the size
+// of the expression times that of the claims. The package imports nothing of this module and runs no JavaScript engine.
+package condition
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+)
+
+// MaxLength is how many characters a condition may have.
+const MaxLength = 1024
+
+// Condition is an expression that was read. It does not change and may be used by many at once.
+type Condition struct {
+	root expression
+}
+
+// Error says what is wrong with the text of a condition, and at which character, counted from 1; 0 is the whole. Its text
+// is public.
+type Error struct {
+	Problem string
+	At      int
+}
+
+// Error gives the text for the client.
+func (e *Error) Error() string {
+	if e.At == 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("%s, at character %d", e.Problem, e.At)
+}
+
+// Parse reads a condition. An error is always an *Error.
+func Parse(text string) (*Condition, error) {
+	if utf8.RuneCountInString(text) > MaxLength {
+		return nil, &Error{Problem: fmt.Sprintf("must have at most %d characters", MaxLength)}
+	}
+	if !utf8.ValidString(text) {
+		return nil, &Error{Problem: "must be valid UTF-8"}
+	}
+	// A comment may name a source map, which the parser would open as a file.
+	program, err := parser.ParseFile(nil, "", text, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, syntaxError(text, err)
+	}
+	if len(program.Body) != 1 {
+		return nil, &Error{Problem: "must be one expression"}
+	}
+	statement, ok := program.Body[0].(*ast.ExpressionStatement)
+	if !ok {
+		return nil, &Error{Problem: "must be one expression"}
+	}
+	c := &compiler{text: text}
+	root := c.compile(statement.Expression)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &Condition{root: root}, nil
+}
+
+// Allows says whether a visitor with these claims passes. An operation that the values do not have, like a method of what is
+// missing, makes it false.
+func (c *Condition) Allows(claims map[string]any) bool {
+	e := &evaluation{claims: claims}
+	value := c.root(e)
+	return !e.failed && truthy(value)
+}
+
+func syntaxError(text string, err error) *Error {
+	var list parser.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 {
+		return &Error{Problem: "is not a valid expression"}
+	}
+	first := list[0]
+	offset := 0
+	for line := 1; line < first.Position.Line && offset < len(text); offset++ {
+		if text[offset] == '\n' {
+			line++
+		}
+	}
+	return &Error{Problem: "is not a valid expression (" + first.Message + ")", At: character(text, offset+first.Position.Column-1)}
+}
+
+// character turns an offset in bytes into a character, from 1.
+func character(text string, offset int) int {
+	return utf8.RuneCountInString(text[:max(0, min(offset, len(text)))]) + 1
+}
+
+// compiler turns the parser's tree into functions, and refuses what is not on the list.
+type compiler struct {
+	text string
+	err  error
+}
+
+// expression gives a value: undefined, nil, bool, float64, string, []any or map[string]any.
+type expression func(e *evaluation) any
+
+func (c *compiler) refuse(at file.Idx, format string, arguments ...any) expression {
+	if c.err == nil {
+		c.err = &Error{Problem: fmt.Sprintf(format, arguments...), At: character(c.text, int(at)-1)}
+	}
+	return func(*evaluation) any { return undefined{} }
+}

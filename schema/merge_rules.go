@@ -1,0 +1,143 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// MergeFacts are what merge rules look at.
+type MergeFacts struct {
+	// Actor is the user who merges, and Author the one who made the change request.
+	Actor, Author string
+	Subject       string
+	// Described says that the description has text.
+	Described bool
+	// Outdated says that the main content has changes that the change request has not.
+	Outdated bool
+	// Reviews has everybody who is asked to review or has reviewed.
+	Reviews []ReviewState
+}
+
+// ReviewState is a reviewer of a change request. Status is the verdict on its current content; it is empty while there is none,
+// such as after the content changed or after the reviewer was asked again.
+type ReviewState struct {
+	User      string
+	Requested bool
+	Status    string
+}
+
+// mergeRuleBypass is the rule that demands nothing: it names those for whom the others do not count.
+const mergeRuleBypass = "allow_bypass"
+
+// mergeRules has a row per rule that can be looked at here: what is wrong, or nothing. The rules with users come first.
+var mergeRules = []struct {
+	name    string
+	users   bool
+	problem func(rule MergeRule, f MergeFacts) string
+}{
+	{"require_specific_reviewers", true, func(r MergeRule, f MergeFacts) string {
+		for _, user := range r.Users {
+			if !f.approvedBy(user) {
+				return "not everybody whose approval it takes has approved the current content"
+			}
+		}
+		return ""
+	}},
+	{"require_one_of_specific_reviewers", true, func(r MergeRule, f MergeFacts) string {
+		if slices.ContainsFunc(r.Users, f.approvedBy) {
+			return ""
+		}
+		return "none of those whose approval it takes has approved the current content"
+	}},
+	{mergeRuleBypass, true, func(MergeRule, MergeFacts) string { return "" }},
+	// Nobody is a reviewer of their own work, except where a rule names them.
+	{"require_at_least_one_review", false, func(_ MergeRule, f MergeFacts) string {
+		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status != "" && r.User != f.Author }) {
+			return ""
+		}
+		return "nobody but its author has reviewed the current content"
+	}},
+	{"require_at_least_one_approved_review", false, func(_ MergeRule, f MergeFacts) string {
+		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status == ReviewApproved && r.User != f.Author }) {
+			return ""
+		}
+		return "nobody but its author has approved the current content"
+	}},
+	{"require_all_reviews_approved", false, func(_ MergeRule, f MergeFacts) string {
+		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status != ReviewApproved }) {
+			return "not everybody who was asked or has reviewed has approved the current content"
+		}
+		return ""
+	}},
+	{"require_up_to_date_change_request", false, func(_ MergeRule, f MergeFacts) string {
+		if f.Outdated {
+			return "the main content has changed since: update the change request"
+		}
+		return ""
+	}},
+	{"require_change_request_subject", false, func(_ MergeRule, f MergeFacts) string {
+		if strings.TrimSpace(f.Subject) == "" {
+			return "it has no subject"
+		}
+		return ""
+	}},
+	{"require_change_request_description", false, func(_ MergeRule, f MergeFacts) string {
+		if !f.Described {
+			return "it has no description"
+		}
+		return ""
+	}},
+	{"require_author_to_merge", false, func(_ MergeRule, f MergeFacts) string {
+		if f.Actor != f.Author {
+			return "only its author merges it"
+		}
+		return ""
+	}},
+}
+
+func (f MergeFacts) approvedBy(user string) bool {
+	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.Status == ReviewApproved })
+}
+
+// Or gives the rules that count where these stand: a space's own, or those of its organization that it inherits.
+func (m MergeRules) Or(organization MergeRules) MergeRules {
+	if m.Type == "inherit" {
+		return organization
+	}
+	return m
+}
+
+// Problems says which rules keep a change request from being merged: each detail's field is a rule's name. All rules must be
+// met, except by those who may bypass them. A rule that cannot be evaluated here, such as an expression or the review of an
+// agent, is not met.
+func (m MergeRules) Problems(f MergeFacts) []Detail {
+	if m.Type != "rules" || slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
+		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, f.Actor)
+	}) {
+		return nil
+	}
+	var problems []Detail
+	for _, rule := range m.Rules {
+		problem := "it cannot be evaluated here"
+		for i := range mergeRules {
+			if mergeRules[i].name == rule.Rule {
+				problem = mergeRules[i].problem(rule, f)
+			}
+		}
+		if problem != "" {
+			problems = append(problems, Detail{Field: rule.Rule, Problem: problem})
+		}
+	}
+	return problems
+}
+
+// NotMergeable answers a merge that rules do not allow, naming every rule that is not met.
+func NotMergeable(problems []Detail) *Error {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Field + " (" + p.Problem + ")"
+	}
+	e := Conflict("the merge rules are not met: " + strings.Join(texts, ", "))
+	e.Details = problems
+	return e
+}

@@ -1,0 +1,51 @@
+package schema
+
+import "time"
+
+// RequestedReviewer is a user who is asked to review a change request. Revision is the content as it was when they were asked.
+type RequestedReviewer struct {
+	Object      string    `json:"object"`
+	Kind        string    `json:"kind"`
+	User        User      `json:"user"`
+	Revision    string    `json:"revision"`
+	RequestedBy User      `json:"requestedBy"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+// RequestedReviewers answers a request for reviews.
+type RequestedReviewers struct {
+	Users []RequestedReviewer `json:"users"`
+}
+
+// Review is a verdict on a change request. It is outdated when the content has changed since, when its author reviewed again
+// or when its author was asked to.
+type Review struct {
+	Object      string     `json:"object"`
+	ID          string     `json:"id"`
+	Revision    string     `json:"revision"`
+	Reviewer    User       `json:"reviewer"`
+	RequestedBy *User      `json:"requestedBy,omitzero"`
+	Status      string     `json:"status" rules:"enum=reviewStatus"`
+	Outdated    bool       `json:"outdated"`
+	Comment     *Comment   `json:"comment,omitzero"`
+	CreatedAt   time.Time  `json:"createdAt"`
+	UpdatedAt   time.Time  `json:"updatedAt"`
+	URLs        ReviewURLs `json:"urls"`
+}
+
+// ReviewURLs are the addresses of a review.
+type ReviewURLs struct {
+	Location string `json:"location"`
+}
+
+// Location is the address that a creation answers with.
+func (r Review) Location() string { return r.URLs.Location }
+
+// The values of a review's `status`.
+const (
+	ReviewChangesRequested = "changes-requested"
+	ReviewApproved         = "approved"
+)
+
+// ReviewStatuses are the values of a review's `status`.
+func ReviewStatuses() []string { return []string{ReviewChangesRequested, ReviewApproved} }

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// CommentRow is a comment or a reply with everything that is shown of it.
+type CommentRow struct {
+	Comment
+	Author User
+	// ResolvedBy is nil while the comment is open.
+	ResolvedBy *User
+	// Reactions are in the order in which the first of each kind came.
+	Reactions []Reactions
+	// Repliers are in the order of their first replies.
+	Repliers []Replier
+}
+
+// Reactions are those with one emoji, in the order they came.
+type Reactions struct {
+	Emoji string
+	Users []Reaction
+}
+
+// Reaction is one user's.
+type Reaction struct {
+	User      User
+	ReactedAt time.Time
+}
+
+// Replier is a user who replied to a comment. UpdatedAt is when the user last posted or edited a reply.
+type Replier struct {
+	User      User
+	Replies   int64
+	UpdatedAt time.Time
+}
+
+func (s *Store) commentRow(ctx context.Context, row Comment) (CommentRow, error) {
+	rows, err := s.commentRows(ctx, []Comment{row})
+	if err != nil {
+		return CommentRow{}, err
+	}
+	return rows[0], nil
+}
+
+// commentRows finds what belongs to a page of comments in three statements, however many there are.
+func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	ids, replied := make([]string, len(rows)), []string{}
+	for i, row := range rows {
+		ids[i] = row.ID
+		if row.Replies > 0 {
+			replied = append(replied, row.ID)
+		}
+	}
+	reactions, err := s.queries.ReactionsOfComments(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "reactions")
+	}
+	var repliers []db.RepliersOfCommentsRow
+	if len(replied) > 0 {
+		if repliers, err = s.queries.RepliersOfComments(ctx, replied); err != nil {
+			return nil, interpret(err, "replies")
+		}
+	}
+	users, err := s.UsersByID(ctx, usersOfComments(rows, reactions, repliers))
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]CommentRow, len(rows))
+	at := make(map[string]*CommentRow, len(rows))
+	for i, row := range rows {
+		shown[i] = CommentRow{Comment: row, Author: users[row.AuthorID]}
+		if row.ResolvedBy != nil {
+			user := users[*row.ResolvedBy]
+			shown[i].ResolvedBy = &user
+		}
+		at[row.ID] = &shown[i]
+	}
+	for _, r := range reactions {
+		at[r.CommentID].addReaction(r.Emoji, Reaction{User: users[r.UserID], ReactedAt: r.ReactedAt})
+	}
+	for _, r := range repliers {
+		row := at[r.ThreadID]
+		row.Repliers = append(row.Repliers, Replier{User: users[r.AuthorID], Replies: r.Replies, UpdatedAt: r.UpdatedAt})
+	}
+	return shown, nil
+}
+
+func (c *CommentRow) addReaction(emoji string, reaction Reaction) {
+	i := slices.IndexFunc(c.Reactions, func(r Reactions) bool { return r.Emoji == emoji })
+	if i < 0 {
+		i = len(c.Reactions)
+		c.Reactions = append(c.Reactions, Reactions{Emoji: emoji})
+	}
+	c.Reactions[i].Users = append(c.Reactions[i].Users, reaction)
+}
+
+// usersOfComments gives every user that a page names, once.
+func usersOfComments(rows []Comment, reactions []db.ReactionsOfCommentsRow, repliers []db.RepliersOfCommentsRow) []string {
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row.AuthorID)
+		if row.ResolvedBy != nil {
+			ids = append(ids, *row.ResolvedBy)
+		}
+	}
+	for _, r := range reactions {
+		ids = append(ids, r.UserID)
+	}
+	for _, r := range repliers {
+		ids = append(ids, r.AuthorID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

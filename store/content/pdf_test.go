@@ -1,0 +1,139 @@
+package content
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func makePDF(tb testing.TB, title string, pages ...PDFPage) []byte {
+	tb.Helper()
+	var out bytes.Buffer
+	if err := PDF(&out, title, pages); err != nil {
+		tb.Fatal(err)
+	}
+	if !bytes.HasPrefix(out.Bytes(), []byte("%PDF-")) || !bytes.HasSuffix(bytes.TrimSpace(out.Bytes()), []byte("%%EOF")) {
+		tb.Fatalf("not a PDF: %.20q", out.Bytes())
+	}
+	return out.Bytes()
+}
+
+var (
+	pdfStream = regexp.MustCompile(`(?s)stream\n(.*?)\nendstream`)
+	pdfString = regexp.MustCompile(`(?s)\(((?:\\.|[^\\()])*)\) ?T[jJ]`)
+	pdfEscape = regexp.MustCompile(`(?s)\\(.)`)
+)
+
+// pdfText inflates the streams and gives the strings that are shown, in order. They are UTF-16 here.
+func pdfText(t *testing.T, file []byte) string {
+	t.Helper()
+	var text strings.Builder
+	for _, stream := range pdfStream.FindAllSubmatch(file, -1) {
+		inflater, err := zlib.NewReader(bytes.NewReader(stream[1]))
+		if err != nil {
+			continue // A font, or a map of one.
+		}
+		data, err := io.ReadAll(inflater)
+		if err != nil || !bytes.Contains(data, []byte(" Tf ")) {
+			continue
+		}
+		for _, match := range pdfString.FindAllSubmatch(data, -1) {
+			raw := pdfEscape.ReplaceAllFunc(match[1], func(b []byte) []byte {
+				if b[1] == 'r' {
+					return []byte{'\r'}
+				}
+				return b[1:]
+			})
+			text.WriteString(fromUTF16(raw) + "\n")
+		}
+	}
+	return text.String()
+}
+
+func fromUTF16(raw []byte) string {
+	units := make([]uint16, len(raw)/2)
+	for i := range units {
+		units[i] = uint16(raw[2*i])<<8 | uint16(raw[2*i+1])
+	}
+	return string(utf16.Decode(units))
+}
+
+func TestPDF(t *testing.T) {
+	t.Parallel()
+	markdown := "## Überschrift\n\nSome **bold** Ελληνικά Кириллица 漢字 [link](https://a.example).\n\n3. three\n4. four\n\n- [x] done\n\n> quoted\n\n" +
+		"```go\nfunc main() {}\n```\n\n| A | B |\n|---|---|\n| c | d |\n\n---\n\nend"
+	pages := []PDFPage{
+		{Title: "First", Document: FromMarkdown(markdown)}, {Title: "Deep", Level: 7, Document: everyKind(t)},
+		{Title: "Second", Document: FromMarkdown("two")},
+	}
+	file := makePDF(t, "The guide", pages...)
+	text := pdfText(t, file)
+	for _, want := range []string{
+		"The guide", "First", "Überschrift", "bold", "Ελληνικά", "Кириллица", "??", "https://a.example", "3.", "four", "[x]", "quoted",
+		"func main() {}", "A  |  B", "c  |  d", "end", "Deep", "Second", "GET /p", "noted",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text has no %q:\n%s", want, text)
+		}
+	}
+	for number := 1; number <= 3; number++ {
+		if !strings.Contains(text, fmt.Sprintf("\n%d\n", number)) {
+			t.Errorf("no page number %d", number)
+		}
+	}
+	if got := bytes.Count(file, []byte("/Dest [")); got != len(pages) {
+		t.Errorf("%d bookmarks for %d pages", got, len(pages))
+	}
+	if !bytes.Equal(file, makePDF(t, "The guide", pages...)) {
+		t.Error("the same pages give other bytes")
+	}
+}
+
+func TestPDFOfNothing(t *testing.T) {
+	t.Parallel()
+	if text := pdfText(t, makePDF(t, "")); !strings.Contains(text, "1") {
+		t.Errorf("text %q", text)
+	}
+	makePDF(t, "\x00\xff", PDFPage{Level: -3}, PDFPage{Level: 9, Title: "a\x01\U0001F600"})
+}
+
+// TestPDFIsBounded writes more than fits, in many blocks and in one.
+func TestPDFIsBounded(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("a\n", 130_000)
+	file := makePDF(t, "Huge", PDFPage{Title: "One", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(huge)))},
+		PDFPage{Title: "Two", Document: FromMarkdown("never reached")})
+	if sheets := bytes.Count(file, []byte("/Type /Page\n")); sheets < maxPDFSheets || sheets > maxPDFSheets+20 {
+		t.Errorf("%d sheets", sheets)
+	}
+	text := pdfText(t, file)
+	if !strings.Contains(text, "The rest is left out") || strings.Contains(text, "never reached") {
+		t.Error("the end does not say that something is left out")
+	}
+}
+
+// TestPDFOfMarkdown sets each of the cases of the reader. The writer takes documents, which FuzzMarkdown makes; a fuzzer of
+// its own would spend its time on fonts.
+func TestPDFOfMarkdown(t *testing.T) {
+	t.Parallel()
+	for i, c := range markdownCases {
+		makePDF(t, c.in, PDFPage{Title: c.in, Level: i % 5, Document: FromMarkdown(c.in)})
+	}
+}
+
+func BenchmarkPDF(b *testing.B) {
+	pages := []PDFPage{{Title: "Page", Document: everyKind(b)}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := PDF(io.Discard, "Title", pages); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

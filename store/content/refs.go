@@ -1,0 +1,98 @@
+package content
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// linkSchemes are the schemes that a link in Markdown may have. A link without a scheme is relative and taken too.
+var linkSchemes = map[string]bool{"http": true, "https": true, "mailto": true}
+
+// refScheme is the scheme under which references to things that have no address of their own are written in Markdown:
+// ref:page/ID, ref:page/ID?space=ID.
+const refScheme = "ref"
+
+// refMembers has a row per kind of reference that is written so: the member that names the thing.
+var refMembers = map[string]string{
+	"file": "file", "page": "page", "anchor": "anchor", "user": "user", "collection": "collection", "space": "space",
+	"reusable-content": "reusableContent", "openapi": "spec",
+}
+
+// refContext are the members that say where the thing is.
+var refContext = []string{"page", "space"}
+
+// linkOf writes a reference as the destination of a link; "" if it is none.
+func linkOf(value any) string {
+	ref, _ := value.(map[string]any)
+	kind, _ := ref["kind"].(string)
+	if kind == "url" {
+		address, _ := ref["url"].(string)
+		return address
+	}
+	member, known := refMembers[kind]
+	if !known {
+		return ""
+	}
+	name, _ := ref[member].(string)
+	query := url.Values{}
+	for _, where := range refContext {
+		if place, ok := ref[where].(string); ok && where != member {
+			query.Set(where, place)
+		}
+	}
+	link := refScheme + ":" + kind + "/" + url.PathEscape(name)
+	if len(query) > 0 {
+		link += "?" + query.Encode()
+	}
+	return link
+}
+
+// refOf reads the destination of a link. It refuses schemes that are not on the list, scripts above all.
+func refOf(link string) (map[string]any, bool) {
+	scheme := schemeOf(link)
+	switch {
+	case scheme == refScheme:
+		if ref, ok := readRef(link[len(refScheme)+1:]); ok {
+			return ref, true
+		}
+		return nil, false
+	case scheme == "" || linkSchemes[scheme]:
+		return map[string]any{"kind": "url", "url": link}, true
+	}
+	return nil, false
+}
+
+// schemeOf gives what a browser would take for the scheme: it drops control characters and spaces that hide one.
+func schemeOf(link string) string {
+	link = strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, link)
+	end := strings.IndexAny(link, ":/?#")
+	if end < 0 || link[end] != ':' {
+		return ""
+	}
+	return strings.ToLower(link[:end])
+}
+
+func readRef(text string) (map[string]any, bool) {
+	path, query, _ := strings.Cut(text, "?")
+	kind, escaped, _ := strings.Cut(path, "/")
+	member, known := refMembers[kind]
+	name, err := url.PathUnescape(escaped)
+	values, queryErr := url.ParseQuery(query)
+	if !known || err != nil || queryErr != nil || strings.ContainsRune(name, 0) {
+		return nil, false
+	}
+	ref := map[string]any{"kind": kind, member: name}
+	for _, where := range refContext {
+		if place := values.Get(where); place != "" && where != member {
+			ref[where] = place
+		}
+	}
+	return ref, len(schema.ContentRefProblems("", ref)) == 0
+}
