@@ -361,7 +361,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.status, a.body)
 				}
 				if a.status == 201 {
-					got := decoded(t, a.body)
+					got := decodeAnswer(t, a.body)
 					mu.Lock()
 					if got["object"] == "site-section" {
 						sections = append(sections, got["id"].(string))

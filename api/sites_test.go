@@ -279,7 +279,7 @@ func wantLines(t *testing.T, got []string, want ...string) {
 	}
 }
 
-func decoded(t *testing.T, body []byte) map[string]any {
+func decodeAnswer(t *testing.T, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

@@ -100,6 +100,15 @@ func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, i.Group)
 }
 
+// OpenAPISchema refers to the three resources, which lists answer with as well.
+func (SiteItem) OpenAPISchema() map[string]any {
+	alternatives := []any{}
+	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
+		alternatives = append(alternatives, map[string]any{"$ref": "#/components/schemas/" + name})
+	}
+	return map[string]any{"oneOf": alternatives}
+}
+
 // Structures of a site, as `type` says: sections and groups, or site spaces at the root.
 const (
 	StructureOfSections   = "sections"

@@ -161,7 +161,7 @@ type SiteRedirectBySourceParams struct {
 	SourceKey string
 }
 
-// Index: site_redirects_source (site_id, source_key).
+// Index: site_redirects_source (source_key, site_id).
 func (q *Queries) SiteRedirectBySource(ctx context.Context, arg SiteRedirectBySourceParams) (SiteRedirect, error) {
 	row := q.db.QueryRow(ctx, siteRedirectBySource, arg.SiteID, arg.SourceKey)
 	var i SiteRedirect

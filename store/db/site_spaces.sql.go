@@ -100,7 +100,7 @@ func (q *Queries) InsertSiteSpace(ctx context.Context, arg InsertSiteSpaceParams
 }
 
 const listSiteSpaces = `-- name: ListSiteSpaces :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.site_id = $1 and l.rank > $2::text collate "C"
   and ($3::boolean is null or l.is_default = $3)
@@ -165,6 +165,7 @@ func (q *Queries) ListSiteSpaces(ctx context.Context, arg ListSiteSpacesParams) 
 			&i.Space.ChangeRequestsOpen,
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
+			&i.Space.ResolvedComments,
 			&i.SectionPath,
 			&i.SectionDefault,
 		); err != nil {
@@ -268,7 +269,7 @@ func (q *Queries) SiteSpace(ctx context.Context, arg SiteSpaceParams) (SiteSpace
 }
 
 const siteSpaceView = `-- name: SiteSpaceView :one
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.site_id = $1 and l.id = $2
 `
@@ -317,6 +318,7 @@ func (q *Queries) SiteSpaceView(ctx context.Context, arg SiteSpaceViewParams) (S
 		&i.Space.ChangeRequestsOpen,
 		&i.Space.ChangeRequestsDraft,
 		&i.Space.ChangeRequestNumber,
+		&i.Space.ResolvedComments,
 		&i.SectionPath,
 		&i.SectionDefault,
 	)
@@ -324,7 +326,7 @@ func (q *Queries) SiteSpaceView(ctx context.Context, arg SiteSpaceViewParams) (S
 }
 
 const siteSpacesOfSections = `-- name: SiteSpacesOfSections :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.section_id = any($1::text[])
 order by l.rank
@@ -338,6 +340,7 @@ type SiteSpacesOfSectionsRow struct {
 }
 
 // Index: site_spaces_section (section_id, rank).
+// Sorts: the site spaces of one page of sections.
 func (q *Queries) SiteSpacesOfSections(ctx context.Context, sectionIds []string) ([]SiteSpacesOfSectionsRow, error) {
 	rows, err := q.db.Query(ctx, siteSpacesOfSections, sectionIds)
 	if err != nil {
@@ -375,6 +378,7 @@ func (q *Queries) SiteSpacesOfSections(ctx context.Context, sectionIds []string)
 			&i.Space.ChangeRequestsOpen,
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
+			&i.Space.ResolvedComments,
 			&i.SectionPath,
 			&i.SectionDefault,
 		); err != nil {

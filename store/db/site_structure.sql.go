@@ -14,6 +14,7 @@ select id, site_id, parent_id, title, icon, position, rank, created_at from site
 `
 
 // Index: site_section_groups_rank (site_id, rank).
+// Sorts: the groups of one site.
 func (q *Queries) AllSectionGroups(ctx context.Context, siteID string) ([]SiteSectionGroup, error) {
 	rows, err := q.db.Query(ctx, allSectionGroups, siteID)
 	if err != nil {
@@ -48,6 +49,7 @@ select id, site_id, group_id, title, description, path, condition, icon, is_defa
 `
 
 // Index: site_sections_rank (site_id, rank).
+// Sorts: the sections of one site.
 func (q *Queries) AllSections(ctx context.Context, siteID string) ([]SiteSection, error) {
 	rows, err := q.db.Query(ctx, allSections, siteID)
 	if err != nil {
@@ -82,7 +84,7 @@ func (q *Queries) AllSections(ctx context.Context, siteID string) ([]SiteSection
 }
 
 const allSiteSpaces = `-- name: AllSiteSpaces :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.site_id = $1
 order by l.rank
@@ -133,6 +135,7 @@ func (q *Queries) AllSiteSpaces(ctx context.Context, siteID string) ([]AllSiteSp
 			&i.Space.ChangeRequestsOpen,
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
+			&i.Space.ResolvedComments,
 			&i.SectionPath,
 			&i.SectionDefault,
 		); err != nil {

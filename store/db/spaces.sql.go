@@ -179,7 +179,7 @@ func (q *Queries) SpaceForUser(ctx context.Context, arg SpaceForUserParams) (Spa
 }
 
 const spacesByID = `-- name: SpacesByID :many
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces where organization_id = $1 and id = any($2::text[])
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where organization_id = $1 and id = any($2::text[])
 `
 
 type SpacesByIDParams struct {
@@ -214,6 +214,7 @@ func (q *Queries) SpacesByID(ctx context.Context, arg SpacesByIDParams) ([]Space
 			&i.ChangeRequestsOpen,
 			&i.ChangeRequestsDraft,
 			&i.ChangeRequestNumber,
+			&i.ResolvedComments,
 		); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ alter table sites
     add column adaptive_content boolean,
     add column proxy            text;
 
-create unique index sites_basename on sites (organization_id, basename);
+create unique index sites_basename on sites (basename, organization_id);
 
 create table site_section_groups (
     id         text collate "C" primary key,
@@ -22,9 +22,10 @@ create table site_section_groups (
     icon       text,
     position   bigint      not null,
     rank       text collate "C" not null default '',
-    created_at timestamptz not null default now(),
-    constraint site_section_groups_rank unique (site_id, rank) deferrable initially deferred
+    created_at timestamptz not null default now()
 );
+
+create index site_section_groups_rank on site_section_groups (site_id, rank);
 
 create index site_section_groups_parent on site_section_groups (parent_id);
 
@@ -41,10 +42,10 @@ create table site_sections (
     position    bigint      not null,
     rank        text collate "C" not null default '',
     created_at  timestamptz not null default now(),
-    constraint site_sections_path unique (site_id, path),
-    constraint site_sections_rank unique (site_id, rank) deferrable initially deferred
+    constraint site_sections_path unique (site_id, path)
 );
 
+create index site_sections_rank on site_sections (site_id, rank);
 create unique index site_sections_default on site_sections (site_id) where is_default;
 create index site_sections_group on site_sections (group_id);
 
@@ -73,12 +74,14 @@ set position   = n.number << 32,
 from numbered n where n.id = l.id;
 
 alter table site_spaces
-    alter column path drop default,
-    add constraint site_spaces_rank unique (site_id, rank) deferrable initially deferred;
+    alter column path drop default;
 
-create unique index site_spaces_path on site_spaces (site_id, section_id, path) nulls not distinct;
-create unique index site_spaces_once on site_spaces (site_id, section_id, space_id) nulls not distinct;
+create index site_spaces_rank on site_spaces (site_id, rank);
+create unique index site_spaces_path on site_spaces (path, site_id, section_id) nulls not distinct;
+create unique index site_spaces_once on site_spaces (space_id, site_id, section_id) nulls not distinct;
 create unique index site_spaces_default on site_spaces (site_id, section_id) nulls not distinct where is_default;
+-- site_spaces_once finds the sites of a space as well.
+drop index site_spaces_space;
 create index site_spaces_section on site_spaces (section_id, rank);
 
 -- After the default has left a section, or the root, the next in order is the default; after the last, the first.
@@ -132,7 +135,7 @@ create table site_redirects (
     page_id         text,
     url             text,
     created_at      timestamptz not null default now(),
-    constraint site_redirects_source unique (site_id, source_key)
+    constraint site_redirects_source unique (source_key, site_id)
 );
 
 create index site_redirects_site on site_redirects (site_id, id);
@@ -140,10 +143,12 @@ create index site_redirects_site on site_redirects (site_id, id);
 -- +goose Down
 drop table site_redirects;
 drop table share_links;
+create index site_spaces_space on site_spaces (space_id, site_id);
 drop trigger site_spaces_gone on site_spaces;
 drop function site_spaces_gone;
 drop function promote_site_space;
 drop index site_spaces_section;
+drop index site_spaces_rank;
 drop index site_spaces_default;
 drop index site_spaces_once;
 drop index site_spaces_path;
@@ -152,7 +157,6 @@ delete from site_spaces l using site_spaces o where o.site_id = l.site_id and o.
 with numbered as (select id, row_number() over (partition by site_id order by rank) - 1 as number from site_spaces)
 update site_spaces l set position = n.number from numbered n where n.id = l.id;
 alter table site_spaces
-    drop constraint site_spaces_rank,
     drop column section_id,
     drop column path,
     drop column condition,

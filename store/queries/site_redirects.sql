@@ -19,7 +19,7 @@ returning *;
 delete from site_redirects where site_id = $1 and id = $2;
 
 -- name: SiteRedirectBySource :one
--- Index: site_redirects_source (site_id, source_key).
+-- Index: site_redirects_source (source_key, site_id).
 select * from site_redirects where site_id = $1 and source_key = $2;
 
 -- name: ListSiteRedirects :many

@@ -13,6 +13,7 @@ where l.site_id = sqlc.arg(site_id) and l.id = sqlc.arg(id);
 
 -- name: SiteSpacesOfSections :many
 -- Index: site_spaces_section (section_id, rank).
+-- Sorts: the site spaces of one page of sections.
 select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.section_id = any(sqlc.arg(section_ids)::text[])

@@ -53,10 +53,12 @@ from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bi
 
 -- name: AllSections :many
 -- Index: site_sections_rank (site_id, rank).
+-- Sorts: the sections of one site.
 select * from site_sections where site_id = $1 order by rank;
 
 -- name: AllSectionGroups :many
 -- Index: site_section_groups_rank (site_id, rank).
+-- Sorts: the groups of one site.
 select * from site_section_groups where site_id = $1 order by rank;
 
 -- name: AllSiteSpaces :many
