@@ -18,14 +18,25 @@ func (l links) organization(o store.Organization) schema.OrganizationURLs {
 	return schema.OrganizationURLs{Location: l.API("orgs", o.ID), App: l.App("orgs", o.ID), Logo: or(o.Logo, "")}
 }
 
-func (l links) site(organization, id string, published bool) schema.SiteURLs {
-	urls := schema.SiteURLs{
-		Location: l.API("orgs", organization, "sites", id), App: l.App("orgs", organization, "sites", id),
-	}
-	if published {
-		urls.Published = l.App("sites", id)
+func (l links) site(s store.Site) schema.SiteURLs {
+	urls := schema.SiteURLs{Location: l.siteAPI(s), App: l.App("orgs", s.OrganizationID, "sites", s.ID)}
+	if s.Published {
+		urls.Published = l.publishedSite(s)
 	}
 	return urls
+}
+
+// siteAPI is the address of a part of a site in the API.
+func (l links) siteAPI(s store.Site, elements ...string) string {
+	return l.API(append([]string{"orgs", s.OrganizationID, "sites", s.ID}, elements...)...)
+}
+
+// publishedSite is where readers find a published site: behind the server that it is configured for, or here.
+func (l links) publishedSite(s store.Site) string {
+	if s.Proxy != nil {
+		return "https://" + *s.Proxy
+	}
+	return l.Published("sites", s.ID)
 }
 
 func (l links) collection(id string) schema.CollectionURLs {

@@ -155,8 +155,10 @@ var (
 		"object": one("site"), "id": id, "type": siteType, "title": text(2, 128),
 		"visibility": one("public", "unlisted", "share-link", "visitor-auth"), "published": boolean, "siteSpaces": count,
 		"createdAt": timestamp, "agentsContext": one("excluded", "included"),
-		"features": list(object(shape{"id": id, "plan": siteType, "frozen": boolean})),
-		"urls":     object(shape{"location": uri, "app": uri, "published?": uri}),
+		"features":  list(object(shape{"id": id, "plan": siteType, "frozen": boolean})),
+		"basename?": text(1, 100), "adaptiveContent?": booleans("enabled"),
+		"proxy?": object(shape{"origin": text(1, 512), "target": uri}),
+		"urls":   object(shape{"location": uri, "app": uri, "published?": uri}),
 	}
 	spaceShape = shape{
 		"object": one("space"), "id": id, "title": text(0, 50), "emoji": text(1, 50), "visibility": visibility,

@@ -18,6 +18,10 @@ type sites struct {
 }
 
 func siteOperations(h *sites) []Operation {
+	return slices.Concat(siteRows(h), siteStructureRows(h), siteSectionRows(h), siteSpaceRows(h), shareLinkRows(h), siteRedirectRows(h))
+}
+
+func siteRows(h *sites) []Operation {
 	return []Operation{
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites", ID: "createSite", Tag: "sites",
@@ -33,6 +37,26 @@ func siteOperations(h *sites) []Operation {
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "getSiteById", Tag: "sites",
 			Doc: "Read a site.", Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "updateSiteById", Tag: "sites",
+			Doc: "Change a site.", Scope: having(RightCreate, onSite), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "deleteSiteById", Tag: "sites",
+			Doc:   "Delete a site; the spaces that it shows stay.",
+			Scope: having(RightAdmin, onSite).orAlreadyGone(), Status: http.StatusNoContent, Handler: handle(h.remove),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/publish", ID: "publishSite", Tag: "sites",
+			Doc:   "Make a site readable at its published address.",
+			Scope: having(RightCreate, onSite), Status: http.StatusOK, Handler: handle(h.publish),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/unpublish", ID: "unpublishSite", Tag: "sites",
+			Doc:   "Take a site from its published address.",
+			Scope: having(RightCreate, onSite), Status: http.StatusOK, Handler: handle(h.unpublish),
 		},
 	}
 }
@@ -60,6 +84,10 @@ func (r *createSiteRequest) Validate() []schema.Detail {
 }
 
 func (h *sites) create(ctx context.Context, c *Caller, r *createSiteRequest) (schema.Site, error) {
+	org := c.Organization
+	if err := h.mayAttach(ctx, c, org.Organization.ID, func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, r.Body.Spaces...); err != nil {
+		return schema.Site{}, err
+	}
 	row, err := h.store.CreateSite(ctx, store.NewSite{
 		OrganizationID: c.Organization.Organization.ID, Type: or(r.Body.Type, "basic"), Title: or(r.Body.Title, "Untitled site"),
 		Visibility: or(r.Body.Visibility, "public"), Spaces: r.Body.Spaces,
@@ -97,11 +125,89 @@ func (h *sites) get(_ context.Context, c *Caller, _ *struct{}) (schema.Site, err
 	return h.urls.siteResource(c.Site.SiteRow), nil
 }
 
+type updateSiteRequest struct {
+	Body struct {
+		Title           *string `json:"title" rules:"len=2..128"`
+		Visibility      *string `json:"visibility" rules:"enum=siteVisibility"`
+		Basename        *string `json:"basename" rules:"len=1..100,pattern=sitePath"`
+		AdaptiveContent *struct {
+			Enabled *bool `json:"enabled" rules:"required"`
+		} `json:"adaptiveContent"`
+		AgentsContext      *string            `json:"agentsContext" rules:"enum=agentsContext"`
+		DefaultSiteSpace   *string            `json:"defaultSiteSpace"`
+		DefaultSiteSection *string            `json:"defaultSiteSection"`
+		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
+	} `body:"json"`
+}
+
+func (h *sites) update(ctx context.Context, c *Caller, r *updateSiteRequest) (schema.Site, error) {
+	b := &r.Body
+	change := store.SiteChange{
+		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
+		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: b.DefaultSiteSection, Proxy: b.Proxy,
+	}
+	if b.AdaptiveContent != nil {
+		change.AdaptiveContent = b.AdaptiveContent.Enabled
+	}
+	site, err := h.store.UpdateSite(ctx, c.Site.Site.ID, change)
+	return h.changed(c, site, err)
+}
+
+func (h *sites) remove(ctx context.Context, c *Caller, _ *struct{}) (NoContent, error) {
+	return NoContent{}, h.store.DeleteSite(ctx, c.Site.Site.ID)
+}
+
+func (h *sites) publish(ctx context.Context, c *Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, true)
+	return h.changed(c, site, err)
+}
+
+func (h *sites) unpublish(ctx context.Context, c *Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, false)
+	return h.changed(c, site, err)
+}
+
+// changed answers with a site whose site spaces stayed as they are.
+func (h *sites) changed(c *Caller, site store.Site, err error) (schema.Site, error) {
+	if err != nil {
+		return schema.Site{}, err
+	}
+	return h.urls.siteResource(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces}), nil
+}
+
+// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: whoever could add
+// those to a site would read them there.
+func (h *sites) mayAttach(
+	ctx context.Context, c *Caller, organization string, field func(i int) string, ids ...string,
+) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		space, ok := spaces[id]
+		if !ok || space.Space.OrganizationID != organization || !contentRights(space.ContentAccess).Has(RightAccess) {
+			return schema.Invalid(field(i), "names no space of this organization")
+		}
+	}
+	return nil
+}
+
 func (l links) siteResource(row store.SiteRow) schema.Site {
 	s := row.Site
-	return schema.Site{
+	site := schema.Site{
 		Object: "site", ID: s.ID, Type: s.Type, Title: s.Title, Visibility: s.Visibility, Published: s.Published,
 		SiteSpaces: row.SiteSpaces, CreatedAt: s.CreatedAt.UTC(), AgentsContext: s.AgentsContext,
-		Features: []schema.SiteFeature{}, URLs: l.site(s.OrganizationID, s.ID, s.Published),
+		Features: []schema.SiteFeature{}, Basename: or(s.Basename, ""), URLs: l.site(s),
 	}
+	if s.Proxy != nil {
+		site.Proxy = &schema.SiteProxy{Origin: *s.Proxy, Target: l.Published("sites", s.ID)}
+	}
+	if s.AdaptiveContent != nil {
+		site.AdaptiveContent = &schema.AdaptiveContent{Enabled: *s.AdaptiveContent}
+	}
+	return site
 }

@@ -52,7 +52,7 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	h := newHarness(t)
 	nobody := ghost()
 	odd := &storetest.Tenant{
-		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "ä'--"},
+		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
 	}
 	for i := range h.server.table {
 		op := &h.server.table[i]
@@ -98,7 +98,11 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 			if op.Scope.object != onSite && op.Scope.object != onInsights {
 				continue
 			}
-			h.wantError(h.try(op, &mix, h.ours.Tokens[schema.RoleAdmin]), http.StatusNotFound)
+			a := h.try(op, &mix, h.ours.Tokens[schema.RoleAdmin])
+			if op.Scope.orGone && a.status == http.StatusNoContent {
+				continue
+			}
+			h.wantError(a, http.StatusNotFound)
 		}
 	}
 }

@@ -4,17 +4,20 @@ import "time"
 
 // Site is a published documentation site.
 type Site struct {
-	Object        string        `json:"object"`
-	ID            string        `json:"id"`
-	Type          string        `json:"type"`
-	Title         string        `json:"title"`
-	Visibility    string        `json:"visibility"`
-	Published     bool          `json:"published"`
-	SiteSpaces    int64         `json:"siteSpaces"`
-	CreatedAt     time.Time     `json:"createdAt"`
-	AgentsContext string        `json:"agentsContext"`
-	Features      []SiteFeature `json:"features"`
-	URLs          SiteURLs      `json:"urls"`
+	Object          string           `json:"object"`
+	ID              string           `json:"id"`
+	Type            string           `json:"type"`
+	Title           string           `json:"title"`
+	Visibility      string           `json:"visibility"`
+	Published       bool             `json:"published"`
+	SiteSpaces      int64            `json:"siteSpaces"`
+	CreatedAt       time.Time        `json:"createdAt"`
+	AgentsContext   string           `json:"agentsContext" rules:"enum=agentsContext"`
+	Features        []SiteFeature    `json:"features"`
+	Basename        string           `json:"basename,omitempty"`
+	Proxy           *SiteProxy       `json:"proxy,omitempty"`
+	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
+	URLs            SiteURLs         `json:"urls"`
 }
 
 // SiteFeature is a feature that a plan grants. Octavo has no plans and withholds nothing, so sites list none.
@@ -22,6 +25,18 @@ type SiteFeature struct {
 	ID     string `json:"id"`
 	Plan   string `json:"plan"`
 	Frozen bool   `json:"frozen"`
+}
+
+// SiteProxy says that readers find the site behind somebody's own server: origin is the address that readers see, without
+// its scheme, and target is where that server gets the site from.
+type SiteProxy struct {
+	Origin string `json:"origin"`
+	Target string `json:"target"`
+}
+
+// AdaptiveContent says whether content may depend on what is known of the visitor.
+type AdaptiveContent struct {
+	Enabled bool `json:"enabled"`
 }
 
 // SiteURLs are the addresses of a site.
@@ -41,5 +56,32 @@ func SiteTypes() []string {
 
 // SiteVisibilities are the values of a site's `visibility`.
 func SiteVisibilities() []string {
-	return []string{"public", "unlisted", "share-link", "visitor-auth"}
+	return []string{"public", "unlisted", VisibilityShareLink, "visitor-auth"}
+}
+
+// VisibilityShareLink is the visibility of sites that only the key of a share link opens.
+const VisibilityShareLink = "share-link"
+
+// AgentsContexts are the values of a site's `agentsContext`.
+func AgentsContexts() []string { return []string{"excluded", "included"} }
+
+// ShareLink opens a site that is published by share links to whoever has its address.
+type ShareLink struct {
+	Object    string        `json:"object"`
+	ID        string        `json:"id"`
+	CreatedAt time.Time     `json:"createdAt"`
+	Name      string        `json:"name"`
+	Active    bool          `json:"active"`
+	URLs      PublishedURLs `json:"urls"`
+
+	// Self is the address of the resource; the contract has no member for it.
+	Self string `json:"-"`
+}
+
+// Location is the address that a creation answers with.
+func (s ShareLink) Location() string { return s.Self }
+
+// PublishedURLs are the addresses of a part of a site. Published is there while somebody can read the part at it.
+type PublishedURLs struct {
+	Published string `json:"published,omitempty"`
 }

@@ -29,6 +29,9 @@ func (u URLs) API(elements ...string) string { return u.join("/v1", elements) }
 // App gives the url of the page where a person looks at a resource.
 func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 
+// Published gives the url where readers find what is published.
+func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
+
 func (u URLs) join(prefix string, elements []string) string {
 	var b strings.Builder
 	b.WriteString(u.base)

@@ -48,18 +48,84 @@ func insertSite(ctx context.Context, q *db.Queries, site NewSite) (SiteRow, erro
 	if err != nil {
 		return SiteRow{}, interpret(err, "site")
 	}
-	for i, space := range site.Spaces {
-		attached, err := q.InsertSiteSpace(ctx, db.InsertSiteSpaceParams{
-			ID: schema.NewID(), SiteID: row.ID, SpaceID: space, Position: int32(i), //nolint:gosec // Bounded by the body's limit.
-		})
+	// Nobody else knows of the site yet, so nothing has to be locked.
+	w := &structure{ctx: ctx, q: q, site: row}
+	for i, id := range site.Spaces {
+		space, err := w.space(fmt.Sprintf("spaces[%d]", i), id)
 		if err != nil {
-			return SiteRow{}, interpret(err, "site space")
+			return SiteRow{}, err
 		}
-		if attached == 0 {
-			return SiteRow{}, schema.Invalid(fmt.Sprintf("spaces[%d]", i), "names no space of this organization")
+		if _, err := w.attach(space, nil); err != nil {
+			return SiteRow{}, err
 		}
 	}
-	return SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}, nil
+	return SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}, w.rank()
+}
+
+// SiteChange is what a request changes of a site; nil members stay as they are.
+type SiteChange struct {
+	Title              *string
+	Visibility         *string
+	Basename           *string
+	AdaptiveContent    *bool
+	AgentsContext      *string
+	DefaultSiteSpace   *string
+	DefaultSiteSection *string
+	Proxy              schema.Opt[string]
+}
+
+// UpdateSite changes a site. The default site space is that of the root, or of the section that is the default once the
+// change is done.
+func (s *Store) UpdateSite(ctx context.Context, siteID string, change SiteChange) (Site, error) {
+	var row Site
+	err := s.inSite(ctx, siteID, func(w *structure) (err error) {
+		if change.DefaultSiteSection != nil {
+			section, err := w.section("defaultSiteSection", *change.DefaultSiteSection)
+			if err != nil {
+				return err
+			}
+			if err := w.q.ClearDefaultSection(ctx, siteID); err != nil {
+				return interpret(err, "site section")
+			}
+			if err := w.q.SetDefaultSection(ctx, section.ID); err != nil {
+				return interpret(err, "site section")
+			}
+		}
+		if change.DefaultSiteSpace != nil {
+			if err := w.setDefaultOfSite(*change.DefaultSiteSpace); err != nil {
+				return err
+			}
+		}
+		row, err = w.q.UpdateSite(ctx, db.UpdateSiteParams{
+			ID: siteID, Title: change.Title, Visibility: change.Visibility, Basename: change.Basename,
+			AdaptiveContent: change.AdaptiveContent, AgentsContext: change.AgentsContext,
+			SetProxy: change.Proxy.Set, Proxy: change.Proxy.Value,
+		})
+		return interpret(err, "site with this basename")
+	})
+	return row, err
+}
+
+func (w *structure) setDefaultOfSite(siteSpace string) error {
+	section, err := w.defaultSection()
+	if err != nil {
+		return err
+	}
+	if section == nil {
+		return w.defaultTo("defaultSiteSpace", siteSpace, nil, "names no site space of this site")
+	}
+	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
+}
+
+// PublishSite makes a site readable at its published address, or takes it from there.
+func (s *Store) PublishSite(ctx context.Context, siteID string, published bool) (Site, error) {
+	row, err := s.queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
+	return row, interpret(err, "site")
+}
+
+// DeleteSite removes a site with everything that is only its own; its spaces stay.
+func (s *Store) DeleteSite(ctx context.Context, siteID string) error {
+	return interpret(s.queries.DeleteSite(ctx, siteID), "site")
 }
 
 // Site reads a site of an organization that the user is in; any other is not found.

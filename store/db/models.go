@@ -177,24 +177,81 @@ type Secret struct {
 	CreatedAt time.Time
 }
 
+type ShareLink struct {
+	ID        string
+	SiteID    string
+	Name      string
+	Key       string
+	Active    bool
+	CreatedAt time.Time
+}
+
 type Site struct {
-	ID             string
-	OrganizationID string
-	Type           string
-	Title          string
-	Visibility     string
-	Published      bool
-	AgentsContext  string
-	StoreClearIds  bool
-	CreatedAt      time.Time
+	ID              string
+	OrganizationID  string
+	Type            string
+	Title           string
+	Visibility      string
+	Published       bool
+	AgentsContext   string
+	StoreClearIds   bool
+	CreatedAt       time.Time
+	Basename        *string
+	AdaptiveContent *bool
+	Proxy           *string
+}
+
+type SiteRedirect struct {
+	ID            string
+	SiteID        string
+	Source        string
+	SourceKey     string
+	Kind          string
+	SiteSectionID *string
+	SiteSpaceID   *string
+	PageID        *string
+	Url           *string
+	CreatedAt     time.Time
+}
+
+type SiteSection struct {
+	ID          string
+	SiteID      string
+	GroupID     *string
+	Title       string
+	Description *string
+	Path        string
+	Condition   *string
+	Icon        *string
+	IsDefault   bool
+	Position    int64
+	Rank        string
+	CreatedAt   time.Time
+}
+
+type SiteSectionGroup struct {
+	ID        string
+	SiteID    string
+	ParentID  *string
+	Title     string
+	Icon      *string
+	Position  int64
+	Rank      string
+	CreatedAt time.Time
 }
 
 type SiteSpace struct {
 	ID        string
 	SiteID    string
 	SpaceID   string
-	Position  int32
+	Position  int64
 	CreatedAt time.Time
+	SectionID *string
+	Path      string
+	Condition *string
+	Hidden    bool
+	IsDefault bool
+	Rank      string
 }
 
 type Space struct {

@@ -42,8 +42,17 @@ func (q *Queries) CountSites(ctx context.Context, arg CountSitesParams) (int64, 
 	return count, err
 }
 
+const deleteSite = `-- name: DeleteSite :exec
+delete from sites where id = $1
+`
+
+func (q *Queries) DeleteSite(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, deleteSite, id)
+	return err
+}
+
 const insertSite = `-- name: InsertSite :one
-insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at
+insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
 `
 
 type InsertSiteParams struct {
@@ -73,40 +82,15 @@ func (q *Queries) InsertSite(ctx context.Context, arg InsertSiteParams) (Site, e
 		&i.AgentsContext,
 		&i.StoreClearIds,
 		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
 	)
 	return i, err
 }
 
-const insertSiteSpace = `-- name: InsertSiteSpace :execrows
-insert into site_spaces (id, site_id, space_id, position)
-select $1, s.id, sp.id, $2
-from sites s join spaces sp on sp.organization_id = s.organization_id
-where s.id = $3 and sp.id = $4
-`
-
-type InsertSiteSpaceParams struct {
-	ID       string
-	Position int32
-	SiteID   string
-	SpaceID  string
-}
-
-// Attaches a space of the same organization, and no other.
-func (q *Queries) InsertSiteSpace(ctx context.Context, arg InsertSiteSpaceParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertSiteSpace,
-		arg.ID,
-		arg.Position,
-		arg.SiteID,
-		arg.SpaceID,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const listSites = `-- name: ListSites :many
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s
 where s.organization_id = $1
   and s.id > $2::text collate "C"
@@ -162,6 +146,9 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 			&i.Site.AgentsContext,
 			&i.Site.StoreClearIds,
 			&i.Site.CreatedAt,
+			&i.Site.Basename,
+			&i.Site.AdaptiveContent,
+			&i.Site.Proxy,
 			&i.SiteSpaces,
 		); err != nil {
 			return nil, err
@@ -174,8 +161,62 @@ func (q *Queries) ListSites(ctx context.Context, arg ListSitesParams) ([]ListSit
 	return items, nil
 }
 
+const lockSite = `-- name: LockSite :one
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy from sites where id = $1 for no key update
+`
+
+// Whoever changes the structure of a site holds this lock until the end of the transaction. It lets others refer to the site.
+func (q *Queries) LockSite(ctx context.Context, id string) (Site, error) {
+	row := q.db.QueryRow(ctx, lockSite, id)
+	var i Site
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Type,
+		&i.Title,
+		&i.Visibility,
+		&i.Published,
+		&i.AgentsContext,
+		&i.StoreClearIds,
+		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
+	)
+	return i, err
+}
+
+const setSitePublished = `-- name: SetSitePublished :one
+update sites set published = $2 where id = $1 returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
+`
+
+type SetSitePublishedParams struct {
+	ID        string
+	Published bool
+}
+
+func (q *Queries) SetSitePublished(ctx context.Context, arg SetSitePublishedParams) (Site, error) {
+	row := q.db.QueryRow(ctx, setSitePublished, arg.ID, arg.Published)
+	var i Site
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Type,
+		&i.Title,
+		&i.Visibility,
+		&i.Published,
+		&i.AgentsContext,
+		&i.StoreClearIds,
+		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
+	)
+	return i, err
+}
+
 const siteByID = `-- name: SiteByID :one
-select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at from sites where id = $1
+select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy from sites where id = $1
 `
 
 func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
@@ -191,12 +232,15 @@ func (q *Queries) SiteByID(ctx context.Context, id string) (Site, error) {
 		&i.AgentsContext,
 		&i.StoreClearIds,
 		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
 	)
 	return i, err
 }
 
 const siteForUser = `-- name: SiteForUser :one
-select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
+select s.id, s.organization_id, s.type, s.title, s.visibility, s.published, s.agents_context, s.store_clear_ids, s.created_at, s.basename, s.adaptive_content, s.proxy, m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s join memberships m on m.organization_id = s.organization_id
 where s.id = $1 and s.organization_id = $2 and m.user_id = $3
 `
@@ -227,8 +271,64 @@ func (q *Queries) SiteForUser(ctx context.Context, arg SiteForUserParams) (SiteF
 		&i.Site.AgentsContext,
 		&i.Site.StoreClearIds,
 		&i.Site.CreatedAt,
+		&i.Site.Basename,
+		&i.Site.AdaptiveContent,
+		&i.Site.Proxy,
 		&i.Role,
 		&i.SiteSpaces,
+	)
+	return i, err
+}
+
+const updateSite = `-- name: UpdateSite :one
+update sites set
+    title = coalesce($1, title),
+    visibility = coalesce($2, visibility),
+    basename = coalesce($3, basename),
+    adaptive_content = coalesce($4, adaptive_content),
+    agents_context = coalesce($5, agents_context),
+    proxy = case when $6::boolean then $7 else proxy end
+where id = $8
+returning id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy
+`
+
+type UpdateSiteParams struct {
+	Title           *string
+	Visibility      *string
+	Basename        *string
+	AdaptiveContent *bool
+	AgentsContext   *string
+	SetProxy        bool
+	Proxy           *string
+	ID              string
+}
+
+// Null arguments leave a member as it is; the proxy can be removed.
+func (q *Queries) UpdateSite(ctx context.Context, arg UpdateSiteParams) (Site, error) {
+	row := q.db.QueryRow(ctx, updateSite,
+		arg.Title,
+		arg.Visibility,
+		arg.Basename,
+		arg.AdaptiveContent,
+		arg.AgentsContext,
+		arg.SetProxy,
+		arg.Proxy,
+		arg.ID,
+	)
+	var i Site
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Type,
+		&i.Title,
+		&i.Visibility,
+		&i.Published,
+		&i.AgentsContext,
+		&i.StoreClearIds,
+		&i.CreatedAt,
+		&i.Basename,
+		&i.AdaptiveContent,
+		&i.Proxy,
 	)
 	return i, err
 }

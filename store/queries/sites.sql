@@ -1,12 +1,27 @@
 -- name: InsertSite :one
 insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning *;
 
--- name: InsertSiteSpace :execrows
--- Attaches a space of the same organization, and no other.
-insert into site_spaces (id, site_id, space_id, position)
-select sqlc.arg(id), s.id, sp.id, sqlc.arg(position)
-from sites s join spaces sp on sp.organization_id = s.organization_id
-where s.id = sqlc.arg(site_id) and sp.id = sqlc.arg(space_id);
+-- name: LockSite :one
+-- Whoever changes the structure of a site holds this lock until the end of the transaction. It lets others refer to the site.
+select * from sites where id = $1 for no key update;
+
+-- name: UpdateSite :one
+-- Null arguments leave a member as it is; the proxy can be removed.
+update sites set
+    title = coalesce(sqlc.narg(title), title),
+    visibility = coalesce(sqlc.narg(visibility), visibility),
+    basename = coalesce(sqlc.narg(basename), basename),
+    adaptive_content = coalesce(sqlc.narg(adaptive_content), adaptive_content),
+    agents_context = coalesce(sqlc.narg(agents_context), agents_context),
+    proxy = case when sqlc.arg(set_proxy)::boolean then sqlc.narg(proxy) else proxy end
+where id = sqlc.arg(id)
+returning *;
+
+-- name: SetSitePublished :one
+update sites set published = $2 where id = $1 returning *;
+
+-- name: DeleteSite :exec
+delete from sites where id = $1;
 
 -- name: SiteForUser :one
 -- The site with the user's role in its organization; no row for a foreign or unknown site.

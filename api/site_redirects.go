@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func siteRedirectRows(h *sites) []Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/redirects"
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "listSiteRedirects", Tag: "site-redirects",
+			Doc:   "List the redirects of a site.",
+			Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.listRedirects),
+		},
+		{
+			Method: http.MethodPost, Path: base, ID: "createSiteRedirect", Tag: "site-redirects",
+			Doc:   "Make a path of a site lead to a section, a site space, a page or another address.",
+			Scope: having(RightCreate, onSite), Status: http.StatusCreated,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.createRedirect),
+		},
+		{
+			Method: http.MethodPatch, Path: base + "/{siteRedirectId}", ID: "updateSiteRedirectById", Tag: "site-redirects",
+			Doc: "Change a redirect.", Scope: having(RightCreate, onSite), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.updateRedirect),
+		},
+		{
+			Method: http.MethodDelete, Path: base + "/{siteRedirectId}", ID: "deleteSiteRedirectById", Tag: "site-redirects",
+			Doc: "Delete a redirect.", Scope: having(RightCreate, onSite), Status: http.StatusNoContent, Handler: handle(h.removeRedirect),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/redirect", ID: "getSiteRedirectBySource", Tag: "site-redirects",
+			Doc:   "Find the redirect of a path, and where it leads to now.",
+			Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.findRedirect),
+		},
+	}
+}
+
+type listRedirectsRequest struct {
+	schema.PageRequest
+	Search *string `query:"search"`
+}
+
+func (h *sites) listRedirects(ctx context.Context, c *Caller, r *listRedirectsRequest) (schema.List[schema.SiteRedirect], error) {
+	site := c.Site.Site
+	return listPage(fmt.Sprintf("redirects %s %q", site.ID, or(r.Search, "")), r.PageRequest,
+		func(after string, size int) (store.Page[store.SiteRedirect], error) {
+			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
+		},
+		h.redirectResource(site), func(s schema.SiteRedirect) string { return s.ID })
+}
+
+// redirectDestination has the members of every kind of destination; the kind says which of them count.
+type redirectDestination struct {
+	Kind          *string `json:"kind" rules:"required,enum=redirectKind"`
+	SiteSectionID *string `json:"siteSectionId"`
+	SiteSpaceID   *string `json:"siteSpaceId"`
+	PageID        *string `json:"pageId"`
+	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
+}
+
+// problems finds the members that the kind needs and that are missing.
+func (d *redirectDestination) problems() []schema.Detail {
+	var c checker
+	need := func(name string, value *string) {
+		if value == nil {
+			c.add("destination."+name, "is required")
+		}
+	}
+	switch *d.Kind {
+	case schema.RedirectToSection:
+		need("siteSectionId", d.SiteSectionID)
+	case schema.RedirectToSpace:
+		need("siteSpaceId", d.SiteSpaceID)
+	case schema.RedirectToPage:
+		need("siteSpaceId", d.SiteSpaceID)
+		need("pageId", d.PageID)
+	case schema.RedirectToExternal:
+		need("url", d.URL)
+	}
+	return c.details
+}
+
+// resource keeps the members that the kind has.
+func (d *redirectDestination) resource() schema.SiteRedirectDestination {
+	to := schema.SiteRedirectDestination{Kind: *d.Kind}
+	switch *d.Kind {
+	case schema.RedirectToSection:
+		to.SiteSectionID = d.SiteSectionID
+	case schema.RedirectToSpace:
+		to.SiteSpaceID = d.SiteSpaceID
+	case schema.RedirectToPage:
+		to.SiteSpaceID, to.PageID = d.SiteSpaceID, d.PageID
+	case schema.RedirectToExternal:
+		to.URL = d.URL
+	}
+	return to
+}
+
+type createRedirectRequest struct {
+	Body struct {
+		Source      *string              `json:"source" rules:"required,len=..512,pattern=redirectSource"`
+		Destination *redirectDestination `json:"destination" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *createRedirectRequest) Validate() []schema.Detail { return r.Body.Destination.problems() }
+
+func (h *sites) createRedirect(ctx context.Context, c *Caller, r *createRedirectRequest) (schema.SiteRedirect, error) {
+	to := r.Body.Destination.resource()
+	if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
+		return schema.SiteRedirect{}, err
+	}
+	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{Source: *r.Body.Source, Destination: to})
+	return h.redirectResource(c.Site.Site)(row), err
+}
+
+type updateRedirectRequest struct {
+	RedirectID string `path:"siteRedirectId"`
+	Body       struct {
+		Source      *string              `json:"source" rules:"len=..512,pattern=redirectSource"`
+		Destination *redirectDestination `json:"destination"`
+	} `body:"json"`
+}
+
+func (r *updateRedirectRequest) Validate() []schema.Detail {
+	if r.Body.Destination == nil {
+		return nil
+	}
+	return r.Body.Destination.problems()
+}
+
+func (h *sites) updateRedirect(ctx context.Context, c *Caller, r *updateRedirectRequest) (schema.SiteRedirect, error) {
+	change := store.SiteRedirectChange{Source: r.Body.Source}
+	if r.Body.Destination != nil {
+		to := r.Body.Destination.resource()
+		if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
+			return schema.SiteRedirect{}, err
+		}
+		change.Destination = &to
+	}
+	row, err := h.store.UpdateSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID, change)
+	return h.redirectResource(c.Site.Site)(row), err
+}
+
+type redirectRequest struct {
+	RedirectID string `path:"siteRedirectId"`
+}
+
+func (h *sites) removeRedirect(ctx context.Context, c *Caller, r *redirectRequest) (NoContent, error) {
+	return NoContent{}, h.store.DeleteSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID)
+}
+
+type findRedirectRequest struct {
+	ShareKey *string `query:"shareKey"`
+	Source   *string `query:"source" rules:"required,len=..512,pattern=redirectSource"`
+}
+
+// findRedirect resolves the destination as it is now, after every renaming and move. The target is an address for whoever can
+// read the site, and otherwise the path below the site's address.
+func (h *sites) findRedirect(ctx context.Context, c *Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
+	site := c.Site.Site
+	row, err := h.store.SiteRedirectBySource(ctx, site.ID, *r.Source)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	address, err := h.address(ctx, site, r.ShareKey)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	redirect := h.redirectResource(site)(row)
+	found := schema.SiteRedirectTarget{Redirect: redirect}
+	if to := redirect.Destination; to.URL != nil {
+		found.Target = *to.URL
+		return found, nil
+	}
+	path, _, err := h.destinationPath(ctx, site.ID, redirect.Destination)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	found.Target = address.target(path)
+	return found, nil
+}
+
+// mustLeadSomewhere blames the member of a request that names what the site does not have.
+func (h *sites) mustLeadSomewhere(ctx context.Context, c *Caller, to schema.SiteRedirectDestination) error {
+	if to.Kind == schema.RedirectToExternal {
+		return nil
+	}
+	_, missing, err := h.destinationPath(ctx, c.Site.Site.ID, to)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid("destination."+missing, "names nothing in this site")
+	}
+	return err
+}
+
+// destinationPath is the path below a site's address of what a redirect leads to. Where there is nothing, missing is the
+// member that names it.
+func (h *sites) destinationPath(
+	ctx context.Context, site string, to schema.SiteRedirectDestination,
+) (path []string, missing string, err error) {
+	if to.Kind == schema.RedirectToSection {
+		row, err := h.store.Section(ctx, site, *to.SiteSectionID)
+		return sectionPath(row.Section.Path, row.Section.IsDefault), "siteSectionId", err
+	}
+	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
+	if err != nil || to.Kind == schema.RedirectToSpace {
+		return siteSpacePath(row), "siteSpaceId", err
+	}
+	page, err := h.store.PagePath(ctx, row.Space.ID, *to.PageID)
+	return append(siteSpacePath(row), page...), "pageId", err
+}
+
+func (h *sites) redirectResource(site store.Site) func(store.SiteRedirect) schema.SiteRedirect {
+	return func(r store.SiteRedirect) schema.SiteRedirect {
+		return schema.SiteRedirect{
+			Object: "site-redirect", ID: r.ID, Source: r.Source,
+			Destination: schema.SiteRedirectDestination{
+				Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
+			},
+			Self: h.urls.siteAPI(site, "redirects", r.ID),
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The kinds of things that a site is made of, as pointers name them.
+const (
+	SiteItemSpace   = "site-space"
+	SiteItemSection = "site-section"
+	SiteItemGroup   = "site-section-group"
+)
+
+// SiteItemTypes are the values of a pointer's `type`.
+func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
+
+// SiteItemPointer names something that a site is made of.
+type SiteItemPointer struct{ Type, ID string }
+
+// SiteItemPosition is a place beside others; without any of them it is the last place.
+type SiteItemPosition struct{ Before, After *SiteItemPointer }
+
+// SiteSpace is the link between a site and a space.
+type SiteSpace struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Path    string `json:"path"`
+	Section string `json:"section,omitempty"`
+	Space   Space  `json:"space"`
+	Title   string `json:"title"`
+	// Default says that it is the one that its section, or the root of its site, opens with.
+	Default   bool   `json:"default"`
+	Condition string `json:"condition,omitempty"`
+	// Octavo has no plans and withholds nothing: every site space can be customized for itself.
+	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
+	Hidden                          bool          `json:"hidden"`
+	URLs                            PublishedURLs `json:"urls"`
+
+	// Self is the address of the resource; the contract has no member for it.
+	Self string `json:"-"`
+}
+
+// Location is the address that a creation answers with.
+func (s SiteSpace) Location() string { return s.Self }
+
+// SiteSection groups site spaces.
+type SiteSection struct {
+	Object       string        `json:"object"`
+	ID           string        `json:"id"`
+	Title        string        `json:"title"`
+	Description  string        `json:"description,omitempty"`
+	Default      bool          `json:"default"`
+	Path         string        `json:"path"`
+	Condition    string        `json:"condition,omitempty"`
+	SectionGroup string        `json:"sectionGroup,omitempty"`
+	Icon         string        `json:"icon,omitempty"`
+	SiteSpaces   []SiteSpace   `json:"siteSpaces"`
+	URLs         PublishedURLs `json:"urls"`
+
+	// Self is the address of the resource; the contract has no member for it.
+	Self string `json:"-"`
+}
+
+// Location is the address that a creation answers with.
+func (s SiteSection) Location() string { return s.Self }
+
+// SiteSectionGroup groups sections and other groups. Sections are those of the children that are sections.
+type SiteSectionGroup struct {
+	Object       string        `json:"object"`
+	ID           string        `json:"id"`
+	Title        string        `json:"title"`
+	SectionGroup string        `json:"sectionGroup,omitempty"`
+	Icon         string        `json:"icon,omitempty"`
+	Sections     []SiteSection `json:"sections"`
+	Children     []SiteItem    `json:"children"`
+
+	// Self is the address of the resource; the contract has no member for it.
+	Self string `json:"-"`
+}
+
+// Location is the address that a creation answers with.
+func (g SiteSectionGroup) Location() string { return g.Self }
+
+// SiteItem is one of the things that a site is made of: exactly one member is set, and stands for the whole in JSON.
+type SiteItem struct {
+	Space   *SiteSpace
+	Section *SiteSection
+	Group   *SiteSectionGroup
+}
+
+// MarshalJSONTo writes the member that is set.
+func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
+	switch {
+	case i.Space != nil:
+		return json.MarshalEncode(e, i.Space)
+	case i.Section != nil:
+		return json.MarshalEncode(e, i.Section)
+	}
+	return json.MarshalEncode(e, i.Group)
+}
+
+// OpenAPISchema refers to the three resources, which lists answer with as well.
+func (SiteItem) OpenAPISchema() map[string]any {
+	alternatives := []any{}
+	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
+		alternatives = append(alternatives, map[string]any{"$ref": "#/components/schemas/" + name})
+	}
+	return map[string]any{"oneOf": alternatives}
+}
+
+// Structures of a site, as `type` says: sections and groups, or site spaces at the root.
+const (
+	StructureOfSections   = "sections"
+	StructureOfSiteSpaces = "siteSpaces"
+)
+
+// SiteStructure is everything that a site is made of, in order.
+type SiteStructure struct {
+	Type      string     `json:"type"`
+	Structure []SiteItem `json:"structure"`
+}
+
+// SiteRedirect leads from a path of a site to something else.
+type SiteRedirect struct {
+	Object      string                  `json:"object"`
+	ID          string                  `json:"id"`
+	Source      string                  `json:"source"`
+	Destination SiteRedirectDestination `json:"destination"`
+
+	// Self is the address of the resource; the contract has no member for it.
+	Self string `json:"-"`
+}
+
+// Location is the address that a creation answers with.
+func (r SiteRedirect) Location() string { return r.Self }
+
+// The kinds of destinations of redirects.
+const (
+	RedirectToSection  = "site-section"
+	RedirectToSpace    = "site-space"
+	RedirectToPage     = "site-page"
+	RedirectToExternal = "external"
+)
+
+// RedirectKinds are the values of a destination's `kind`.
+func RedirectKinds() []string {
+	return []string{RedirectToSection, RedirectToSpace, RedirectToPage, RedirectToExternal}
+}
+
+// SiteRedirectDestination is what a redirect leads to. Kind says which of the other members are set.
+type SiteRedirectDestination struct {
+	Kind          string  `json:"kind" rules:"enum=redirectKind"`
+	SiteSectionID *string `json:"siteSectionId,omitempty"`
+	SiteSpaceID   *string `json:"siteSpaceId,omitempty"`
+	PageID        *string `json:"pageId,omitempty"`
+	URL           *string `json:"url,omitempty"`
+}
+
+// SiteRedirectTarget is a redirect with the address that it leads to at this moment.
+type SiteRedirectTarget struct {
+	Redirect SiteRedirect `json:"redirect"`
+	Target   string       `json:"target"`
+}

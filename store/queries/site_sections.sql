@@ -1,0 +1,52 @@
+-- name: InsertSection :one
+insert into site_sections (id, site_id, title, path, icon, is_default, position)
+values ($1, $2, $3, $4, $5, $6, $7) returning *;
+
+-- name: Section :one
+select * from site_sections where site_id = $1 and id = $2;
+
+-- name: DefaultSection :one
+-- Index: site_sections_default (site_id).
+select * from site_sections where site_id = $1 and is_default;
+
+-- name: SectionPaths :many
+-- Index: site_sections_path (site_id, path).
+select path from site_sections where site_id = $1;
+
+-- name: UpdateSection :exec
+-- Null arguments leave a member as it is, except where null is a value: those have a set_ of their own.
+update site_sections set
+    title = coalesce(sqlc.narg(title), title),
+    path = coalesce(sqlc.narg(path), path),
+    condition = case when sqlc.arg(set_condition)::boolean then sqlc.narg(condition) else condition end,
+    icon = case when sqlc.arg(set_icon)::boolean then sqlc.narg(icon) else icon end,
+    description = case when sqlc.arg(set_description)::boolean then sqlc.narg(description) else description end
+where id = sqlc.arg(id);
+
+-- name: DeleteSection :exec
+delete from site_sections where id = $1;
+
+-- name: ClearDefaultSection :exec
+update site_sections set is_default = false where site_id = $1 and is_default;
+
+-- name: SetDefaultSection :exec
+update site_sections set is_default = true where id = $1;
+
+-- name: PromoteSection :exec
+-- After the default has gone, the next in order is the default; after the last, the first.
+update site_sections set is_default = true
+where id = (select s.id from site_sections s where s.site_id = sqlc.arg(site_id) order by s.rank < sqlc.arg(after), s.rank limit 1);
+
+-- name: PlaceSection :exec
+update site_sections set group_id = sqlc.narg(group_id), position = sqlc.arg(position) where id = sqlc.arg(id);
+
+-- name: ListSections :many
+-- Index: site_sections_rank (site_id, rank).
+select * from site_sections
+where site_id = sqlc.arg(site_id) and rank > sqlc.arg(after)::text collate "C"
+order by rank
+limit sqlc.arg(page_size);
+
+-- name: CountSections :one
+-- Index: site_sections_rank.
+select count(*) from site_sections where site_id = sqlc.arg(site_id);

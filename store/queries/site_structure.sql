@@ -1,0 +1,69 @@
+-- name: RankSectionGroups :exec
+-- Ranks are the positions from the root down, so that they sort like the structure.
+with recursive tree as (
+    select r.id, lpad(to_hex(r.position), 16, '0') as rank
+    from site_section_groups r where r.site_id = $1 and r.parent_id is null
+    union all
+    select g.id, t.rank || lpad(to_hex(g.position), 16, '0')
+    from site_section_groups g join tree t on g.parent_id = t.id
+)
+update site_section_groups g set rank = t.rank from tree t where g.id = t.id and g.rank <> t.rank;
+
+-- name: RankSections :exec
+with ranked as (
+    select s.id, coalesce(g.rank, '') || lpad(to_hex(s.position), 16, '0') as rank
+    from site_sections s left join site_section_groups g on g.id = s.group_id
+    where s.site_id = $1
+)
+update site_sections s set rank = r.rank from ranked r where s.id = r.id and s.rank <> r.rank;
+
+-- name: RankSiteSpaces :exec
+with ranked as (
+    select l.id, coalesce(s.rank, '') || lpad(to_hex(l.position), 16, '0') as rank
+    from site_spaces l left join site_sections s on s.id = l.section_id
+    where l.site_id = $1
+)
+update site_spaces l set rank = r.rank from ranked r where l.id = r.id and l.rank <> r.rank;
+
+-- name: SectionSiblings :many
+-- The sections and groups below a group, or at the root: they share one sequence.
+select s.id, s.position, 'site-section'::text as type
+from site_sections s where s.site_id = sqlc.arg(site_id) and s.group_id is not distinct from sqlc.narg(group_id)
+union all
+select g.id, g.position, 'site-section-group'::text
+from site_section_groups g where g.site_id = sqlc.arg(site_id) and g.parent_id is not distinct from sqlc.narg(group_id)
+order by position, id;
+
+-- name: SiteSpaceSiblings :many
+select * from site_spaces
+where site_id = sqlc.arg(site_id) and section_id is not distinct from sqlc.narg(section_id)
+order by position, id;
+
+-- name: SetSectionPositions :exec
+update site_sections s set position = p.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where s.id = p.id;
+
+-- name: SetSectionGroupPositions :exec
+update site_section_groups g set position = p.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where g.id = p.id;
+
+-- name: SetSiteSpacePositions :exec
+update site_spaces l set position = p.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where l.id = p.id;
+
+-- name: AllSections :many
+-- Index: site_sections_rank (site_id, rank).
+-- Sorts: the sections of one site.
+select * from site_sections where site_id = $1 order by rank;
+
+-- name: AllSectionGroups :many
+-- Index: site_section_groups_rank (site_id, rank).
+-- Sorts: the groups of one site.
+select * from site_section_groups where site_id = $1 order by rank;
+
+-- name: AllSiteSpaces :many
+-- Index: site_spaces_rank (site_id, rank).
+select sqlc.embed(l), sqlc.embed(sp), s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
+where l.site_id = $1
+order by l.rank;

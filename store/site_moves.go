@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// MoveSiteItem puts a site space, a section or a section group beside others, into whatever parent those stand in. Without
+// a position the item goes to the end: a site space to that of its section, a section or a group to that of the site.
+func (s *Store) MoveSiteItem(
+	ctx context.Context, siteID string, item schema.SiteItemPointer, position schema.SiteItemPosition,
+) error {
+	return s.inSite(ctx, siteID, func(w *structure) error { return w.move(item, position) })
+}
+
+func (w *structure) move(item schema.SiteItemPointer, position schema.SiteItemPosition) error {
+	own, err := w.parentOf(item)
+	if err != nil {
+		return err
+	}
+	parent, err := w.parentAt(item, own, position)
+	if err != nil {
+		return err
+	}
+	switch item.Type {
+	case schema.SiteItemSpace:
+		return w.moveSiteSpace(item.ID, parent, position)
+	case schema.SiteItemGroup:
+		if err := w.checkNesting("position", item.ID, parent); err != nil {
+			return err
+		}
+	}
+	siblings, err := w.sectionSiblings(parent)
+	if err != nil {
+		return err
+	}
+	place, err := w.makePlace(siblings, item, position)
+	if err != nil {
+		return err
+	}
+	if item.Type == schema.SiteItemGroup {
+		err = w.q.PlaceSectionGroup(w.ctx, db.PlaceSectionGroupParams{ID: item.ID, ParentID: parent, Position: place})
+	} else {
+		err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: item.ID, GroupID: parent, Position: place})
+	}
+	return interpret(err, "site structure")
+}
+
+// makePlace makes room at a position for an item that may be one of the siblings already.
+func (w *structure) makePlace(siblings []sibling, item schema.SiteItemPointer, position schema.SiteItemPosition) (int64, error) {
+	others := slices.DeleteFunc(siblings, func(s sibling) bool { return s.SiteItemPointer == item })
+	index, err := at(others, position)
+	if err != nil {
+		return 0, err
+	}
+	return w.makeRoom(others, index)
+}
+
+// parentOf finds what an item stands in: a section or a group, nil for the root.
+func (w *structure) parentOf(item schema.SiteItemPointer) (*string, error) {
+	switch item.Type {
+	case schema.SiteItemSpace:
+		row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: item.ID})
+		return row.SectionID, interpret(err, "site space")
+	case schema.SiteItemSection:
+		row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: item.ID})
+		return row.GroupID, interpret(err, "site section")
+	case schema.SiteItemGroup:
+		row, err := w.q.SectionGroup(w.ctx, db.SectionGroupParams{SiteID: w.site.ID, ID: item.ID})
+		return row.ParentID, interpret(err, "site section group")
+	}
+	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
+}
+
+// parentAt finds what an item stands in once it is at the position.
+func (w *structure) parentAt(item schema.SiteItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
+	parent := own
+	if item.Type != schema.SiteItemSpace {
+		parent = nil
+	}
+	for i, beside := range []*schema.SiteItemPointer{position.Before, position.After} {
+		field := []string{"position.before", "position.after"}[i]
+		switch {
+		case beside == nil:
+			continue
+		case *beside == item:
+			return nil, schema.Invalid(field, "names what is to be moved")
+		case (beside.Type == schema.SiteItemSpace) != (item.Type == schema.SiteItemSpace):
+			return nil, schema.Invalid(field, "names nothing that a "+item.Type+" can stand beside")
+		}
+		found, err := w.parentOf(*beside)
+		switch {
+		case schema.IsCode(err, schema.CodeNotFound):
+			return nil, schema.Invalid(field, "names nothing in this site")
+		case err != nil:
+			return nil, err
+		}
+		parent = found
+	}
+	return parent, nil
+}
+
+// checkNesting refuses a group below itself, and groups that are too deep in each other.
+func (w *structure) checkNesting(field, id string, parent *string) error {
+	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
+	if err != nil {
+		return interpret(err, "site section groups")
+	}
+	parents := map[string]*string{}
+	for _, g := range groups {
+		parents[g.ID] = g.ParentID
+	}
+	above := 0
+	for up := parent; up != nil; up = parents[*up] {
+		if *up == id {
+			return schema.Invalid(field, "is inside of the group that is to be moved")
+		}
+		above++
+	}
+	below := 1
+	for _, g := range groups {
+		depth := 1
+		for up := g.ID; up != id; depth++ {
+			if parents[up] == nil {
+				depth = 0
+				break
+			}
+			up = *parents[up]
+		}
+		below = max(below, depth)
+	}
+	if above+below > maxGroupDepth {
+		return schema.Invalid(field, fmt.Sprintf("puts more than %d groups into each other", maxGroupDepth))
+	}
+	return nil
+}
+
+// moveSiteSpace keeps every section's paths apart and its default one: a site space that comes into a section is its default
+// only where there is no other, and the section that it leaves gets another.
+func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
+	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
+	if err != nil {
+		return interpret(err, "site space")
+	}
+	siblings, err := w.siteSpaces(section)
+	if err != nil {
+		return err
+	}
+	path, moves := row.Path, !same(section, row.SectionID)
+	if moves {
+		if slices.ContainsFunc(siblings, func(s SiteSpace) bool { return s.SpaceID == row.SpaceID }) {
+			return schema.Invalid("position", "is in a section that the space is in already")
+		}
+		path = freePath(row.Path, pathsOf(siblings))
+	}
+	place, err := w.makePlace(siteSpaceSiblings(siblings), schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: id}, position)
+	if err != nil {
+		return err
+	}
+	if moves && row.IsDefault {
+		err := w.q.ClearDefaultSiteSpace(w.ctx, db.ClearDefaultSiteSpaceParams{SiteID: w.site.ID, SectionID: row.SectionID})
+		if err != nil {
+			return interpret(err, "site space")
+		}
+	}
+	err = w.q.PlaceSiteSpace(w.ctx, db.PlaceSiteSpaceParams{ID: id, SectionID: section, Position: place, Path: path})
+	if err != nil || !moves {
+		return interpret(err, "site space")
+	}
+	for _, s := range []*string{row.SectionID, section} {
+		err := w.q.PromoteSiteSpace(w.ctx, db.PromoteSiteSpaceParams{SiteID: w.site.ID, SectionID: s, After: row.Rank})
+		if err != nil {
+			return interpret(err, "site space")
+		}
+	}
+	return nil
+}
+
+func same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

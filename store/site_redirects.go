@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// SiteRedirect is a row of its table.
+type SiteRedirect = db.SiteRedirect
+
+// NewSiteRedirect is what a redirect is made of.
+type NewSiteRedirect struct {
+	Source      string
+	Destination schema.SiteRedirectDestination
+}
+
+// NormalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no escape
+// is the character itself (`%41` is `A`) and the digits of other escapes have no case (`%c3` is `%C3`); the rest of a path
+// has case, so `/Docs` and `/docs` differ.
+func NormalSource(source string) string {
+	var b strings.Builder
+	for i := 0; i < len(source); i++ {
+		if source[i] != '%' || i+2 >= len(source) {
+			b.WriteByte(source[i])
+			continue
+		}
+		escape := strings.ToUpper(source[i : i+3])
+		if c := unhex(escape[1])<<4 | unhex(escape[2]); isUnreserved(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteString(escape)
+		}
+		i += 2
+	}
+	return b.String()
+}
+
+func unhex(c byte) byte {
+	if c >= 'A' {
+		return c - 'A' + 10
+	}
+	return c - '0'
+}
+
+func isUnreserved(c byte) bool {
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strings.IndexByte("-._~", c) >= 0
+}
+
+// CreateSiteRedirect adds a redirect; the site may have one for each source.
+func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect NewSiteRedirect) (SiteRedirect, error) {
+	to := redirect.Destination
+	row, err := s.queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
+		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: NormalSource(redirect.Source),
+		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
+	})
+	return row, interpret(err, "redirect with this source")
+}
+
+// SiteRedirectChange is what a request changes of a redirect; nil members stay as they are.
+type SiteRedirectChange struct {
+	Source      *string
+	Destination *schema.SiteRedirectDestination
+}
+
+// UpdateSiteRedirect changes a redirect.
+func (s *Store) UpdateSiteRedirect(ctx context.Context, siteID, id string, change SiteRedirectChange) (SiteRedirect, error) {
+	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source}
+	if change.Source != nil {
+		key := NormalSource(*change.Source)
+		params.SourceKey = &key
+	}
+	if to := change.Destination; to != nil {
+		params.Kind, params.SiteSectionID, params.SiteSpaceID, params.PageID, params.Url = &to.Kind, to.SiteSectionID, to.SiteSpaceID, to.PageID, to.URL
+	}
+	row, err := s.queries.UpdateSiteRedirect(ctx, params)
+	if err != nil && schema.IsCode(interpret(err, ""), schema.CodeConflict) {
+		return row, interpret(err, "redirect with this source")
+	}
+	return row, interpret(err, "redirect")
+}
+
+// DeleteSiteRedirect removes a redirect; where there is none, nothing is done.
+func (s *Store) DeleteSiteRedirect(ctx context.Context, siteID, id string) error {
+	return interpret(s.queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{SiteID: siteID, ID: id}), "redirect")
+}
+
+// SiteRedirectBySource finds the redirect of a site for a source, however the source is escaped.
+func (s *Store) SiteRedirectBySource(ctx context.Context, siteID, source string) (SiteRedirect, error) {
+	row, err := s.queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{SiteID: siteID, SourceKey: NormalSource(source)})
+	return row, interpret(err, "redirect")
+}
+
+// ListSiteRedirects lists a site's redirects in the order they were made, after the id `after`; search looks into sources.
+func (s *Store) ListSiteRedirects(
+	ctx context.Context, siteID string, search *string, after string, size int,
+) (Page[SiteRedirect], error) {
+	total, err := s.queries.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
+	if err != nil {
+		return Page[SiteRedirect]{}, interpret(err, "redirects")
+	}
+	rows, err := s.queries.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
+		SiteID: siteID, Search: search, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[SiteRedirect]{}, interpret(err, "redirects")
+	}
+	return pageOf(rows, size, total), nil
+}

@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// SiteSectionRow is a section with its site spaces in order.
+type SiteSectionRow struct {
+	Section SiteSection
+	Spaces  []SiteSpaceRow
+}
+
+// Section reads a section of a site.
+func (s *Store) Section(ctx context.Context, siteID, id string) (SiteSectionRow, error) {
+	row, err := s.queries.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
+	if err != nil {
+		return SiteSectionRow{}, interpret(err, "site section")
+	}
+	rows, err := withSpaces(ctx, s.queries, []SiteSection{row})
+	if err != nil {
+		return SiteSectionRow{}, err
+	}
+	return rows[0], nil
+}
+
+// ListSections lists a site's sections, those in groups too, in the order of its structure, after the rank `after`.
+func (s *Store) ListSections(ctx context.Context, siteID, after string, size int) (Page[SiteSectionRow], error) {
+	total, err := s.queries.CountSections(ctx, siteID)
+	if err != nil {
+		return Page[SiteSectionRow]{}, interpret(err, "site sections")
+	}
+	rows, err := s.queries.ListSections(ctx, db.ListSectionsParams{SiteID: siteID, After: after, PageSize: pageSize(size)})
+	if err != nil {
+		return Page[SiteSectionRow]{}, interpret(err, "site sections")
+	}
+	page := pageOf(rows, size, total)
+	sections, err := withSpaces(ctx, s.queries, page.Rows)
+	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, err
+}
+
+// withSpaces reads the site spaces of sections at once.
+func withSpaces(ctx context.Context, q *db.Queries, sections []SiteSection) ([]SiteSectionRow, error) {
+	rows := make([]SiteSectionRow, len(sections))
+	ids, index := make([]string, len(sections)), map[string]int{}
+	for i, section := range sections {
+		rows[i].Section, ids[i], index[section.ID] = section, section.ID, i
+	}
+	spaces, err := q.SiteSpacesOfSections(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "site spaces")
+	}
+	for _, space := range spaces {
+		i := index[*space.SiteSpace.SectionID]
+		rows[i].Spaces = append(rows[i].Spaces, SiteSpaceRow(space))
+	}
+	return rows, nil
+}
+
+// NewSection is what a section is made of. Without a title it has its space's.
+type NewSection struct {
+	SpaceID string
+	Title   *string
+	Icon    *string
+}
+
+// AddSection adds a section at the end of a site, with a space as its default site space. The first section of a site is its
+// default, and takes in the site spaces that stand at the root until then, behind its own: a site has site spaces at the root
+// or in sections, never both.
+func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
+	var added SiteSectionRow
+	err := s.inSite(ctx, siteID, func(w *structure) error {
+		space, err := w.space("spaceId", section.SpaceID)
+		if err != nil {
+			return err
+		}
+		row, err := w.insertSection(sectionTitle(section.Title, space), section.Icon)
+		if err != nil {
+			return err
+		}
+		if err := w.fillSection(row, space); err != nil {
+			return err
+		}
+		added, err = w.sectionRow(row.ID)
+		return err
+	})
+	return added, err
+}
+
+// sectionTitle follows the contract, in which titles of sections are longer than those of spaces may be.
+func sectionTitle(title *string, space Space) string {
+	switch {
+	case title != nil:
+		return *title
+	case utf8.RuneCountInString(space.Title) >= 2:
+		return space.Title
+	}
+	return "Section " + space.Title
+}
+
+func (w *structure) insertSection(title string, icon *string) (SiteSection, error) {
+	siblings, err := w.sectionSiblings(nil)
+	if err != nil {
+		return SiteSection{}, err
+	}
+	position, err := w.makeRoom(siblings, len(siblings))
+	if err != nil {
+		return SiteSection{}, err
+	}
+	paths, err := w.q.SectionPaths(w.ctx, w.site.ID)
+	if err != nil {
+		return SiteSection{}, interpret(err, "site sections")
+	}
+	taken := map[string]bool{}
+	for _, path := range paths {
+		taken[path] = true
+	}
+	row, err := w.q.InsertSection(w.ctx, db.InsertSectionParams{
+		ID: schema.NewID(), SiteID: w.site.ID, Title: title, Path: pathFor(title, "section", taken), Icon: icon,
+		IsDefault: len(paths) == 0, Position: position,
+	})
+	return row, interpret(err, "site section")
+}
+
+// fillSection gives a new section its first site space, and the first section of a site what is at the root.
+func (w *structure) fillSection(section SiteSection, space Space) error {
+	if section.IsDefault {
+		err := w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &section.ID})
+		if err != nil {
+			return interpret(err, "site spaces")
+		}
+	}
+	siblings, err := w.siteSpaces(&section.ID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(siblings, func(s SiteSpace) bool { return s.SpaceID == space.ID })
+	var first SiteSpace
+	if i >= 0 {
+		first = siblings[i]
+	} else if first, err = w.attach(space, &section.ID); err != nil {
+		return err
+	}
+	if len(siblings) == 0 || i == 0 {
+		return w.setDefaultSiteSpace(first)
+	}
+	position := schema.SiteItemPosition{Before: &schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: siblings[0].ID}}
+	if err := w.moveSiteSpace(first.ID, &section.ID, position); err != nil {
+		return err
+	}
+	return w.setDefaultSiteSpace(first)
+}
+
+// SectionChange is what a request changes of a section; nil members stay as they are.
+type SectionChange struct {
+	Title            *string
+	Path             *string
+	DefaultSiteSpace *string
+	Condition        schema.Opt[string]
+	Icon             schema.Opt[string]
+	Description      schema.Opt[string]
+}
+
+// UpdateSection changes a section.
+func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change SectionChange) (SiteSectionRow, error) {
+	var changed SiteSectionRow
+	err := s.inSite(ctx, siteID, func(w *structure) error {
+		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
+		if err != nil {
+			return interpret(err, "site section")
+		}
+		if change.DefaultSiteSpace != nil {
+			err := w.defaultTo("defaultSiteSpace", *change.DefaultSiteSpace, &row.ID, "names no site space of this section")
+			if err != nil {
+				return err
+			}
+		}
+		if change.Path != nil && *change.Path != row.Path {
+			paths, err := w.q.SectionPaths(ctx, siteID)
+			if err != nil {
+				return interpret(err, "site sections")
+			}
+			if slices.Contains(paths, *change.Path) {
+				return schema.Conflict("path is another section's")
+			}
+		}
+		err = w.q.UpdateSection(ctx, db.UpdateSectionParams{
+			ID: id, Title: change.Title, Path: change.Path, SetCondition: change.Condition.Set, Condition: change.Condition.Value,
+			SetIcon: change.Icon.Set, Icon: change.Icon.Value, SetDescription: change.Description.Set, Description: change.Description.Value,
+		})
+		if err != nil {
+			return interpret(err, "site section")
+		}
+		changed, err = w.sectionRow(id)
+		return err
+	})
+	return changed, err
+}
+
+// DeleteSection removes a section with its site spaces; where there is none, nothing is done. After the default section the
+// next in order is the default.
+func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
+	return s.inSite(ctx, siteID, func(w *structure) error {
+		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			err = w.q.DeleteSection(ctx, id)
+		}
+		if err == nil && row.IsDefault {
+			err = w.q.PromoteSection(ctx, db.PromoteSectionParams{SiteID: siteID, After: row.Rank})
+		}
+		return interpret(err, "site section")
+	})
+}
+
+// defaultTo makes a site space that a member of a request names the default of a section, or of the root for nil.
+func (w *structure) defaultTo(field, id string, section *string, problem string) error {
+	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
+	if err == nil && !same(row.SectionID, section) {
+		err = pgx.ErrNoRows
+	}
+	if err != nil {
+		return notInSite(err, field, problem)
+	}
+	return w.setDefaultSiteSpace(row)
+}
+
+// defaultSection is nil in a site without sections.
+func (w *structure) defaultSection() (*SiteSection, error) {
+	row, err := w.q.DefaultSection(w.ctx, w.site.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // No section is an answer here.
+	}
+	return &row, interpret(err, "site section")
+}
+
+// section reads a section that a member of a request names.
+func (w *structure) section(field, id string) (SiteSection, error) {
+	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
+	if err != nil {
+		return SiteSection{}, notInSite(err, field, "names no section of this site")
+	}
+	return row, nil
+}
+
+func (w *structure) sectionRow(id string) (SiteSectionRow, error) {
+	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
+	if err != nil {
+		return SiteSectionRow{}, interpret(err, "site section")
+	}
+	// The order of the site spaces is that of their ranks, so those come first.
+	if err := w.rank(); err != nil {
+		return SiteSectionRow{}, err
+	}
+	rows, err := withSpaces(w.ctx, w.q, []SiteSection{row})
+	if err != nil {
+		return SiteSectionRow{}, err
+	}
+	return rows[0], nil
+}
