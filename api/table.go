@@ -54,6 +54,7 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
+	table = append(table, customizationOperations(&customization{store: d.Store})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

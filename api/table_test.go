@@ -54,7 +54,7 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
 	}
 	odd := &storetest.Tenant{
-		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "ä'--"},
+		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
 	}
 	for i := range h.server.table {
 		op := &h.server.table[i]
@@ -119,7 +119,7 @@ func TestPermissionMatrix(t *testing.T) {
 				rights = RightsOf(Access{Role: role, Level: &level})
 			}
 			switch {
-			case op.Scope.object == nil || rights.Has(op.Scope.right|examples[op.ID].needs):
+			case rights.Has(op.Scope.right | examples[op.ID].needs):
 				if a.status != op.Status {
 					t.Errorf("%s as %q: %d %s, want %d", op.ID, role, a.status, a.body, op.Status)
 				}
@@ -137,6 +137,9 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	h := newHarness(t)
 	for i := range h.server.table {
 		op := &h.server.table[i]
+		if op.Scope.public {
+			continue
+		}
 		a := h.try(op, h.ours, h.ours.SiteKey)
 		if op.ID == "trackEventsInSiteById" {
 			if a.status != http.StatusNoContent || len(a.body) != 0 {

@@ -27,11 +27,88 @@ type ChangeRequest struct {
 	UpdatedAt              time.Time
 }
 
+type GitOperation struct {
+	ID          string
+	SpaceID     string
+	Kind        string
+	State       string
+	Reason      string
+	Url         string
+	Credentials []byte
+	Ref         string
+	Parameters  []byte
+	Provider    *string
+	RepoUrl     *string
+	Timestamp   time.Time
+	CreatedBy   *string
+	CreatedAt   time.Time
+}
+
+type Integration struct {
+	Name              string
+	OrganizationID    string
+	Version           int32
+	Visibility        string
+	Target            string
+	Verified          bool
+	Manifest          []byte
+	Script            string
+	Secrets           []byte
+	Title             string
+	Scopes            []string
+	Categories        []string
+	BlockDomains      []string
+	HasBlocks         bool
+	HasContentSources bool
+	Icon              *string
+	PreviewImages     []string
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+type IntegrationAsset struct {
+	Integration string
+	ID          string
+	ContentType string
+	Content     []byte
+}
+
+type IntegrationInstallation struct {
+	ID             string
+	Integration    string
+	OrganizationID string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
 	Role           *string
 	JoinedAt       time.Time
+}
+
+type OpenapiSpec struct {
+	ID              string
+	OrganizationID  string
+	Slug            string
+	SourceUrl       *string
+	ProcessingState string
+	Versions        int32
+	LastVersion     *string
+	LastProcessedAt *time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type OpenapiSpecVersion struct {
+	ID        string
+	SpecID    string
+	Number    int32
+	SourceUrl *string
+	Hash      []byte
+	Document  []byte
+	CreatedAt time.Time
 }
 
 type Organization struct {
@@ -75,12 +152,24 @@ type Site struct {
 	CreatedAt      time.Time
 }
 
+type SiteCustomization struct {
+	SiteID    string
+	Settings  []byte
+	UpdatedAt time.Time
+}
+
 type SiteSpace struct {
 	ID        string
 	SiteID    string
 	SpaceID   string
 	Position  int32
 	CreatedAt time.Time
+}
+
+type SiteSpaceCustomization struct {
+	SiteSpaceID string
+	Overrides   []byte
+	UpdatedAt   time.Time
 }
 
 type Space struct {
