@@ -296,11 +296,20 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s %s %v: want a detail on %q, got %s", test.method, test.path, test.body, test.field, a.body)
 		}
 	}
+	if after := h.rows(); !cmp.Equal(before, after) {
+		t.Errorf("rows were stored: %s", cmp.Diff(before, after))
+	}
+	// The objects that examples make are there before the rows are counted again.
+	empty := map[string]string{}
 	for _, op := range Operations() {
 		if op.BodyLimit > 0 && !optionalBody(op) {
 			path, _ := h.example(&op, h.ours)
-			h.wantError(h.do(op.Method, path, admin, ""), http.StatusBadRequest)
+			empty[path] = op.Method
 		}
+	}
+	before = h.rows()
+	for path, method := range empty {
+		h.wantError(h.do(method, path, admin, ""), http.StatusBadRequest)
 	}
 	if after := h.rows(); !cmp.Equal(before, after) {
 		t.Errorf("rows were stored: %s", cmp.Diff(before, after))
