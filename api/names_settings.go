@@ -15,6 +15,7 @@ func init() {
 	maps.Copy(enums, schema.CustomizationEnums())
 	maps.Copy(enums, schema.IntegrationEnums())
 	maps.Copy(enums, schema.GitEnums())
+	maps.Copy(enums, schema.OpenAPIEnums())
 	maps.Copy(patterns, map[string]form{
 		"integrationName": matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
 		"cspDirective":    matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),

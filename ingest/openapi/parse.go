@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -36,24 +37,18 @@ func Parse(text string) ([]byte, error) {
 	return document, check(root)
 }
 
-// toJSON takes JSON as it is. What looks like JSON and is not may still be YAML, which allows braces.
+// looksLikeJSON tells JSON from YAML, which allows braces too but nobody quotes names there.
+var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
+
 func toJSON(text []byte) ([]byte, error) {
-	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-	var syntax error
-	if isJSON {
-		if syntax = checkJSON(text); syntax == nil {
-			value := jsontext.Value(text)
-			return value, value.Compact()
-		}
-		if errors.Is(syntax, errTooDeep) {
-			return nil, syntax
-		}
+	if !looksLikeJSON.Match(text) {
+		return yamlToJSON(text)
 	}
-	document, err := yamlToJSON(text)
-	if err != nil && isJSON {
-		return nil, syntax
+	if err := checkJSON(text); err != nil {
+		return nil, err
 	}
-	return document, err
+	value := jsontext.Value(text)
+	return value, value.Compact()
 }
 
 var errTooDeep = fmt.Errorf("is nested deeper than %d levels", maxDepth)
