@@ -48,7 +48,8 @@ func toJSON(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	value := jsontext.Value(text)
-	return value, value.Compact()
+	err := value.Compact()
+	return value, err
 }
 
 var errTooDeep = fmt.Errorf("is nested deeper than %d levels", maxDepth)
