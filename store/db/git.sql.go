@@ -96,7 +96,6 @@ where space_id = any($1::text[])
 order by space_id, "timestamp" desc, id desc
 `
 
-// Index: git_operations_space (space_id, timestamp desc, id desc).
 // The operation that counts for each of the spaces, for those that have one.
 func (q *Queries) LatestGitOperations(ctx context.Context, spaces []string) ([]GitOperation, error) {
 	rows, err := q.db.Query(ctx, latestGitOperations, spaces)

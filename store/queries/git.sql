@@ -15,7 +15,6 @@ limit sqlc.arg(page_size);
 select count(*) from git_operations where space_id = $1;
 
 -- name: LatestGitOperations :many
--- Index: git_operations_space (space_id, timestamp desc, id desc).
 -- The operation that counts for each of the spaces, for those that have one.
 select distinct on (space_id) * from git_operations
 where space_id = any(sqlc.arg(spaces)::text[])
