@@ -188,7 +188,7 @@ func TestMalformedRequests(t *testing.T) {
 		"bad escape":     {"GET /v1/orgs/%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.ours.SiteKey + "\r\n\r\n", 403},
 		"large headers":  {"GET /v1/user HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 20<<10) + "\r\n\r\n", 413},
 		"huge body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat("x", 1<<20), 413},
-		"large chunks":   {"POST " + events + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 5) + "0\r\n\r\n", 413},
+		"large chunks":   {"POST " + events + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 9) + "0\r\n\r\n", 413},
 		"slow":           {"GET /v1/user HTTP/1.1\r\nHost: x\r\n", 400},
 		"slow body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{", 400},
 		"broken chunks":  {"POST " + events + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},

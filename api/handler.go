@@ -22,10 +22,17 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204.
 type NoContent struct{}
 
-// Encoded is a response that is JSON already, with headers of its own. The frame copies Body before the call ends.
+// Encoded is a response that is encoded already, as JSON if it names no other type, with headers of its own. The frame
+// copies Body before the call ends.
 type Encoded struct {
-	Body   []byte
-	Header map[string]string
+	Body        []byte
+	Header      map[string]string
+	ContentType string
+}
+
+// statused is a response that says by itself which status of success it has: for operations that create or update.
+type statused interface {
+	status() int
 }
 
 // File is a response of another type than JSON. The row of its operation says which types it can have.
@@ -93,6 +100,9 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 			}
 			c.http.SetStatusCode(rt.op.Status)
 			c.http.SetContentTypeBytes(contentJSON)
+			if encoded.ContentType != "" {
+				c.http.SetContentType(encoded.ContentType)
+			}
 			c.http.SetBody(encoded.Body)
 			return nil
 		}
@@ -103,10 +113,14 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 		}
 	}
 	return func(rt *route, c *call, resp Resp) error {
-		if rt.op.Status == http.StatusCreated {
+		status := rt.op.Status
+		if own, ok := any(resp).(statused); ok {
+			status = own.status()
+		}
+		if status == http.StatusCreated {
 			c.http.Response.Header.Set("Location", any(resp).(located).Location())
 		}
-		c.http.SetStatusCode(rt.op.Status)
+		c.http.SetStatusCode(status)
 		return writeJSON(c.http, resp)
 	}
 }

@@ -72,6 +72,10 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, collectionAccessOperations(&collectionAccess{store: d.Store, urls: urls})...)
 	table = append(table, memberOperations(&members{store: d.Store, urls: urls})...)
 	table = append(table, teamOperations(&teams{store: d.Store, urls: urls})...)
+	table = append(table, customizationOperations(&customization{store: d.Store})...)
+	table = append(table, integrationOperations(&integrations{store: d.Store, urls: urls})...)
+	table = append(table, openAPISpecOperations(&openAPISpecs{store: d.Store, urls: urls})...)
+	table = append(table, gitOperations(&git{store: d.Store})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

@@ -14,6 +14,9 @@ type Opt[T any] struct {
 	Value *T
 }
 
+// Some is a member with a value.
+func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
+
 // Null says that the member was there and was null.
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
@@ -23,6 +26,17 @@ func (o Opt[T]) Or(absent *T) *T {
 		return o.Value
 	}
 	return absent
+}
+
+// optional marks every Opt, whatever is in it.
+func (o Opt[T]) optional() {}
+
+// MarshalJSONTo writes the value or null. A member that shall be left out when absent says omitzero.
+func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
+	if o.Value == nil {
+		return e.WriteToken(jsontext.Null)
+	}
+	return json.MarshalEncode(e, o.Value)
 }
 
 // UnmarshalJSONFrom reads a value or null; the decoder does not call it for an absent member.

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/rand"
 	"fmt"
 
@@ -14,6 +16,9 @@ const insightsKeyName = "insights-visitor-hash"
 
 // exportKeyName may change: addresses that were signed with the old key end before their time.
 const exportKeyName = "export-signature"
+
+// sealingKeyName must never change: what was sealed with another key cannot be opened.
+const sealingKeyName = "sealing"
 
 // InsightsKey gives the installation's 32-byte key for hashing visitor and session ids.
 func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) { return s.key(ctx, insightsKeyName) }
@@ -39,4 +44,49 @@ func (s *Store) key(ctx context.Context, name string) ([]byte, error) {
 		return nil, schema.Internal(fmt.Errorf("secret %s has %d bytes", name, len(key)))
 	}
 	return key, nil
+}
+
+// seal encrypts what others entrusted to us, such as the password of a repository, for the one place that it is stored in:
+// moved to another row it does not open. It keeps secrets out of logs, exports and single tables that leak; whoever reads
+// the whole database has the key as well.
+func (s *Store) seal(ctx context.Context, place string, secret []byte) ([]byte, error) {
+	box, err := s.sealer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, box.NonceSize())
+	_, _ = rand.Read(nonce)
+	return box.Seal(nonce, nonce, secret, []byte(place)), nil
+}
+
+// unseal gives back what was sealed for a place.
+func (s *Store) unseal(ctx context.Context, place string, sealed []byte) ([]byte, error) {
+	box, err := s.sealer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(sealed) < box.NonceSize() {
+		return nil, schema.Internal(fmt.Errorf("secret of %s is cut off", place))
+	}
+	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(place))
+	if err != nil {
+		return nil, schema.Internal(fmt.Errorf("secret of %s does not open: %w", place, err))
+	}
+	return secret, nil
+}
+
+func (s *Store) sealer(ctx context.Context) (cipher.AEAD, error) {
+	key, err := s.key(ctx, sealingKeyName)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, schema.Internal(err)
+	}
+	box, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, schema.Internal(err)
+	}
+	return box, nil
 }

@@ -114,6 +114,23 @@ type File struct {
 	CreatedAt      time.Time
 }
 
+type GitOperation struct {
+	ID          string
+	SpaceID     string
+	Kind        string
+	State       string
+	Reason      string
+	Url         string
+	Credentials []byte
+	Ref         string
+	Parameters  []byte
+	Provider    *string
+	RepoUrl     *string
+	Timestamp   time.Time
+	CreatedBy   *string
+	CreatedAt   time.Time
+}
+
 type Grant struct {
 	OrganizationID string
 	CollectionID   *string
@@ -124,6 +141,43 @@ type Grant struct {
 	CreatedAt      time.Time
 }
 
+type Integration struct {
+	Name              string
+	OrganizationID    string
+	Version           int32
+	Visibility        string
+	Target            string
+	Verified          bool
+	Manifest          []byte
+	Script            string
+	Secrets           []byte
+	Title             string
+	Scopes            []string
+	Categories        []string
+	BlockDomains      []string
+	HasBlocks         bool
+	HasContentSources bool
+	Icon              *string
+	PreviewImages     []string
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+type IntegrationAsset struct {
+	Integration string
+	ID          string
+	ContentType string
+	Content     []byte
+}
+
+type IntegrationInstallation struct {
+	ID             string
+	Integration    string
+	OrganizationID string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
 type Membership struct {
 	UserID         string
 	OrganizationID string
@@ -131,6 +185,29 @@ type Membership struct {
 	JoinedAt       time.Time
 	LastSeenAt     *time.Time
 	Sso            bool
+}
+
+type OpenapiSpec struct {
+	ID              string
+	OrganizationID  string
+	Slug            string
+	SourceUrl       *string
+	ProcessingState string
+	Versions        int32
+	LastVersion     *string
+	LastProcessedAt *time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+}
+
+type OpenapiSpecVersion struct {
+	ID        string
+	SpecID    string
+	Number    int32
+	SourceUrl *string
+	Hash      []byte
+	Document  []byte
+	CreatedAt time.Time
 }
 
 type Organization struct {
@@ -201,6 +278,12 @@ type Site struct {
 	Proxy           *string
 }
 
+type SiteCustomization struct {
+	SiteID    string
+	Settings  []byte
+	UpdatedAt time.Time
+}
+
 type SiteRedirect struct {
 	ID            string
 	SiteID        string
@@ -252,6 +335,12 @@ type SiteSpace struct {
 	Hidden    bool
 	IsDefault bool
 	Rank      string
+}
+
+type SiteSpaceCustomization struct {
+	SiteSpaceID string
+	Overrides   []byte
+	UpdatedAt   time.Time
 }
 
 type Space struct {

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// customization are the operations on how sites and their site spaces look. What is answered is always everything: the
+// defaults, with what the site sets over them and what the site space overrides over that.
+type customization struct {
+	store *store.Store
+}
+
+func customizationOperations(h *customization) []Operation {
+	const (
+		ofSite      = "/orgs/{organizationId}/sites/{siteId}/customization"
+		ofSiteSpace = "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/customization"
+	)
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: ofSite, ID: "getSiteCustomizationById", Tag: "site-customization",
+			Doc:   "Read a site's customization settings.",
+			Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPut, Path: ofSite, ID: "updateSiteCustomizationById", Tag: "site-customization",
+			Doc:   "Replace a site's customization settings; what is absent gets its default.",
+			Scope: having(RightCreate, onSite), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.set),
+		},
+		{
+			Method: http.MethodGet, Path: ofSiteSpace, ID: "getSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Read a site space's customization settings: the site's, with the site space's overrides.",
+			Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.getOfSiteSpace),
+		},
+		{
+			Method: http.MethodPatch, Path: ofSiteSpace, ID: "overrideSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Override settings for a site space: null drops an override, and what is absent stays as it is.",
+			Scope: having(RightCreate, onSite), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.override),
+		},
+		{
+			Method: http.MethodDelete, Path: ofSiteSpace, ID: "deleteSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Drop all overrides of a site space.",
+			Scope: having(RightCreate, onSite), Status: http.StatusNoContent, Handler: handle(h.reset),
+		},
+	}
+}
+
+// readCustomizationRequest takes `unmasked`, which is deprecated: it asks not to hide what the site's plan does not include.
+// There are no plans, so nothing is hidden either way.
+type readCustomizationRequest struct {
+	Unmasked *bool `query:"unmasked" rules:"default=false"`
+}
+
+func (h *customization) get(ctx context.Context, c *Caller, _ *readCustomizationRequest) (schema.Customization, error) {
+	settings, err := h.store.SiteCustomization(ctx, c.Site.Site.ID)
+	return schema.Merge(schema.DefaultCustomization(), settings), err
+}
+
+type setCustomizationRequest struct {
+	Body struct {
+		schema.Customization
+		// Favicon is the one member that the contract requires; it stands before the embedded one.
+		Favicon *schema.Favicon `json:"favicon" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *setCustomizationRequest) Validate() []schema.Detail {
+	return customizationProblems(r.settings())
+}
+
+func (r *setCustomizationRequest) settings() schema.Customization {
+	settings := r.Body.Customization
+	settings.Favicon = schema.Some(*r.Body.Favicon)
+	// Null says no more here than absence.
+	return schema.Merge(schema.Customization{}, settings)
+}
+
+func (h *customization) set(ctx context.Context, c *Caller, r *setCustomizationRequest) (schema.Customization, error) {
+	settings := r.settings()
+	settings.Normalize()
+	err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
+	return schema.Merge(schema.DefaultCustomization(), settings), err
+}
+
+type readSiteSpaceCustomizationRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+	Unmasked    *bool  `query:"unmasked" rules:"default=false"`
+}
+
+func (h *customization) getOfSiteSpace(
+	ctx context.Context, c *Caller, r *readSiteSpaceCustomizationRequest,
+) (schema.Customization, error) {
+	settings, overrides, err := h.store.SiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+	return overridden(settings, overrides), err
+}
+
+type overrideCustomizationRequest struct {
+	SiteSpaceID string               `path:"siteSpaceId"`
+	Body        schema.Customization `body:"json"`
+}
+
+func (r *overrideCustomizationRequest) Validate() []schema.Detail {
+	return customizationProblems(r.Body)
+}
+
+func (h *customization) override(
+	ctx context.Context, c *Caller, r *overrideCustomizationRequest,
+) (schema.Customization, error) {
+	r.Body.Normalize()
+	settings, overrides, err := h.store.OverrideSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID, r.Body)
+	return overridden(settings, overrides), err
+}
+
+type resetCustomizationRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+}
+
+func (h *customization) reset(ctx context.Context, c *Caller, r *resetCustomizationRequest) (NoContent, error) {
+	return NoContent{}, h.store.DeleteSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+}
+
+func overridden(settings, overrides schema.Customization) schema.Customization {
+	return schema.Merge(schema.Merge(schema.DefaultCustomization(), settings), overrides)
+}
+
+// customizationProblems checks what concerns several members of a leaf.
+func customizationProblems(settings schema.Customization) []schema.Detail {
+	var c checker
+	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
+		c.add("favicon", "must have icon or emoji, not both")
+	}
+	return c.details
+}

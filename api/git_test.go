@@ -1,0 +1,174 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+const importBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
+
+func init() {
+	examples["importGitRepository"] = example{body: importBody}
+	examples["exportToGitRepository"] = example{body: `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main","commitMessage":"Sync"}`}
+	examples["getSpaceGitInfo"] = example{make: func(h *harness, tenant *storetest.Tenant) map[string]string {
+		a := h.do("POST", "/v1/spaces/"+tenant.Space.ID+"/git/import", tenant.Tokens[schema.RoleAdmin], importBody)
+		if a.status != http.StatusNoContent {
+			h.t.Fatalf("%d %s", a.status, a.body)
+		}
+		return nil
+	}}
+}
+
+var (
+	anyTime           = text(20, 40)
+	gitOperationShape = shape{
+		"object": one("git-operation"), "id": id, "kind": one("import", "export"), "state": one("queued", "running", "done", "failed"),
+		"reason?": text(1, 500), "url": aString, "ref": aString, "timestamp": anyTime, "createdAt": timestamp,
+	}
+	gitSyncShape = shape{
+		"repoName?": aString, "installationProvider?": one("github", "gitlab", "github-legacy"), "integration?": aString, "url?": aString,
+		"updatedAt?": timestamp,
+	}
+)
+
+func TestGitOperations(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	creator, reader := h.ours.Tokens[schema.RoleCreate], h.ours.Tokens[schema.RoleRead]
+	path := "/v1/spaces/" + h.ours.Space.ID + "/git"
+	h.wantError(h.do("GET", path+"/info", reader, nil), http.StatusNotFound)
+	for _, call := range [][2]string{
+		{"/import", `{"url":"https://me:s3cr3t@git.example/acme/docs.git","ref":"refs/heads/a/b","repoCacheID":"c","repoTreeURL":"https://t","repoCommitURL":"https://c",
+			"repoProjectDirectory":"docs","timestamp":"2026-01-02T03:04:05.678+02:00","force":true,"standalone":true,
+			"gitInfo":{"provider":"gitlab","url":"https://git.example/acme/docs"}}`},
+		{"/export", `{"url":"https://git.example/old.git","ref":"refs/heads/main","commitMessage":"m","timestamp":"2025-01-01T00:00:00Z","gitInfo":null}`},
+	} {
+		if a := h.do("POST", path+call[0], creator, call[1]); a.status != http.StatusNoContent || len(a.body) != 0 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	// The order is that of the timestamps, not that of the calls.
+	a := h.do("GET", path+"/operations", creator, nil)
+	items := wantShape(t, listShape(gitOperationShape), a.body)["items"].([]any)
+	first, second := items[0].(map[string]any), items[1].(map[string]any)
+	if first["kind"] != "import" || first["timestamp"] != "2026-01-02T01:04:05.678Z" || first["url"] != "https://git.example/acme/docs.git" ||
+		first["state"] != "queued" || first["reason"] != gitWaits || second["kind"] != "export" {
+		t.Errorf("%s", a.body)
+	}
+	info := h.do("GET", path+"/info", reader, nil)
+	got := wantShape(t, gitSyncShape, info.body)
+	delete(got, "updatedAt")
+	want := map[string]any{"repoName": "acme/docs", "installationProvider": "gitlab", "url": "https://git.example/acme/docs"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// The password is nowhere but in the sealed column, from which the engine can read it.
+	credentials, err := h.st.GitCredentials(t.Context(), first["id"].(string))
+	if err != nil || credentials != "me:s3cr3t" {
+		t.Errorf("%q %v", credentials, err)
+	}
+	none, err := h.st.GitCredentials(t.Context(), second["id"].(string))
+	if err != nil || none != "" {
+		t.Errorf("%q %v", none, err)
+	}
+	h.exec(`do $$ begin assert not exists (select 1 from git_operations o where o::text like '%s3cr3t%'
+		or encode(credentials, 'escape') like '%s3cr3t%'), 'a password is in clear'; end $$`)
+	if strings.Contains(h.log.String()+string(a.body)+string(info.body), "s3cr3t") {
+		t.Error("a password is in the log or in an answer")
+	}
+	// An operation of now, without provider, is the last one.
+	h.do("POST", path+"/import", creator, `{"url":"http://git.example/now","ref":"refs/heads/main"}`)
+	if got := wantShape(t, gitSyncShape, h.do("GET", path+"/info", reader, nil).body); got["url"] != "http://git.example/now" || got["installationProvider"] != nil {
+		t.Errorf("%v", got)
+	}
+	if a := h.do("DELETE", path+"/legacy-installation", h.ours.Tokens[schema.RoleAdmin], nil); a.status != http.StatusNoContent {
+		t.Errorf("%d", a.status)
+	}
+}
+
+// TestGitOperationsInParallel queues operations with few different timestamps at once: the pages hold each of them once, in order.
+func TestGitOperationsInParallel(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path := "/v1/spaces/" + h.ours.Space.ID + "/git"
+	var wait sync.WaitGroup
+	for i := range 14 {
+		wait.Go(func() {
+			body := fmt.Sprintf(`{"url":"https://git.example/%d","ref":"refs/heads/main","timestamp":"2026-01-0%dT00:00:00Z"}`, i, i%3+1)
+			if a := h.do("POST", path+"/import", h.ours.Tokens[schema.RoleAdmin], body); a.status != http.StatusNoContent {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		})
+	}
+	wait.Wait()
+	seen := map[string]bool{}
+	last := "9999"
+	for page := ""; ; {
+		var got schema.List[schema.GitOperation]
+		a := h.do("GET", path+"/operations?limit=4&page="+page, h.ours.Tokens[schema.RoleAdmin], nil)
+		if err := json.Unmarshal(a.body, &got); err != nil || a.status != 200 || got.Count != 14 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		for _, o := range got.Items {
+			key := o.Timestamp.Format("2006-01-02") + o.ID
+			if seen[o.ID] || key >= last {
+				t.Errorf("%s after %s", key, last)
+			}
+			seen[o.ID], last = true, key
+		}
+		if got.Next == nil {
+			break
+		}
+		page = got.Next.Page
+	}
+	if len(seen) != 14 {
+		t.Errorf("%d operations", len(seen))
+	}
+	h.wantError(h.do("GET", path+"/operations?page="+schema.PageToken("git operations "+h.ours.Space.ID, "x", "y"), h.ours.Tokens[schema.RoleAdmin], nil),
+		http.StatusBadRequest)
+}
+
+func TestBadGit(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	path := "/v1/spaces/" + h.ours.Space.ID + "/git"
+	before := h.rows()
+	for _, test := range []struct{ member, field string }{
+		{`"url":null`, "url"}, {`"url":"git.example/a"`, "url"}, {`"url":"ssh://git@git.example/a"`, "url"}, {`"url":"file:///etc/passwd"`, "url"},
+		{`"url":"https://a.example/` + strings.Repeat("a", 2048) + `"`, "url"},
+		{`"ref":null`, "ref"}, {`"ref":"main"`, "ref"}, {`"ref":"refs/tags/v1"`, "ref"}, {`"ref":"refs/heads/"`, "ref"}, {`"ref":"refs/heads/a..b"`, "ref"},
+		{`"ref":"refs/heads/-x y"`, "ref"}, {`"ref":"refs/heads/a//b"`, "ref"}, {`"ref":"refs/heads/.a"`, "ref"}, {`"ref":"refs/heads/a.lock"`, "ref"},
+		{`"ref":"refs/heads/a\n"`, "ref"}, {`"ref":"refs/heads/@{1}"`, "ref"},
+		{`"timestamp":"yesterday"`, "timestamp"}, {`"timestamp":5`, "timestamp"}, {`"timestamp":"0000-01-01T00:00:00Z"`, "timestamp"},
+		{`"force":"yes"`, "force"}, {`"gitInfo":{"provider":"github-legacy"}`, "gitInfo.provider"}, {`"gitInfo":{"url":"x"}`, "gitInfo.url"},
+		{`"gitInfo":{"url":"https://me:pass@a.example"}`, "gitInfo.url"}, {`"repoCacheID":"a\u0000"`, "repoCacheID"},
+	} {
+		for _, operation := range []string{"/import", "/export"} {
+			body := map[string]any{"url": "https://git.example/a", "ref": "refs/heads/main", "commitMessage": "m"}
+			if err := json.Unmarshal([]byte("{"+test.member+"}"), &body); err != nil {
+				t.Fatal(err)
+			}
+			e := h.wantError(h.do("POST", path+operation, admin, body), http.StatusBadRequest)
+			if len(e.Details) == 0 || e.Details[0].Field != test.field {
+				t.Errorf("%s %s: %+v, want %s", operation, test.member, e.Details, test.field)
+			}
+		}
+	}
+	e := h.wantError(h.do("POST", path+"/export", admin, importBody), http.StatusBadRequest)
+	if e.Details[0].Field != "commitMessage" {
+		t.Errorf("%+v", e)
+	}
+	if diff := cmp.Diff(before, h.rows()); diff != "" {
+		t.Errorf("something was stored: %s", diff)
+	}
+}

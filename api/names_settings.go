@@ -1,0 +1,71 @@
+package api
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func init() {
+	maps.Copy(enums, schema.CustomizationEnums())
+	maps.Copy(enums, schema.IntegrationEnums())
+	maps.Copy(enums, schema.GitEnums())
+	maps.Copy(enums, schema.OpenAPIEnums())
+	maps.Copy(patterns, map[string]form{
+		"integrationName": matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
+		"cspDirective":    matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
+		"headerText":      matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
+		"image":           {match: isImage, problem: "must be a PNG, JPEG, GIF or WebP image in base64", format: "byte"},
+		"gitRef":          {match: isBranchRef, problem: "must be refs/heads/ and the name of a branch", regexp: `^refs/heads/.+$`},
+		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", format: "uri"},
+		"timestamp":       {match: isTimestamp, problem: "must be a time such as 2026-01-31T12:00:00Z", format: "date-time"},
+	})
+}
+
+// imageTypes are what browsers show and what cannot run a script, which SVG can.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// readImage decodes an image from base64 and finds its type in its first bytes.
+func readImage(text string) (image []byte, mediaType string, ok bool) {
+	image, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err != nil {
+		return nil, "", false
+	}
+	mediaType = http.DetectContentType(image)
+	return image, mediaType, slices.Contains(imageTypes, mediaType)
+}
+
+func isImage(text string) bool {
+	_, _, ok := readImage(text)
+	return ok
+}
+
+// isBranchRef follows the rules of git-check-ref-format, https://git-scm.com/docs/git-check-ref-format.
+func isBranchRef(text string) bool {
+	branch, ok := strings.CutPrefix(text, "refs/heads/")
+	if !ok || branch == "@" || strings.ContainsAny(branch, " ~^:?*[\\\x7f") || strings.Contains(branch, "..") ||
+		strings.Contains(branch, "@{") || strings.HasSuffix(branch, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(branch, "/") {
+		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(branch, func(r rune) bool { return r < ' ' })
+}
+
+// isPlainURL is for addresses that are shown to others.
+func isPlainURL(text string) bool {
+	return isAbsoluteURL(text) && schema.WithoutCredentials(text) == text
+}
+
+func isTimestamp(text string) bool {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && at.Year() >= 1 && at.Year() <= 9999
+}

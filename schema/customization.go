@@ -1,0 +1,222 @@
+package schema
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Customization is how a site looks and behaves. The one description serves three purposes: what a site sets, where an
+// absent member has its default; what a site space overrides, where an absent member is the site's; and the settings that
+// come out of both, where no required member is absent (see DefaultCustomization). Merge makes the third out of the others.
+//
+// A struct of Opts is a group, whose members are set and overridden one by one. All else is a leaf: a pair of colors, a
+// favicon or a list of links is only ever set as a whole.
+type Customization struct {
+	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
+	Styling              Opt[Styling]              `json:"styling,omitzero"`
+	Internationalization Opt[Internationalization] `json:"internationalization,omitzero"`
+	Favicon              Opt[Favicon]              `json:"favicon,omitzero"`
+	Header               Opt[Header]               `json:"header,omitzero"`
+	Footer               Opt[Footer]               `json:"footer,omitzero"`
+	Announcement         Opt[Announcement]         `json:"announcement,omitzero"`
+	Themes               Opt[Themes]               `json:"themes,omitzero"`
+	PDF                  Opt[Toggle]               `json:"pdf,omitzero"`
+	Feedback             Opt[Toggle]               `json:"feedback,omitzero"`
+	AI                   Opt[AISettings]           `json:"ai,omitzero"`
+	Advanced             Opt[Toggle]               `json:"advancedCustomization,omitzero"`
+	Git                  Opt[GitSettings]          `json:"git,omitzero"`
+	PageActions          Opt[PageActions]          `json:"pageActions,omitzero"`
+	ExternalLinks        Opt[ExternalLinkSettings] `json:"externalLinks,omitzero"`
+	Pagination           Opt[Toggle]               `json:"pagination,omitzero"`
+	Trademark            Opt[Toggle]               `json:"trademark,omitzero"`
+	PrivacyPolicy        Opt[Link]                 `json:"privacyPolicy,omitzero"`
+	SocialPreview        Opt[Link]                 `json:"socialPreview,omitzero"`
+	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
+}
+
+// Styling is the group of colors, fonts and shapes. Background is deprecated in the contract, and still required in answers.
+type Styling struct {
+	Theme         Opt[string]      `json:"theme,omitzero" rules:"enum=customizationTheme"`
+	PrimaryColor  Opt[ThemedColor] `json:"primaryColor,omitzero"`
+	Tint          Opt[Tint]        `json:"tint,omitzero"`
+	InfoColor     Opt[ThemedColor] `json:"infoColor,omitzero"`
+	SuccessColor  Opt[ThemedColor] `json:"successColor,omitzero"`
+	WarningColor  Opt[ThemedColor] `json:"warningColor,omitzero"`
+	DangerColor   Opt[ThemedColor] `json:"dangerColor,omitzero"`
+	Corners       Opt[string]      `json:"corners,omitzero" rules:"enum=customizationCorners"`
+	Depth         Opt[string]      `json:"depth,omitzero" rules:"enum=customizationDepth"`
+	Links         Opt[string]      `json:"links,omitzero" rules:"enum=customizationLinks"`
+	Font          Opt[Font]        `json:"font,omitzero"`
+	MonospaceFont Opt[MonoFont]    `json:"monospaceFont,omitzero"`
+	Background    Opt[string]      `json:"background,omitzero" rules:"enum=customizationBackground"`
+	Icons         Opt[string]      `json:"icons,omitzero" rules:"enum=customizationIcons"`
+	Sidebar       Opt[Sidebar]     `json:"sidebar,omitzero"`
+	Search        Opt[string]      `json:"search,omitzero" rules:"enum=customizationSearch"`
+}
+
+// Sidebar is the group of the navigation's styles.
+type Sidebar struct {
+	Background Opt[string] `json:"background,omitzero" rules:"enum=customizationSidebarBackground"`
+	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
+}
+
+// ThemedColor is a color for light and one for dark mode.
+type ThemedColor struct {
+	Light *string `json:"light" rules:"required,pattern=color"`
+	Dark  *string `json:"dark" rules:"required,pattern=color"`
+}
+
+// ThemedURL is an image for light and one for dark mode.
+type ThemedURL struct {
+	Light *string `json:"light" rules:"required,len=..2048,pattern=uri"`
+	Dark  *string `json:"dark" rules:"required,len=..2048,pattern=uri"`
+}
+
+// Tint colors the background.
+type Tint struct {
+	Color *ThemedColor `json:"color" rules:"required"`
+}
+
+// Font is a built-in font by its name, or a font of the site's own.
+type Font struct {
+	Name *string `rules:"enum=customizationFont"`
+	Own  *FontDefinition
+}
+
+// MonoFont is Font for code.
+type MonoFont struct {
+	Name *string `rules:"enum=customizationMonospaceFont"`
+	Own  *FontDefinition
+}
+
+// FontDefinition is a font that the site brings along.
+type FontDefinition struct {
+	ID         *string    `json:"id" rules:"required"`
+	Custom     *bool      `json:"custom" rules:"default=true"`
+	FontFamily *string    `json:"fontFamily" rules:"required,len=1..50"`
+	FontFaces  []FontFace `json:"fontFaces" rules:"required,len=1.."`
+}
+
+// FontFace is one weight of a font.
+type FontFace struct {
+	Weight  *int         `json:"weight" rules:"required,range=1..1000"`
+	Sources []FontSource `json:"sources" rules:"required,len=1.."`
+}
+
+// FontSource is a file of a font face.
+type FontSource struct {
+	URL    *string `json:"url" rules:"required,len=..2048,pattern=uri"`
+	Format *string `json:"format,omitempty" rules:"enum=fontFormat"`
+}
+
+// Internationalization is deprecated in the contract, and still required in answers.
+type Internationalization struct {
+	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
+}
+
+// Favicon is an icon, an emoji, or neither, which leaves the choice to whoever shows the site.
+type Favicon struct {
+	Icon  *ThemedURL `json:"icon,omitempty"`
+	Emoji *string    `json:"emoji,omitempty" rules:"len=1..50"`
+}
+
+// Header is the group of what stands above every page. Preset is deprecated in the contract, and still required in answers.
+type Header struct {
+	Preset          Opt[string]       `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
+	Logo            Opt[ThemedURL]    `json:"logo,omitzero"`
+	BackgroundColor Opt[ThemedColor]  `json:"backgroundColor,omitzero"`
+	LinkColor       Opt[ThemedColor]  `json:"linkColor,omitzero"`
+	PrimaryLink     Opt[ContentRef]   `json:"primaryLink,omitzero"`
+	Links           Opt[[]HeaderItem] `json:"links,omitzero"`
+}
+
+// HeaderItem is a link of the header, or with a null target a menu of links.
+type HeaderItem struct {
+	Title     *string       `json:"title" rules:"required"`
+	Style     *string       `json:"style,omitempty" rules:"enum=headerItemStyle"`
+	To        *ContentRef   `json:"to"`
+	Links     []ContentLink `json:"links"`
+	Condition *string       `json:"condition,omitempty" rules:"len=..1024"`
+}
+
+// ContentLink is a title and where it leads.
+type ContentLink struct {
+	Title *string     `json:"title" rules:"required,len=..64"`
+	To    *ContentRef `json:"to" rules:"required"`
+}
+
+// Footer is the group of what stands below every page.
+type Footer struct {
+	Logo      Opt[ThemedURL]     `json:"logo,omitzero"`
+	Groups    Opt[[]FooterGroup] `json:"groups,omitzero"`
+	Copyright Opt[string]        `json:"copyright,omitzero" rules:"len=..300"`
+}
+
+// FooterGroup is a column of links.
+type FooterGroup struct {
+	Title *string       `json:"title" rules:"required"`
+	Links []ContentLink `json:"links"`
+}
+
+// Announcement is a banner. It is a leaf: a message in another's style would not be what anybody wrote.
+type Announcement struct {
+	Enabled *bool        `json:"enabled" rules:"default=true"`
+	Message *string      `json:"message" rules:"required,len=2..128"`
+	Link    *ContentLink `json:"link,omitempty"`
+	Style   *string      `json:"style" rules:"enum=announcementStyle,default=info"`
+}
+
+// Themes is the group of light and dark mode. The contract spells toggleable so.
+type Themes struct {
+	Default   Opt[string] `json:"default,omitzero" rules:"enum=themeMode"`
+	Toggeable Opt[bool]   `json:"toggeable,omitzero"`
+}
+
+// Toggle is a group of nothing but a switch.
+type Toggle struct {
+	Enabled Opt[bool] `json:"enabled,omitzero"`
+}
+
+// AISettings is the group of search and assistance. Suggestions are questions that visitors are offered.
+type AISettings struct {
+	Mode        Opt[string]   `json:"mode,omitzero" rules:"enum=aiMode"`
+	Suggestions Opt[[]string] `json:"suggestions,omitzero" rules:"len=..5" each:"len=3..64"`
+}
+
+// GitSettings is the group of what readers see of the repository.
+type GitSettings struct {
+	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
+}
+
+// PageActions is the group of what readers may do with a page.
+type PageActions struct {
+	ExternalAI Opt[bool] `json:"externalAI,omitzero"`
+	Markdown   Opt[bool] `json:"markdown,omitzero"`
+	MCP        Opt[bool] `json:"mcp,omitzero"`
+}
+
+// ExternalLinkSettings is the group of how links to elsewhere open.
+type ExternalLinkSettings struct {
+	Target Opt[string] `json:"target,omitzero" rules:"enum=externalLinksTarget"`
+}
+
+// Link is a group of nothing but an address.
+type Link struct {
+	URL Opt[string] `json:"url,omitzero" rules:"len=..2048,pattern=uri"`
+}
+
+// InsightsSettings is the group of what is measured.
+type InsightsSettings struct {
+	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
+}
+
+// UnmarshalJSONFrom reads a name or a definition.
+func (f *Font) UnmarshalJSONFrom(d *jsontext.Decoder) error { return readEither(d, &f.Name, &f.Own) }
+
+// MarshalJSONTo writes a name or a definition.
+func (f Font) MarshalJSONTo(e *jsontext.Encoder) error { return writeEither(e, f.Name, f.Own) }
+
+// UnmarshalJSONFrom reads a name or a definition.
+func (f *MonoFont) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return readEither(d, &f.Name, &f.Own)
+}
+
+// MarshalJSONTo writes a name or a definition.
+func (f MonoFont) MarshalJSONTo(e *jsontext.Encoder) error { return writeEither(e, f.Name, f.Own) }

@@ -1,0 +1,25 @@
+package schema
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A member that is either a text or an object is a struct with one pointer for each. The pointers have no names of their
+// own, so what is wrong with either is reported under the name of the member.
+
+// readEither reads what the next token starts; what is no object is read as text, whose error names the type.
+func readEither[T any](d *jsontext.Decoder, text **string, object *T) error {
+	if d.PeekKind() == jsontext.KindBeginObject {
+		return json.UnmarshalDecode(d, object)
+	}
+	return json.UnmarshalDecode(d, text)
+}
+
+// writeEither writes the text if there is one, and the object otherwise.
+func writeEither[T any](e *jsontext.Encoder, text *string, object T) error {
+	if text != nil {
+		return json.MarshalEncode(e, text)
+	}
+	return json.MarshalEncode(e, object, json.Deterministic(true))
+}

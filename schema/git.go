@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// GitSyncState is the repository that a space is kept in step with.
+type GitSyncState struct {
+	RepoName             string     `json:"repoName,omitempty"`
+	InstallationProvider string     `json:"installationProvider,omitempty"`
+	Integration          string     `json:"integration,omitempty"`
+	URL                  string     `json:"url,omitempty"`
+	UpdatedAt            *time.Time `json:"updatedAt,omitempty"`
+}
+
+// GitOperation is an import or an export of a space, from when it was asked for.
+type GitOperation struct {
+	Object    string    `json:"object"`
+	ID        string    `json:"id"`
+	Kind      string    `json:"kind" rules:"enum=gitOperationKind"`
+	State     string    `json:"state" rules:"enum=gitOperationState"`
+	Reason    string    `json:"reason,omitempty"`
+	URL       string    `json:"url"`
+	Ref       string    `json:"ref"`
+	Timestamp time.Time `json:"timestamp"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// GitParameters are what an import or an export is asked to do beyond its repository and branch. They are stored for the
+// engine and answered to nobody.
+type GitParameters struct {
+	CommitMessage        *string `json:"commitMessage,omitempty"`
+	RepoCacheID          *string `json:"repoCacheID,omitempty"`
+	RepoTreeURL          *string `json:"repoTreeURL,omitempty"`
+	RepoCommitURL        *string `json:"repoCommitURL,omitempty"`
+	RepoProjectDirectory *string `json:"repoProjectDirectory,omitempty"`
+	Force                *bool   `json:"force,omitempty"`
+	Standalone           *bool   `json:"standalone,omitempty"`
+}
+
+// What a git operation is and where it stands.
+const (
+	GitImport = "import"
+	GitExport = "export"
+
+	GitQueued  = "queued"
+	GitRunning = "running"
+	GitDone    = "done"
+	GitFailed  = "failed"
+)
+
+// GitEnums are the closed sets of git, by the names that their rules use.
+func GitEnums() map[string][]string {
+	return map[string][]string{
+		"gitProvider":       {"github", "gitlab"},
+		"gitOperationKind":  {GitImport, GitExport},
+		"gitOperationState": {GitQueued, GitRunning, GitDone, GitFailed},
+	}
+}
+
+// WithoutCredentials takes the user and the password out of an address; what is no address comes back empty.
+func WithoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if u.User == nil {
+		return address
+	}
+	u.User = nil
+	return u.String()
+}
+
+// RepoName is the name of a repository as its address has it: owner and repository.
+func RepoName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.Trim(path.Clean("/"+u.Path), "/"), ".git")
+}

@@ -1,0 +1,274 @@
+package schema
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Integration is a published integration, as its newest version has it. Owner is the organization that owns the name.
+type Integration struct {
+	Object        string                 `json:"object"`
+	Name          string                 `json:"name"`
+	Version       int32                  `json:"version"`
+	PreviewImages []string               `json:"previewImages"`
+	Verified      bool                   `json:"verified"`
+	Owner         Organization           `json:"owner"`
+	URLs          IntegrationURLs        `json:"urls"`
+	Permissions   IntegrationPermissions `json:"permissions"`
+	IntegrationManifest
+}
+
+// IntegrationManifest is what the publisher says of an integration. It is read from requests, stored and answered as it is,
+// so that every absent member stays absent.
+type IntegrationManifest struct {
+	Title                 *string                    `json:"title" rules:"required,len=2..30"`
+	Description           *string                    `json:"description" rules:"required,len=..100"`
+	Summary               *string                    `json:"summary,omitempty" rules:"len=..2048"`
+	Runtime               *string                    `json:"runtime,omitempty" rules:"enum=integrationRuntime,default=v1"`
+	Visibility            *string                    `json:"visibility" rules:"enum=integrationVisibility,default=private"`
+	Target                *string                    `json:"target" rules:"enum=integrationTarget,default=all"`
+	Scopes                []string                   `json:"scopes" each:"enum=integrationScope"`
+	Categories            []string                   `json:"categories" each:"enum=integrationCategory"`
+	Blocks                []IntegrationBlock         `json:"blocks,omitempty" rules:"len=..100"`
+	ContentSources        []IntegrationContentSource `json:"contentSources,omitempty" rules:"len=..100"`
+	ExternalLinks         []IntegrationLink          `json:"externalLinks" rules:"len=..5"`
+	Configurations        *IntegrationConfigurations `json:"configurations,omitempty"`
+	ContentSecurityPolicy *ContentSecurityPolicy     `json:"contentSecurityPolicy,omitempty"`
+}
+
+// IntegrationURLs are the addresses of an integration.
+type IntegrationURLs struct {
+	Location       string `json:"location"`
+	App            string `json:"app"`
+	Assets         string `json:"assets"`
+	PublicEndpoint string `json:"publicEndpoint"`
+	Icon           string `json:"icon,omitempty"`
+}
+
+// IntegrationPermissions say what the caller may do with an integration.
+type IntegrationPermissions struct {
+	Admin bool `json:"admin"`
+}
+
+// IntegrationBlock is a kind of block that an integration adds to documents.
+type IntegrationBlock struct {
+	ID          *string                   `json:"id" rules:"required,len=1..100"`
+	Title       *string                   `json:"title" rules:"required,len=2..40"`
+	Description *string                   `json:"description,omitempty" rules:"len=..150"`
+	Icon        *string                   `json:"icon,omitempty"`
+	URLUnfurl   []string                  `json:"urlUnfurl,omitempty" rules:"len=..100" each:"len=1..2048"`
+	Markdown    *IntegrationBlockMarkdown `json:"markdown,omitempty"`
+}
+
+// IntegrationBlockMarkdown says how a block is written in Markdown.
+type IntegrationBlockMarkdown struct {
+	Codeblock *string `json:"codeblock" rules:"required"`
+	Body      *string `json:"body" rules:"required"`
+}
+
+// IntegrationContentSource is a source of content that an integration adds.
+type IntegrationContentSource struct {
+	ID            *string               `json:"id" rules:"required,len=1..100"`
+	Title         *string               `json:"title" rules:"required,len=2..40"`
+	Description   *string               `json:"description,omitempty" rules:"len=..150"`
+	Icon          *string               `json:"icon,omitempty"`
+	Configuration *IntegrationComponent `json:"configuration" rules:"required"`
+}
+
+// IntegrationComponent names a component of the integration's script.
+type IntegrationComponent struct {
+	ComponentID *string `json:"componentId" rules:"required"`
+}
+
+// IntegrationLink is a link that an integration shows of itself.
+type IntegrationLink struct {
+	URL   *string `json:"url" rules:"required,len=..2048,pattern=uri"`
+	Label *string `json:"label" rules:"required"`
+}
+
+// IntegrationConfigurations say what an integration asks where it is installed.
+type IntegrationConfigurations struct {
+	Account *IntegrationConfiguration `json:"account,omitempty"`
+	Space   *IntegrationConfiguration `json:"space,omitempty"`
+	Site    *IntegrationConfiguration `json:"site,omitempty"`
+}
+
+// IntegrationConfiguration is a list of properties to fill in, or a component that asks by itself.
+type IntegrationConfiguration struct {
+	ComponentID *string                        `json:"componentId,omitempty"`
+	Properties  map[string]IntegrationProperty `json:"properties,omitzero" rules:"len=..100" keys:"len=1..100"`
+	Required    []string                       `json:"required,omitempty" rules:"len=..100"`
+}
+
+// IntegrationProperty is one property; which members it has follows from its type.
+type IntegrationProperty struct {
+	Type          *string  `json:"type" rules:"required,enum=integrationProperty"`
+	Title         *string  `json:"title,omitempty" rules:"len=..30"`
+	Description   *string  `json:"description,omitempty" rules:"len=..100"`
+	Default       any      `json:"default,omitzero"`
+	CompletionURL *string  `json:"completion_url,omitempty"`
+	Enum          []string `json:"enum,omitempty" rules:"len=..1000"`
+	CallbackURL   *string  `json:"callback_url,omitempty"`
+	ButtonText    *string  `json:"button_text,omitempty"`
+}
+
+// ContentSecurityPolicy is a policy as its header says it, or a text for each directive.
+type ContentSecurityPolicy struct {
+	Header     *string           `rules:"len=..10000,pattern=headerText"`
+	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=headerText"`
+}
+
+// UnmarshalJSONFrom reads a header or directives.
+func (p *ContentSecurityPolicy) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	return readEither(d, &p.Header, &p.Directives)
+}
+
+// MarshalJSONTo writes a header or directives.
+func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
+	return writeEither(e, p.Header, p.Directives)
+}
+
+// IntegrationInstallation is an integration in an organization.
+type IntegrationInstallation struct {
+	ID             string                      `json:"id"`
+	Integration    string                      `json:"integration"`
+	Status         string                      `json:"status"`
+	SpaceSelection string                      `json:"space_selection"`
+	SiteSelection  string                      `json:"site_selection"`
+	Spaces         int64                       `json:"spaces"`
+	Configuration  map[string]any              `json:"configuration"`
+	CreatedAt      time.Time                   `json:"createdAt"`
+	UpdatedAt      time.Time                   `json:"updatedAt"`
+	URLs           IntegrationInstallationURLs `json:"urls"`
+	ExternalIDs    []string                    `json:"externalIds"`
+	Target         IntegrationTarget           `json:"target"`
+}
+
+// IntegrationInstallationURLs are the addresses of an installation.
+type IntegrationInstallationURLs struct {
+	Location       string `json:"location"`
+	App            string `json:"app"`
+	PublicEndpoint string `json:"publicEndpoint"`
+}
+
+// IntegrationTarget is where an integration is installed.
+type IntegrationTarget struct {
+	Organization string `json:"organization"`
+}
+
+// Location is the address that a creation answers with.
+func (i IntegrationInstallation) Location() string { return i.URLs.Location }
+
+// IntegrationEnums are the closed sets of integrations, by the names that their rules use.
+func IntegrationEnums() map[string][]string {
+	return map[string][]string{
+		"integrationRuntime":    {"v1", "v2"},
+		"integrationVisibility": {"public", "private", "unlisted"},
+		"integrationTarget":     {"all", "site", "space", "organization"},
+		"integrationCategory":   {"analytics", "collaboration", "content", "gitsync", "marketing", "visitor-auth", "other"},
+		"integrationScope": {
+			"space:content:read", "space:content:write", "space:metadata:read", "space:metadata:write", "space:git:sync",
+			"page:feedback:read", "site:metadata:read", "site:views:read", "site:script:inject", "site:script:cookies",
+			"site:visitor:auth", "site:adaptive:read", "site:adaptive:write", "openapi:read", "openapi:write",
+			"conversations:ingest",
+		},
+		"integrationProperty": {"string", "number", "boolean", "button"},
+	}
+}
+
+// Normalize fills in what answers must have and publishers may leave out.
+func (m *IntegrationManifest) Normalize() {
+	runtime, private, all := "v1", "private", "all"
+	if m.Runtime == nil {
+		m.Runtime = &runtime
+	}
+	if m.Visibility == nil {
+		m.Visibility = &private
+	}
+	if m.Target == nil {
+		m.Target = &all
+	}
+	if m.Configurations == nil {
+		return
+	}
+	for _, c := range []*IntegrationConfiguration{m.Configurations.Account, m.Configurations.Space, m.Configurations.Site} {
+		if c != nil && c.ComponentID == nil && c.Properties == nil {
+			c.Properties = map[string]IntegrationProperty{}
+		}
+	}
+}
+
+// Contradictions says what is wrong between members that are right by themselves.
+func (m *IntegrationManifest) Contradictions() []Detail {
+	p := &problems{}
+	if m.Configurations != nil {
+		m.Configurations.Account.contradictions(p, "configurations.account")
+		m.Configurations.Space.contradictions(p, "configurations.space")
+		m.Configurations.Site.contradictions(p, "configurations.site")
+	}
+	return p.details
+}
+
+func (c *IntegrationConfiguration) contradictions(p *problems, field string) {
+	if c == nil {
+		return
+	}
+	if c.ComponentID != nil && c.Properties != nil {
+		p.add(field, "must have componentId or properties, not both")
+	}
+	for i, name := range c.Required {
+		at := index(join(field, "required"), i)
+		if _, known := c.Properties[name]; !known {
+			p.add(at, "names no property")
+		} else if slices.Contains(c.Required[:i], name) {
+			p.add(at, "names a property twice")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Properties)) {
+		property := c.Properties[name]
+		property.contradictions(p, joinKey(join(field, "properties"), name))
+	}
+}
+
+// propertyDefaults has a row per type of property that may have a default: what the default must be.
+var propertyDefaults = map[string]check{"string": str, "number": number, "boolean": boolean}
+
+func (i *IntegrationProperty) contradictions(p *problems, field string) {
+	if *i.Type == "button" {
+		if i.CallbackURL == nil {
+			p.add(join(field, "callback_url"), "is required")
+		}
+		if i.ButtonText == nil {
+			p.add(join(field, "button_text"), "is required")
+		}
+	}
+	switch allowed, takes := propertyDefaults[*i.Type]; {
+	case i.Default == nil:
+	case !takes:
+		p.add(join(field, "default"), "must not be given for this type")
+	default:
+		allowed(p, join(field, "default"), i.Default)
+		p.clean(join(field, "default"), i.Default, 0)
+	}
+}
+
+// unfurled finds the host in an address with wildcards, such as https://*.example.com/**.
+var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
+
+// BlockDomains gives the domains, in order, whose addresses the integration's blocks show; a leading *. stands for subdomains.
+func (m *IntegrationManifest) BlockDomains() []string {
+	domains := map[string]bool{}
+	for _, block := range m.Blocks {
+		for _, address := range block.URLUnfurl {
+			if found := unfurled.FindStringSubmatch(address); found != nil {
+				domains[strings.ToLower(found[1])] = true
+			}
+		}
+	}
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(domains))))
+}

@@ -1,0 +1,82 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The states of a specification's newest source.
+const (
+	SpecPending  = "pending"
+	SpecProgress = "progress"
+	SpecComplete = "complete"
+)
+
+// OpenAPISpec is an OpenAPI specification of an organization. What it says is in its versions.
+type OpenAPISpec struct {
+	Object          string                 `json:"object"`
+	ID              string                 `json:"id"`
+	CreatedAt       time.Time              `json:"createdAt"`
+	UpdatedAt       time.Time              `json:"updatedAt"`
+	Slug            string                 `json:"slug"`
+	SourceURL       string                 `json:"sourceURL,omitempty"`
+	ProcessingState string                 `json:"processingState" rules:"enum=specState"`
+	LastVersion     string                 `json:"lastVersion,omitempty"`
+	LastProcessedAt *time.Time             `json:"lastProcessedAt,omitempty"`
+	LastErrors      []OpenAPISpecError     `json:"lastProcessedErrors,omitempty"`
+	URLs            OpenAPISpecURLs        `json:"urls"`
+	Permissions     OpenAPISpecPermissions `json:"permissions"`
+}
+
+// OpenAPISpecError says why the newest source has no version.
+type OpenAPISpecError struct {
+	Message string `json:"message"`
+	Code    string `json:"code,omitempty"`
+}
+
+// OpenAPISpecURLs are the addresses of a specification.
+type OpenAPISpecURLs struct {
+	Location string `json:"location"`
+	App      string `json:"app"`
+}
+
+// OpenAPISpecPermissions say what the caller may do with a specification.
+type OpenAPISpecPermissions struct {
+	View bool `json:"view"`
+	Edit bool `json:"edit"`
+}
+
+// Location is the address that a creation answers with.
+func (s OpenAPISpec) Location() string { return s.URLs.Location }
+
+// OpenAPISpecVersion is a specification as it was at one time. It never changes.
+type OpenAPISpecVersion struct {
+	Object    string                 `json:"object"`
+	ID        string                 `json:"id"`
+	CreatedAt time.Time              `json:"createdAt"`
+	URL       string                 `json:"url"`
+	URLs      OpenAPISpecVersionURLs `json:"urls"`
+}
+
+// OpenAPISpecVersionURLs are the addresses of a version.
+type OpenAPISpecVersionURLs struct {
+	Location string `json:"location"`
+}
+
+// OpenAPISpecContent is what a version says. Filesystem has the files of the specification by their paths; there is one,
+// because a specification is sent as one document. URL is where the document came from, or where it is.
+type OpenAPISpecContent struct {
+	Filesystem map[string]OpenAPISpecFile `json:"filesystem"`
+	URL        string                     `json:"url"`
+}
+
+// OpenAPISpecFile is one file as the JSON that it holds or stands for.
+type OpenAPISpecFile struct {
+	Content jsontext.Value `json:"content"`
+}
+
+// OpenAPIEnums are the closed sets of specifications, by the names that their rules use.
+func OpenAPIEnums() map[string][]string {
+	return map[string][]string{"specState": {SpecPending, SpecProgress, SpecComplete}}
+}

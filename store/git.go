@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitOperation is a row of its table.
+type GitOperation = db.GitOperation
+
+// NewGitOperation is an import or an export that is to run.
+type NewGitOperation struct {
+	SpaceID string
+	Kind    string
+	// URL may hold a user and a password; they are taken out and sealed.
+	URL        string
+	Ref        string
+	Parameters schema.GitParameters
+	Provider   *string
+	// RepoURL is where people find the repository.
+	RepoURL *string
+	// Timestamp orders the operations of a space.
+	Timestamp time.Time
+	UserID    string
+	// Reason says why it does not run yet.
+	Reason string
+}
+
+// QueueGitOperation stores an operation for the engine to run.
+func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
+	address, err := url.Parse(n.URL)
+	if err != nil {
+		return GitOperation{}, schema.Invalid("url", "is no URL")
+	}
+	params := db.InsertGitOperationParams{
+		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued, Reason: n.Reason,
+		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
+		CreatedBy: &n.UserID,
+	}
+	if params.Parameters, err = json.Marshal(n.Parameters); err != nil {
+		return GitOperation{}, schema.Internal(err)
+	}
+	if address.User != nil {
+		params.Credentials, err = s.seal(ctx, "git operation "+params.ID, []byte(address.User.String()))
+		if err != nil {
+			return GitOperation{}, err
+		}
+	}
+	row, err := s.queries.InsertGitOperation(ctx, params)
+	return row, interpret(err, "space")
+}
+
+// GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that
+// runs it; empty if there were none. They are never answered to anybody.
+func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
+	sealed, err := s.queries.GitCredentials(ctx, operationID)
+	if err != nil || sealed == nil {
+		return "", interpret(err, "git operation")
+	}
+	credentials, err := s.unseal(ctx, "git operation "+operationID, sealed)
+	return string(credentials), err
+}
+
+// LatestGitOperations gives for each of the spaces, by its id, the operation that is last in their order.
+func (s *Store) LatestGitOperations(ctx context.Context, spaceIDs ...string) (map[string]GitOperation, error) {
+	rows, err := s.queries.LatestGitOperations(ctx, spaceIDs)
+	if err != nil {
+		return nil, interpret(err, "git operations")
+	}
+	latest := make(map[string]GitOperation, len(rows))
+	for _, row := range rows {
+		latest[row.SpaceID] = row
+	}
+	return latest, nil
+}
+
+// GitPosition is where a page of operations ended.
+type GitPosition struct {
+	Timestamp time.Time
+	ID        string
+}
+
+// ListGitOperations lists the operations of a space from the last to the first in their order, before a position.
+func (s *Store) ListGitOperations(
+	ctx context.Context, spaceID string, before *GitPosition, size int,
+) (Page[GitOperation], error) {
+	params := db.ListGitOperationsParams{
+		SpaceID: spaceID, Before: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), PageSize: pageSize(size),
+	}
+	if before != nil {
+		params.Before, params.BeforeID = before.Timestamp, before.ID
+	}
+	total, err := s.queries.CountGitOperations(ctx, spaceID)
+	if err != nil {
+		return Page[GitOperation]{}, interpret(err, "git operations")
+	}
+	rows, err := s.queries.ListGitOperations(ctx, params)
+	return pageOf(rows, size, total), interpret(err, "git operations")
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// OpenAPISpec is a row of its table; OpenAPISpecVersion is a version without its document.
+type (
+	OpenAPISpec        = db.OpenapiSpec
+	OpenAPISpecVersion = db.ListOpenAPISpecVersionsRow
+)
+
+// OpenAPISource is where a specification comes from: a URL that is still to be fetched, or a text and the document in it.
+type OpenAPISource struct {
+	URL      *string
+	Text     string
+	Document []byte
+}
+
+// OpenAPISpec reads a specification of an organization.
+func (s *Store) OpenAPISpec(ctx context.Context, organizationID, slug string) (OpenAPISpec, error) {
+	row, err := s.queries.OpenAPISpec(ctx, db.OpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+	return row, interpret(err, "OpenAPI specification")
+}
+
+// ListOpenAPISpecs lists an organization's specifications in the order they were made, after the id `after`.
+func (s *Store) ListOpenAPISpecs(ctx context.Context, organizationID, after string, size int) (Page[OpenAPISpec], error) {
+	total, err := s.queries.CountOpenAPISpecs(ctx, organizationID)
+	if err != nil {
+		return Page[OpenAPISpec]{}, interpret(err, "OpenAPI specifications")
+	}
+	rows, err := s.queries.ListOpenAPISpecs(ctx, db.ListOpenAPISpecsParams{
+		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	})
+	return pageOf(rows, size, total), interpret(err, "OpenAPI specifications")
+}
+
+// CreateOpenAPISpec adds a specification; a slug that is taken is a conflict.
+func (s *Store) CreateOpenAPISpec(ctx context.Context, organizationID, slug string, source OpenAPISource) (OpenAPISpec, error) {
+	var spec OpenAPISpec
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		spec, err = insertOpenAPISpec(ctx, q, organizationID, slug)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return schema.Conflict("OpenAPI specification already exists")
+		}
+		if err == nil {
+			spec, err = setOpenAPISource(ctx, q, spec, source)
+		}
+		return interpret(err, "OpenAPI specification")
+	})
+	return spec, err
+}
+
+// SetOpenAPISpec gives a specification a new source, or adds it with this source, and says whether it was added.
+func (s *Store) SetOpenAPISpec(
+	ctx context.Context, organizationID, slug string, source OpenAPISource,
+) (spec OpenAPISpec, added bool, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		spec, err = insertOpenAPISpec(ctx, q, organizationID, slug)
+		added = err == nil
+		if errors.Is(err, pgx.ErrNoRows) {
+			spec, err = q.LockOpenAPISpec(ctx, db.LockOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
+		}
+		if err == nil {
+			spec, err = setOpenAPISource(ctx, q, spec, source)
+		}
+		return interpret(err, "OpenAPI specification")
+	})
+	return spec, added, err
+}
+
+func insertOpenAPISpec(ctx context.Context, q *db.Queries, organizationID, slug string) (OpenAPISpec, error) {
+	return q.InsertOpenAPISpec(ctx, db.InsertOpenAPISpecParams{ID: schema.NewID(), OrganizationID: organizationID, Slug: slug})
+}
+
+// setOpenAPISource is for a specification whose row the transaction holds. The text of the newest version makes no new one.
+func setOpenAPISource(ctx context.Context, q *db.Queries, spec OpenAPISpec, source OpenAPISource) (OpenAPISpec, error) {
+	next := db.SetOpenAPISpecSourceParams{
+		ID: spec.ID, SourceUrl: source.URL, ProcessingState: schema.SpecPending, Versions: spec.Versions,
+		LastVersion: spec.LastVersion, LastProcessedAt: spec.LastProcessedAt,
+	}
+	if source.URL == nil {
+		now := time.Now()
+		next.ProcessingState, next.LastProcessedAt = schema.SpecComplete, &now
+		hash := sha256.Sum256([]byte(source.Text))
+		var last []byte
+		if spec.LastVersion != nil {
+			var err error
+			if last, err = q.OpenAPISpecVersionHash(ctx, *spec.LastVersion); err != nil {
+				return spec, err
+			}
+		}
+		if !bytes.Equal(last, hash[:]) {
+			id := schema.NewID()
+			next.Versions, next.LastVersion = spec.Versions+1, &id
+			err := q.InsertOpenAPISpecVersion(ctx, db.InsertOpenAPISpecVersionParams{
+				ID: id, SpecID: spec.ID, Number: next.Versions, Hash: hash[:], Document: source.Document,
+			})
+			if err != nil {
+				return spec, err
+			}
+		}
+	}
+	return q.SetOpenAPISpecSource(ctx, next)
+}
+
+// ListOpenAPISpecVersions lists the versions of a specification from the newest to the oldest; before is the number of the
+// last one that was listed, 0 for none.
+func (s *Store) ListOpenAPISpecVersions(
+	ctx context.Context, specID string, before int32, size int,
+) (Page[OpenAPISpecVersion], error) {
+	if before == 0 {
+		before = math.MaxInt32
+	}
+	total, err := s.queries.CountOpenAPISpecVersions(ctx, specID)
+	if err != nil {
+		return Page[OpenAPISpecVersion]{}, interpret(err, "OpenAPI specification versions")
+	}
+	rows, err := s.queries.ListOpenAPISpecVersions(ctx, db.ListOpenAPISpecVersionsParams{
+		SpecID: specID, Before: before, PageSize: pageSize(size),
+	})
+	return pageOf(rows, size, total), interpret(err, "OpenAPI specification versions")
+}
+
+// OpenAPISpecVersion reads a version; the newest one for a nil id.
+func (s *Store) OpenAPISpecVersion(
+	ctx context.Context, organizationID, slug string, id *string,
+) (OpenAPISpecVersion, error) {
+	row, err := s.queries.OpenAPISpecVersion(ctx, db.OpenAPISpecVersionParams{
+		OrganizationID: organizationID, Slug: slug, Version: id,
+	})
+	return OpenAPISpecVersion(row), interpret(err, "OpenAPI specification version")
+}
+
+// OpenAPISpecDocument reads the document of a version that the caller was given.
+func (s *Store) OpenAPISpecDocument(ctx context.Context, versionID string) ([]byte, error) {
+	document, err := s.queries.OpenAPISpecDocument(ctx, versionID)
+	return document, interpret(err, "OpenAPI specification version")
+}
