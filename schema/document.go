@@ -1,0 +1,203 @@
+package schema
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Document is a rich document: a tree of blocks, inlines and text. What may stand where is the table in
+// document_grammar.go. Input is read generously: decode, Normalize, then ask for Problems; a document without problems
+// satisfies the strict grammar that answers are held to.
+type Document struct {
+	Object string `json:"object"`
+	Data   Data   `json:"data"`
+	Nodes  []Node `json:"nodes"`
+	Meta   Data   `json:"meta,omitzero"`
+}
+
+// Node is any part of a document: a block, an inline, a text or a fragment, told apart by Object and Type. One type serves
+// all kinds because the kinds are rows of a table; which members a kind has is in its row. Nil slices and maps are absent
+// members, and empty ones are written as such.
+type Node struct {
+	Object    string `json:"object"`
+	Type      string `json:"type,omitempty"`
+	Key       string `json:"key,omitempty"`
+	Fragment  string `json:"fragment,omitempty"`
+	IsVoid    *bool  `json:"isVoid,omitzero"`
+	Data      Data   `json:"data,omitzero"`
+	Meta      Data   `json:"meta,omitzero"`
+	Nodes     []Node `json:"nodes,omitzero"`
+	Leaves    []Leaf `json:"leaves,omitzero"`
+	Fragments []Node `json:"fragments,omitzero"`
+}
+
+// Leaf is a run of text with the same marks.
+type Leaf struct {
+	Object string `json:"object"`
+	Text   string `json:"text"`
+	Marks  []Mark `json:"marks"`
+}
+
+// Mark is how a run of text is set: bold, code, a color.
+type Mark struct {
+	Object string `json:"object"`
+	Type   string `json:"type"`
+	Data   Data   `json:"data,omitzero"`
+}
+
+// Data is a JSON object whose members are not all known here. Its numbers are float64, as they are to the editors that
+// write documents. It is written with its members in order, so that equal documents have equal bytes, which is what
+// content-addressed storage rests on.
+type Data map[string]any
+
+// MarshalJSONTo writes the members in order.
+func (d Data) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return json.MarshalEncode(enc, map[string]any(d), json.Deterministic(true))
+}
+
+// The classes of nodes, which are the values of `object`.
+const (
+	ObjectDocument = "document"
+	ObjectBlock    = "block"
+	ObjectInline   = "inline"
+	ObjectText     = "text"
+	ObjectFragment = "fragment"
+	ObjectLeaf     = "leaf"
+	ObjectMark     = "mark"
+)
+
+// NewDocument makes a document of these blocks, with the constants of the grammar filled in.
+func NewDocument(blocks ...Node) Document {
+	d := Document{Object: ObjectDocument, Data: Data{"schemaVersion": 1.0}, Nodes: blocks}
+	d.Normalize()
+	return d
+}
+
+// Block makes a block with children. NewDocument or Normalize fills in the rest.
+func Block(kind string, children ...Node) Node {
+	return Node{Type: kind, Nodes: children}
+}
+
+// Text makes a text of one leaf.
+func Text(text string, marks ...string) Node {
+	leaf := Leaf{Text: text}
+	for _, kind := range marks {
+		leaf.Marks = append(leaf.Marks, Mark{Type: kind})
+	}
+	return Node{Object: ObjectText, Leaves: []Leaf{leaf}}
+}
+
+// Normalize fills in what the grammar fixes, so that senders may leave it out: `object`, `isVoid`, empty `nodes`, `data`
+// and `marks`, the names of fragments. It takes out what a strict reader would refuse and nobody would miss: nulls of
+// optional members, unknown members of closed objects, empty lists where the kind has none. It is idempotent.
+func (d *Document) Normalize() {
+	if d.Object == "" {
+		d.Object = ObjectDocument
+	}
+	if d.Data == nil {
+		d.Data = Data{}
+	}
+	if d.Nodes == nil {
+		d.Nodes = []Node{}
+	}
+	documentData.normalize(d.Data)
+	documentMeta.normalize(d.Meta)
+	for i := range d.Nodes {
+		d.Nodes[i].normalize()
+	}
+}
+
+func (n *Node) normalize() {
+	rule, known := nodeRules[n.Type]
+	switch {
+	case n.Object == ObjectFragment:
+		rule = &fragmentNode
+	case n.Object == ObjectText, n.Object == "" && n.Type == "" && n.Leaves != nil:
+		n.Object, rule = ObjectText, &textNode
+	case !known:
+		rule = &unknownNode
+	default:
+		n.fill(rule)
+	}
+	n.normalizeText(rule)
+	if rule.nodes == nil && len(n.Nodes) == 0 {
+		n.Nodes = nil
+	} else if n.Nodes == nil {
+		n.Nodes = []Node{}
+	}
+	for i := range n.Nodes {
+		n.Nodes[i].normalize()
+	}
+	for i := range n.Fragments {
+		rule.nameFragment(&n.Fragments[i])
+		n.Fragments[i].normalize()
+	}
+}
+
+// fill is for the kinds that are named by their type.
+func (n *Node) fill(rule *nodeRule) {
+	if n.Object == "" {
+		n.Object = rule.object
+	}
+	if n.IsVoid == nil {
+		void := rule.void
+		n.IsVoid = &void
+	}
+	if n.Data == nil && rule.dataRequired {
+		n.Data = Data{}
+	}
+	rule.data.normalize(n.Data)
+	rule.meta.normalize(n.Meta)
+	switch {
+	case rule.fragments != nil && n.Fragments == nil:
+		n.Fragments = []Node{}
+	case rule.fragments == nil && len(n.Fragments) == 0:
+		n.Fragments = nil
+	}
+}
+
+func (n *Node) normalizeText(rule *nodeRule) {
+	if rule != &textNode {
+		if len(n.Leaves) == 0 {
+			n.Leaves = nil
+		}
+		return
+	}
+	if n.Leaves == nil {
+		n.Leaves = []Leaf{}
+	}
+	for i := range n.Leaves {
+		leaf := &n.Leaves[i]
+		if leaf.Object == "" {
+			leaf.Object = ObjectLeaf
+		}
+		if leaf.Marks == nil {
+			leaf.Marks = []Mark{}
+		}
+		for j := range leaf.Marks {
+			mark := &leaf.Marks[j]
+			if mark.Object == "" {
+				mark.Object = ObjectMark
+			}
+			if data := markRules[mark.Type]; data != nil {
+				data.normalize(mark.Data)
+			}
+		}
+	}
+}
+
+// nameFragment gives a fragment that stands under a node of this kind the names that the grammar fixes.
+func (r *nodeRule) nameFragment(f *Node) {
+	if f.Object == "" {
+		f.Object = ObjectFragment
+	}
+	for i := range r.fragments {
+		rule := &r.fragments[i]
+		if rule.fragment != "" && f.Fragment == "" && (f.Type == rule.kind || rule.kind == "") {
+			f.Fragment = rule.fragment
+		}
+		if rule.kind != "" && f.Type == "" && (f.Fragment == rule.fragment || rule.fragment == "") {
+			f.Type = rule.kind
+		}
+	}
+}

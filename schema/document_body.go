@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// MaxMarkdown bounds the Markdown of a body, in characters.
+const MaxMarkdown = 100_000
+
+// Body is text in one of the contract's forms: Markdown, a rich document, or nothing at all, which is written as {}.
+type Body struct {
+	Markdown *string   `json:"markdown,omitzero"`
+	Document *Document `json:"document,omitzero"`
+}
+
+// plainBody is Body without its methods.
+type plainBody Body
+
+// MarshalJSON writes at most one of the forms: both together would be none of the contract's alternatives.
+func (b Body) MarshalJSON() ([]byte, error) {
+	if b.Document != nil {
+		b.Markdown = nil
+	}
+	return json.Marshal(plainBody(b))
+}
+
+// MarkdownBody makes a body of Markdown.
+func MarkdownBody(text string) Body { return Body{Markdown: &text} }
+
+// DocumentBody makes a body of a document.
+func DocumentBody(d Document) Body { return Body{Document: &d} }
+
+// IsZero says whether the body holds neither form.
+func (b Body) IsZero() bool { return b.Markdown == nil && b.Document == nil }
+
+// Normalize prepares the document, if that is the form. Call it before Problems.
+func (b *Body) Normalize() {
+	if b.Document != nil {
+		b.Document.Normalize()
+	}
+}
+
+// Problems says what is wrong with the body. An empty body has no problem here: where text is required, its operation says so.
+func (b Body) Problems(field string) []Detail {
+	if b.Markdown != nil && b.Document != nil {
+		return []Detail{{Field: field, Problem: "must have markdown or document, not both"}}
+	}
+	if b.Document != nil {
+		return b.Document.Problems(join(field, "document"))
+	}
+	if b.Markdown == nil {
+		return nil
+	}
+	switch field = join(field, "markdown"); {
+	case strings.ContainsRune(*b.Markdown, 0):
+		return []Detail{{Field: field, Problem: problemNUL}}
+	case utf8.RuneCountInString(*b.Markdown) > MaxMarkdown:
+		return []Detail{{Field: field, Problem: fmt.Sprintf("must have at most %d characters", MaxMarkdown)}}
+	}
+	return nil
+}

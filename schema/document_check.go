@@ -1,0 +1,249 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The bounds of a document. Whatever walks a checked document may recurse and need not count.
+const (
+	MaxDocumentDepth = 32
+	MaxDocumentNodes = 20_000
+	maxProblems      = 20
+)
+
+const problemNUL = "must not hold the character U+0000"
+
+// Problems says what in the document is not as the grammar has it, at most the first 20 things. Field is the path of the
+// document in the request. A document is checked after Normalize.
+func (d Document) Problems(field string) []Detail {
+	p := &problems{}
+	if count(d.Nodes, 0) > MaxDocumentNodes {
+		p.add(field, fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes))
+		return p.details
+	}
+	if d.Object != ObjectDocument {
+		p.add(join(field, "object"), problemEnum, ObjectDocument)
+	}
+	p.object(join(field, "data"), d.Data, &documentData)
+	p.object(join(field, "meta"), d.Meta, &documentMeta)
+	p.children(join(field, "nodes"), d.Nodes, &documentNodes, 1)
+	return p.details
+}
+
+// count stops soon after the bound, and does not go deeper than a document may.
+func count(nodes []Node, depth int) int {
+	total := len(nodes)
+	if depth > MaxDocumentDepth {
+		return total
+	}
+	for i := range nodes {
+		if total > MaxDocumentNodes {
+			break
+		}
+		total += count(nodes[i].Nodes, depth+1) + count(nodes[i].Fragments, depth+1)
+	}
+	return total
+}
+
+// problems gathers what is wrong, up to the bound.
+type problems struct {
+	details []Detail
+}
+
+func (p *problems) full() bool { return len(p.details) >= maxProblems }
+
+func (p *problems) add(field, problem string, allowed ...string) {
+	if !p.full() {
+		p.details = append(p.details, Detail{Field: field, Problem: problem, Allowed: allowed})
+	}
+}
+
+const problemEnum = "has no value that is allowed"
+
+func (p *problems) children(field string, nodes []Node, rule *childRule, depth int) {
+	if depth > MaxDocumentDepth && len(nodes) > 0 {
+		p.add(field, fmt.Sprintf("is nested deeper than %d levels", MaxDocumentDepth))
+		return
+	}
+	if len(nodes) < rule.least {
+		p.add(field, fmt.Sprintf("must have at least %d nodes", rule.least))
+	}
+	if rule.most > 0 && len(nodes) > rule.most {
+		p.add(field, fmt.Sprintf("must have at most %d nodes", rule.most))
+	}
+	for i := range nodes {
+		if p.full() {
+			return
+		}
+		p.node(index(field, i), &nodes[i], rule, depth)
+	}
+}
+
+// node checks that the node may stand here and that it is as its kind has to be.
+func (p *problems) node(field string, n *Node, allowed *childRule, depth int) {
+	rule := &textNode
+	switch {
+	case n.Object == ObjectText && allowed.text:
+	case n.Object == ObjectText || n.Object == ObjectFragment:
+		p.add(join(field, "object"), problemEnum, allowed.objects()...)
+		return
+	case !slices.Contains(allowed.types, n.Type):
+		p.add(join(field, "type"), problemEnum, allowed.types...)
+		return
+	default:
+		rule = nodeRules[n.Type]
+	}
+	if n.Object != rule.object {
+		p.add(join(field, "object"), problemEnum, rule.object)
+	}
+	if rule != &textNode && (n.IsVoid == nil || *n.IsVoid != rule.void) {
+		p.add(join(field, "isVoid"), problemEnum, strconv.FormatBool(rule.void))
+	}
+	p.body(field, n, rule, depth)
+	p.fragments(field, n, rule, depth)
+}
+
+// body checks the members that all classes of nodes may have.
+func (p *problems) body(field string, n *Node, rule *nodeRule, depth int) {
+	p.text(join(field, "key"), n.Key)
+	if n.Data != nil || rule.dataRequired {
+		p.object(join(field, "data"), n.Data, rule.data)
+	}
+	if n.Meta != nil {
+		p.object(join(field, "meta"), n.Meta, rule.meta)
+	}
+	if rule.nodes != nil {
+		p.children(join(field, "nodes"), n.Nodes, rule.nodes, depth+1)
+	} else if len(n.Nodes) > 0 {
+		p.add(join(field, "nodes"), "must not be given for this type")
+	}
+	if rule == &textNode {
+		p.leaves(join(field, "leaves"), n.Leaves)
+	} else if len(n.Leaves) > 0 {
+		p.add(join(field, "leaves"), "must not be given for this type")
+	}
+}
+
+func (p *problems) fragments(field string, n *Node, rule *nodeRule, depth int) {
+	field = join(field, "fragments")
+	if rule.fragments == nil && len(n.Fragments) > 0 {
+		p.add(field, "must not be given for this type")
+		return
+	}
+	for i := range n.Fragments {
+		at, f := index(field, i), &n.Fragments[i]
+		p.text(join(at, "fragment"), f.Fragment)
+		p.text(join(at, "type"), f.Type)
+		if f.Object != ObjectFragment {
+			p.add(join(at, "object"), problemEnum, ObjectFragment)
+		}
+		kind := slices.IndexFunc(rule.fragments, func(r fragmentRule) bool {
+			return (r.fragment == "" || r.fragment == f.Fragment) && (r.kind == "" || r.kind == f.Type)
+		})
+		if kind < 0 {
+			p.add(join(at, "fragment"), problemEnum, rule.fragmentNames()...)
+			continue
+		}
+		p.body(at, f, &nodeRule{nodes: &rule.fragments[kind].nodes}, depth)
+	}
+}
+
+func (p *problems) leaves(field string, leaves []Leaf) {
+	for i := range leaves {
+		if p.full() {
+			return
+		}
+		leaf, at := &leaves[i], index(field, i)
+		if leaf.Object != ObjectLeaf {
+			p.add(join(at, "object"), problemEnum, ObjectLeaf)
+		}
+		p.text(join(at, "text"), leaf.Text)
+		for j := range leaf.Marks {
+			mark, at := &leaf.Marks[j], index(join(at, "marks"), j)
+			if mark.Object != ObjectMark {
+				p.add(join(at, "object"), problemEnum, ObjectMark)
+			}
+			rule, ok := markRules[mark.Type]
+			switch {
+			case !ok:
+				p.add(join(at, "type"), problemEnum, MarkTypes()...)
+			case rule != nil:
+				p.object(join(at, "data"), mark.Data, rule)
+			default:
+				p.clean(join(at, "data"), map[string]any(mark.Data), 0)
+			}
+		}
+	}
+}
+
+// object checks the members that the rule names. The others were the sender's own and are kept, if the database can.
+func (p *problems) object(field string, data Data, rule *objectRule) {
+	if rule != nil {
+		for _, m := range rule.members {
+			value, given := data[m.name]
+			switch {
+			case given:
+				m.check(p, join(field, m.name), value)
+			case m.required:
+				p.add(join(field, m.name), "is required")
+			}
+		}
+	}
+	p.clean(field, map[string]any(data), 0)
+}
+
+// clean looks for what cannot be stored in any value: the character U+0000, and nesting without end.
+func (p *problems) clean(field string, value any, depth int) {
+	if depth > MaxDocumentDepth {
+		p.add(field, fmt.Sprintf("is nested deeper than %d levels", MaxDocumentDepth))
+		return
+	}
+	switch value := value.(type) {
+	case string:
+		p.text(field, value)
+	case []any:
+		for i, item := range value {
+			p.clean(index(field, i), item, depth+1)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			p.text(join(field, "*"), name)
+			p.clean(joinKey(field, name), value[name], depth+1)
+		}
+	}
+}
+
+func (p *problems) text(field, value string) {
+	if strings.ContainsRune(value, 0) {
+		p.add(field, problemNUL)
+	}
+}
+
+func join(field, member string) string {
+	if field == "" {
+		return member
+	}
+	return field + "." + member
+}
+
+// joinKey is join for a name that the sender made up: names of ids are shown, others could be anything.
+func joinKey(field, name string) string {
+	if !ValidID(name) {
+		name = "*"
+	}
+	return join(field, name)
+}
+
+func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
+
+// ContentRefProblems says what is wrong with a reference to content (`kind` and what it names) outside a document.
+func ContentRefProblems(field string, ref Data) []Detail {
+	p := &problems{}
+	contentRef(p, field, map[string]any(ref))
+	p.clean(field, map[string]any(ref), 0)
+	return p.details
+}
