@@ -216,6 +216,14 @@ func TestBadInput(t *testing.T) {
 	h := newHarness(t)
 	admin := h.ours.Tokens[schema.RoleAdmin]
 	org := "/v1/orgs/" + h.ours.Organization.ID
+	// The paths first: some of them are of objects that are made for them.
+	empty := map[string]bool{}
+	for _, op := range Operations() {
+		if op.BodyLimit > 0 && !optionalBody(op) {
+			path, _ := h.example(&op, h.ours)
+			empty[op.Method+" "+path] = true
+		}
+	}
 	before := h.rows()
 	for _, test := range []struct {
 		method, path string
@@ -296,11 +304,9 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s %s %v: want a detail on %q, got %s", test.method, test.path, test.body, test.field, a.body)
 		}
 	}
-	for _, op := range Operations() {
-		if op.BodyLimit > 0 && !optionalBody(op) {
-			path, _ := h.example(&op, h.ours)
-			h.wantError(h.do(op.Method, path, admin, ""), http.StatusBadRequest)
-		}
+	for call := range empty {
+		method, path, _ := strings.Cut(call, " ")
+		h.wantError(h.do(method, path, admin, ""), http.StatusBadRequest)
 	}
 	if after := h.rows(); !cmp.Equal(before, after) {
 		t.Errorf("rows were stored: %s", cmp.Diff(before, after))

@@ -54,6 +54,12 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
+	table = append(table, conversationOperations(&conversationResources{store: d.Store, urls: urls})...)
+	table = append(table, clusterOperations(&conversationResources{store: d.Store, urls: urls})...)
+	table = append(table, translationOperations(&translations{store: d.Store, urls: urls})...)
+	table = append(table, glossaryOperations(&glossary{store: d.Store, urls: urls})...)
+	table = append(table, samlOperations(&samlProviders{store: d.Store, urls: urls})...)
+	table = append(table, inviteOperations(&invites{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// richDocument is a rich document in a request. It is normalized as soon as it is read, which is what its checks expect.
+type richDocument struct {
+	schema.Document
+}
+
+// UnmarshalJSONFrom reads and normalizes.
+func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if err := json.UnmarshalDecode(d, &r.Document); err != nil {
+		return err
+	}
+	r.Normalize()
+	return nil
+}
+
+// paragraphs makes a document of plain texts.
+func paragraphs(texts ...string) schema.Document {
+	blocks := make([]schema.Node, len(texts))
+	for i, text := range texts {
+		blocks[i] = schema.Block("paragraph", schema.Text(text))
+	}
+	return schema.NewDocument(blocks...)
+}
+
+// encoded writes a value of ours for a column of JSON.
+func encoded(value any) ([]byte, error) {
+	raw, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		return nil, schema.Internal(err)
+	}
+	return raw, nil
+}
+
+// decoded reads what encoded wrote. That it cannot be read is a fault of ours, and the frame answers it as one.
+func decoded[T any](raw []byte) T {
+	var value T
+	if err := json.Unmarshal(raw, &value); err != nil {
+		panic(fmt.Sprintf("BUG: stored JSON is no %T: %v", value, err))
+	}
+	return value
+}

@@ -1,0 +1,37 @@
+-- name: InsertTranslation :one
+-- Takes a space of the same organization as source, and no other.
+insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
+select sqlc.arg(id), s.organization_id, s.id, sqlc.arg(source_language), sqlc.arg(language), sqlc.arg(instructions)
+from spaces s
+where s.id = sqlc.arg(source_space_id) and s.organization_id = sqlc.arg(organization_id)
+returning *;
+
+-- name: TranslationByID :one
+-- Index: translations_pkey.
+select * from translations where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: UpdateTranslation :one
+-- Index: translations_pkey.
+update translations set instructions = sqlc.arg(instructions), updated_at = now()
+where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
+returning *;
+
+-- name: RequestTranslationRun :execrows
+-- Index: translations_pkey.
+update translations set runs = runs + 1, run_requested_at = now(), updated_at = now()
+where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: DeleteTranslation :exec
+-- Index: translations_pkey.
+delete from translations where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: ListTranslations :many
+-- Index: translations_organization (organization_id, id).
+select * from translations
+where organization_id = sqlc.arg(organization_id) and id > sqlc.arg(after)::text collate "C"
+order by id
+limit sqlc.arg(page_size);
+
+-- name: CountTranslations :one
+-- Index: translations_organization.
+select count(*) from translations where organization_id = $1;
