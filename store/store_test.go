@@ -309,6 +309,19 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		`insert into site_spaces (id, site_id, space_id, position) select 'l' || g, 's' || g, 's' || g, 0 from generate_series(1, 30000) g`,
 		`insert into tokens (id, hash, kind, name, user_id)
 			select 't' || g, sha256(g::text::bytea), 'user', '', 'u' || g % 1000 + 1 from generate_series(1, 20000) g`,
+		`insert into conversations (id, organization_id, source, source_id, created_at, ingested_at, processed_at)
+			select 'sc' || g, 'o' || g % 8 + 1, 'email', g, now(), now(), case when g % 100 > 0 then now() end from generate_series(1, 30000) g`,
+		`insert into conversation_contents (conversation_id, parts, metadata) select 'sc' || g, '[]', '{}' from generate_series(1, 30000) g`,
+		`insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations, updated_at)
+			select 'sk' || g, 'o' || g % 8 + 1, 'Label', 'bug', 'low', '{}', '{}', g % 50, g % 40, now() - g * interval '1 minute' from generate_series(1, 10000) g`,
+		`insert into conversation_issues (id, organization_id, conversation_id, position, title, details, summary, impact, words, cluster_id, created_at, ingested_at)
+			select 'si' || g, 'o' || g % 8 + 1, 'sc' || g, 0, 'Title', '{}', '', 'low', '{}', 'sk' || g % 10000 + 1, now() - g * interval '1 hour', now() from generate_series(1, 30000) g`,
+		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
+			select 'st' || g, 'o' || g % 8 + 1, 's' || g, 'en', 'fr', '{}' from generate_series(1, 10000) g`,
+		`insert into glossary_entries (id, organization_id, translations) select 'sg' || g, 'o' || g % 8 + 1, '{"en": "term"}' from generate_series(1, 10000) g`,
+		`insert into saml_providers (id, organization_id, label, sso_url, entity_id, certificate)
+			select 'sp' || g, 'o' || g % 8 + 1, 'Label', 'x', 'x', case when g % 10 = 0 then 'x' end from generate_series(1, 10000) g`,
+		`insert into link_invites (id, organization_id, role) select 'sl' || g, 'o' || g % 8 + 1, 'read' from generate_series(1, 10000) g`,
 		`vacuum analyze`,
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {

@@ -26,7 +26,6 @@ type ConversationByIDRow struct {
 	ConversationContent ConversationContent
 }
 
-// Index: conversations_pkey, conversation_contents_pkey.
 func (q *Queries) ConversationByID(ctx context.Context, arg ConversationByIDParams) (ConversationByIDRow, error) {
 	row := q.db.QueryRow(ctx, conversationByID, arg.ID, arg.OrganizationID)
 	var i ConversationByIDRow
@@ -65,7 +64,6 @@ type ConversationIssueByIDRow struct {
 	Conversation      Conversation
 }
 
-// Index: conversation_issues_pkey.
 func (q *Queries) ConversationIssueByID(ctx context.Context, arg ConversationIssueByIDParams) (ConversationIssueByIDRow, error) {
 	row := q.db.QueryRow(ctx, conversationIssueByID, arg.ID, arg.OrganizationID)
 	var i ConversationIssueByIDRow
@@ -110,7 +108,7 @@ type CountConversationIssuesParams struct {
 	Conversation   *string
 }
 
-// Index: conversation_issues_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountConversationIssues(ctx context.Context, arg CountConversationIssuesParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countConversationIssues, arg.OrganizationID, arg.Cluster, arg.Conversation)
 	var count int64
@@ -128,7 +126,7 @@ type CountConversationsParams struct {
 	Source         *string
 }
 
-// Index: conversations_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountConversations(ctx context.Context, arg CountConversationsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countConversations, arg.OrganizationID, arg.Source)
 	var count int64
@@ -294,7 +292,6 @@ type MarkConversationsProcessedParams struct {
 	Versions []int32
 }
 
-// Index: conversations_pkey.
 // A conversation that was replaced since it was read stays unprocessed.
 func (q *Queries) MarkConversationsProcessed(ctx context.Context, arg MarkConversationsProcessedParams) error {
 	_, err := q.db.Exec(ctx, markConversationsProcessed, arg.Now, arg.Ids, arg.Versions)
@@ -312,7 +309,6 @@ type MoveIssuesParams struct {
 	Clusters []string
 }
 
-// Index: conversation_issues_pkey.
 func (q *Queries) MoveIssues(ctx context.Context, arg MoveIssuesParams) error {
 	_, err := q.db.Exec(ctx, moveIssues, arg.Ids, arg.Clusters)
 	return err
@@ -344,7 +340,6 @@ type NewestIssuesRow struct {
 	SourceID       string
 }
 
-// Index: conversation_issues_newest.
 func (q *Queries) NewestIssues(ctx context.Context, arg NewestIssuesParams) ([]NewestIssuesRow, error) {
 	rows, err := q.db.Query(ctx, newestIssues, arg.OrganizationID, arg.Most)
 	if err != nil {
@@ -388,7 +383,6 @@ type ReleaseIssuesBeforeParams struct {
 	ID             string
 }
 
-// Index: conversation_issues_newest.
 // Issues that are too old to be clustered belong to no cluster.
 func (q *Queries) ReleaseIssuesBefore(ctx context.Context, arg ReleaseIssuesBeforeParams) error {
 	_, err := q.db.Exec(ctx, releaseIssuesBefore, arg.OrganizationID, arg.CreatedAt, arg.ID)
@@ -404,7 +398,6 @@ type UnprocessedConversationsRow struct {
 	Version int32
 }
 
-// Index: conversations_unprocessed.
 func (q *Queries) UnprocessedConversations(ctx context.Context, organizationID string) ([]UnprocessedConversationsRow, error) {
 	rows, err := q.db.Query(ctx, unprocessedConversations, organizationID)
 	if err != nil {
@@ -450,7 +443,6 @@ type UpsertConversationParams struct {
 	Now            time.Time
 }
 
-// Index: conversations_organization_id_source_source_id_key.
 // Replaces what the same source said under the same id; what it does not say about the time stays.
 func (q *Queries) UpsertConversation(ctx context.Context, arg UpsertConversationParams) (Conversation, error) {
 	row := q.db.QueryRow(ctx, upsertConversation,

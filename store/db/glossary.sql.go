@@ -13,7 +13,7 @@ const countGlossaryEntries = `-- name: CountGlossaryEntries :one
 select count(*) from glossary_entries where organization_id = $1
 `
 
-// Index: glossary_entries_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountGlossaryEntries(ctx context.Context, organizationID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countGlossaryEntries, organizationID)
 	var count int64
@@ -30,7 +30,6 @@ type DeleteGlossaryEntryParams struct {
 	OrganizationID string
 }
 
-// Index: glossary_entries_pkey.
 func (q *Queries) DeleteGlossaryEntry(ctx context.Context, arg DeleteGlossaryEntryParams) error {
 	_, err := q.db.Exec(ctx, deleteGlossaryEntry, arg.ID, arg.OrganizationID)
 	return err
@@ -45,7 +44,6 @@ type GlossaryEntryByIDParams struct {
 	OrganizationID string
 }
 
-// Index: glossary_entries_pkey.
 func (q *Queries) GlossaryEntryByID(ctx context.Context, arg GlossaryEntryByIDParams) (GlossaryEntry, error) {
 	row := q.db.QueryRow(ctx, glossaryEntryByID, arg.ID, arg.OrganizationID)
 	var i GlossaryEntry
@@ -196,7 +194,6 @@ type UpdateGlossaryEntryParams struct {
 	OrganizationID string
 }
 
-// Index: glossary_entries_pkey.
 func (q *Queries) UpdateGlossaryEntry(ctx context.Context, arg UpdateGlossaryEntryParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateGlossaryEntry, arg.Translations, arg.ID, arg.OrganizationID)
 	if err != nil {

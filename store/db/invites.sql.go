@@ -13,7 +13,7 @@ const countLinkInvites = `-- name: CountLinkInvites :one
 select count(*) from link_invites where organization_id = $1 and space_id is null
 `
 
-// Index: link_invites_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountLinkInvites(ctx context.Context, organizationID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countLinkInvites, organizationID)
 	var count int64
@@ -30,7 +30,6 @@ type DeleteLinkInviteParams struct {
 	OrganizationID string
 }
 
-// Index: link_invites_pkey.
 func (q *Queries) DeleteLinkInvite(ctx context.Context, arg DeleteLinkInviteParams) error {
 	_, err := q.db.Exec(ctx, deleteLinkInvite, arg.ID, arg.OrganizationID)
 	return err
@@ -109,7 +108,6 @@ type LinkInviteByIDParams struct {
 	OrganizationID string
 }
 
-// Index: link_invites_pkey.
 func (q *Queries) LinkInviteByID(ctx context.Context, arg LinkInviteByIDParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, linkInviteByID, arg.ID, arg.OrganizationID)
 	var i LinkInvite
@@ -174,7 +172,6 @@ type LockMembershipParams struct {
 	OrganizationID string
 }
 
-// Index: memberships_pkey.
 func (q *Queries) LockMembership(ctx context.Context, arg LockMembershipParams) (*string, error) {
 	row := q.db.QueryRow(ctx, lockMembership, arg.UserID, arg.OrganizationID)
 	var role *string
@@ -193,7 +190,6 @@ type OpenLinkInviteParams struct {
 	OrganizationID string
 }
 
-// Index: link_invites_pkey.
 // The invite for whoever follows it; no row if the organization has turned its links off.
 func (q *Queries) OpenLinkInvite(ctx context.Context, arg OpenLinkInviteParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, openLinkInvite, arg.ID, arg.OrganizationID)
@@ -221,7 +217,6 @@ type UpdateLinkInviteParams struct {
 	OrganizationID string
 }
 
-// Index: link_invites_pkey.
 func (q *Queries) UpdateLinkInvite(ctx context.Context, arg UpdateLinkInviteParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, updateLinkInvite, arg.Role, arg.ID, arg.OrganizationID)
 	var i LinkInvite

@@ -19,7 +19,6 @@ type ClusterByIDParams struct {
 	OrganizationID string
 }
 
-// Index: issues_clusters_pkey.
 func (q *Queries) ClusterByID(ctx context.Context, arg ClusterByIDParams) (IssuesCluster, error) {
 	row := q.db.QueryRow(ctx, clusterByID, arg.ID, arg.OrganizationID)
 	var i IssuesCluster
@@ -60,7 +59,6 @@ type ClusterPulsesRow struct {
 	Issues    int64
 }
 
-// Index: conversation_issues_pulse.
 // Week 0 is the one that ends now.
 func (q *Queries) ClusterPulses(ctx context.Context, arg ClusterPulsesParams) ([]ClusterPulsesRow, error) {
 	rows, err := q.db.Query(ctx, clusterPulses, arg.Now, arg.Clusters, arg.Weeks)
@@ -86,7 +84,6 @@ const clustersOfOrganization = `-- name: ClustersOfOrganization :many
 select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters where organization_id = $1
 `
 
-// Index: issues_clusters_organization.
 func (q *Queries) ClustersOfOrganization(ctx context.Context, organizationID string) ([]IssuesCluster, error) {
 	rows, err := q.db.Query(ctx, clustersOfOrganization, organizationID)
 	if err != nil {
@@ -124,7 +121,7 @@ const countClusters = `-- name: CountClusters :one
 select count(*) from issues_clusters where organization_id = $1
 `
 
-// Index: issues_clusters_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountClusters(ctx context.Context, organizationID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countClusters, organizationID)
 	var count int64
@@ -136,7 +133,6 @@ const deleteClusters = `-- name: DeleteClusters :exec
 delete from issues_clusters where id = any($1::text[])
 `
 
-// Index: issues_clusters_pkey.
 func (q *Queries) DeleteClusters(ctx context.Context, ids []string) error {
 	_, err := q.db.Exec(ctx, deleteClusters, ids)
 	return err
@@ -566,7 +562,6 @@ type MuteClusterParams struct {
 	OrganizationID string
 }
 
-// Index: issues_clusters_pkey.
 func (q *Queries) MuteCluster(ctx context.Context, arg MuteClusterParams) (IssuesCluster, error) {
 	row := q.db.QueryRow(ctx, muteCluster, arg.Muted, arg.ID, arg.OrganizationID)
 	var i IssuesCluster

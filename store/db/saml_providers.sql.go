@@ -18,7 +18,6 @@ type ActiveSAMLProvidersRow struct {
 	Label string
 }
 
-// Index: saml_providers_active.
 func (q *Queries) ActiveSAMLProviders(ctx context.Context, organizationID string) ([]ActiveSAMLProvidersRow, error) {
 	rows, err := q.db.Query(ctx, activeSAMLProviders, organizationID)
 	if err != nil {
@@ -43,7 +42,7 @@ const countSAMLProviders = `-- name: CountSAMLProviders :one
 select count(*) from saml_providers where organization_id = $1
 `
 
-// Index: saml_providers_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountSAMLProviders(ctx context.Context, organizationID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countSAMLProviders, organizationID)
 	var count int64
@@ -60,7 +59,6 @@ type DeleteSAMLProviderParams struct {
 	OrganizationID string
 }
 
-// Index: saml_providers_pkey.
 func (q *Queries) DeleteSAMLProvider(ctx context.Context, arg DeleteSAMLProviderParams) error {
 	_, err := q.db.Exec(ctx, deleteSAMLProvider, arg.ID, arg.OrganizationID)
 	return err
@@ -159,7 +157,6 @@ type SAMLProviderByIDParams struct {
 	OrganizationID string
 }
 
-// Index: saml_providers_pkey.
 func (q *Queries) SAMLProviderByID(ctx context.Context, arg SAMLProviderByIDParams) (SamlProvider, error) {
 	row := q.db.QueryRow(ctx, sAMLProviderByID, arg.ID, arg.OrganizationID)
 	var i SamlProvider
@@ -202,7 +199,6 @@ type UpdateSAMLProviderParams struct {
 	OrganizationID string
 }
 
-// Index: saml_providers_pkey.
 // In one statement, so that of two changes at once each keeps what the other did not name.
 func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProviderParams) (SamlProvider, error) {
 	row := q.db.QueryRow(ctx, updateSAMLProvider,

@@ -13,7 +13,7 @@ const countTranslations = `-- name: CountTranslations :one
 select count(*) from translations where organization_id = $1
 `
 
-// Index: translations_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountTranslations(ctx context.Context, organizationID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countTranslations, organizationID)
 	var count int64
@@ -30,7 +30,6 @@ type DeleteTranslationParams struct {
 	OrganizationID string
 }
 
-// Index: translations_pkey.
 func (q *Queries) DeleteTranslation(ctx context.Context, arg DeleteTranslationParams) error {
 	_, err := q.db.Exec(ctx, deleteTranslation, arg.ID, arg.OrganizationID)
 	return err
@@ -134,7 +133,6 @@ type RequestTranslationRunParams struct {
 	OrganizationID string
 }
 
-// Index: translations_pkey.
 func (q *Queries) RequestTranslationRun(ctx context.Context, arg RequestTranslationRunParams) (int64, error) {
 	result, err := q.db.Exec(ctx, requestTranslationRun, arg.ID, arg.OrganizationID)
 	if err != nil {
@@ -152,7 +150,6 @@ type TranslationByIDParams struct {
 	OrganizationID string
 }
 
-// Index: translations_pkey.
 func (q *Queries) TranslationByID(ctx context.Context, arg TranslationByIDParams) (Translation, error) {
 	row := q.db.QueryRow(ctx, translationByID, arg.ID, arg.OrganizationID)
 	var i Translation
@@ -183,7 +180,6 @@ type UpdateTranslationParams struct {
 	OrganizationID string
 }
 
-// Index: translations_pkey.
 func (q *Queries) UpdateTranslation(ctx context.Context, arg UpdateTranslationParams) (Translation, error) {
 	row := q.db.QueryRow(ctx, updateTranslation, arg.Instructions, arg.ID, arg.OrganizationID)
 	var i Translation

@@ -1,5 +1,4 @@
 -- name: UpsertConversation :one
--- Index: conversations_organization_id_source_source_id_key.
 -- Replaces what the same source said under the same id; what it does not say about the time stays.
 insert into conversations (id, organization_id, source, source_id, subject, url, impact, created_at, ingested_at)
 values (
@@ -39,12 +38,11 @@ order by id
 limit sqlc.arg(page_size);
 
 -- name: CountConversations :one
--- Index: conversations_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from conversations
 where organization_id = sqlc.arg(organization_id) and (sqlc.narg(source)::text is null or source = sqlc.narg(source));
 
 -- name: ConversationByID :one
--- Index: conversations_pkey, conversation_contents_pkey.
 select sqlc.embed(c), sqlc.embed(t)
 from conversations c join conversation_contents t on t.conversation_id = c.id
 where c.id = sqlc.arg(id) and c.organization_id = sqlc.arg(organization_id);
@@ -62,24 +60,21 @@ order by i.id
 limit sqlc.arg(page_size);
 
 -- name: CountConversationIssues :one
--- Index: conversation_issues_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from conversation_issues
 where organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(cluster)::text is null or cluster_id = sqlc.narg(cluster))
   and (sqlc.narg(conversation)::text is null or conversation_id = sqlc.narg(conversation));
 
 -- name: ConversationIssueByID :one
--- Index: conversation_issues_pkey.
 select sqlc.embed(i), sqlc.embed(c)
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.id = sqlc.arg(id) and i.organization_id = sqlc.arg(organization_id);
 
 -- name: UnprocessedConversations :many
--- Index: conversations_unprocessed.
 select id, version from conversations where organization_id = $1 and processed_at is null order by id;
 
 -- name: NewestIssues :many
--- Index: conversation_issues_newest.
 select i.id, i.conversation_id, i.position, i.title, i.impact, i.words, i.cluster_id, i.created_at, c.source, c.source_id
 from conversation_issues i join conversations c on c.id = i.conversation_id
 where i.organization_id = sqlc.arg(organization_id)
@@ -87,20 +82,17 @@ order by i.created_at desc, i.id desc
 limit sqlc.arg(most);
 
 -- name: ReleaseIssuesBefore :exec
--- Index: conversation_issues_newest.
 -- Issues that are too old to be clustered belong to no cluster.
 update conversation_issues set cluster_id = null
 where organization_id = sqlc.arg(organization_id) and cluster_id is not null
   and (created_at, id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::text collate "C");
 
 -- name: MoveIssues :exec
--- Index: conversation_issues_pkey.
 update conversation_issues i set cluster_id = m.cluster_id
 from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(clusters)::text[]) as cluster_id) m
 where i.id = m.id;
 
 -- name: MarkConversationsProcessed :exec
--- Index: conversations_pkey.
 -- A conversation that was replaced since it was read stays unprocessed.
 update conversations c set processed_at = sqlc.arg(now)::timestamptz
 from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(versions)::int[]) as version) m

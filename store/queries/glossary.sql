@@ -6,16 +6,13 @@ select pg_advisory_xact_lock(hashtextextended('glossary ' || sqlc.arg(organizati
 insert into glossary_entries (id, organization_id, translations) values ($1, $2, $3);
 
 -- name: UpdateGlossaryEntry :execrows
--- Index: glossary_entries_pkey.
 update glossary_entries set translations = sqlc.arg(translations), updated_at = now()
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: DeleteGlossaryEntry :exec
--- Index: glossary_entries_pkey.
 delete from glossary_entries where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: GlossaryEntryByID :one
--- Index: glossary_entries_pkey.
 select * from glossary_entries where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: ListGlossaryEntries :many
@@ -40,5 +37,5 @@ order by t.term, g.id
 limit sqlc.arg(page_size);
 
 -- name: CountGlossaryEntries :one
--- Index: glossary_entries_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from glossary_entries where organization_id = $1;

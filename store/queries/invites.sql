@@ -6,31 +6,26 @@ insert into memberships (user_id, organization_id, role) values ($1, $2, $3)
 on conflict (user_id, organization_id) do nothing;
 
 -- name: LockMembership :one
--- Index: memberships_pkey.
 select role from memberships where user_id = $1 and organization_id = $2 for update;
 
 -- name: InsertLinkInvite :one
 insert into link_invites (id, organization_id, role, created_by) values ($1, $2, $3, $4) returning *;
 
 -- name: LinkInviteByID :one
--- Index: link_invites_pkey.
 select * from link_invites where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: OpenLinkInvite :one
--- Index: link_invites_pkey.
 -- The invite for whoever follows it; no row if the organization has turned its links off.
 select l.* from link_invites l join organizations o on o.id = l.organization_id
 where l.id = sqlc.arg(id) and l.organization_id = sqlc.arg(organization_id) and o.invite_links
 for share of l;
 
 -- name: UpdateLinkInvite :one
--- Index: link_invites_pkey.
 update link_invites set role = sqlc.narg(role)
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: DeleteLinkInvite :exec
--- Index: link_invites_pkey.
 delete from link_invites where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: ListLinkInvites :many
@@ -41,5 +36,5 @@ order by id
 limit sqlc.arg(page_size);
 
 -- name: CountLinkInvites :one
--- Index: link_invites_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from link_invites where organization_id = $1 and space_id is null;

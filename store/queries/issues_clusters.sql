@@ -1,5 +1,4 @@
 -- name: ClustersOfOrganization :many
--- Index: issues_clusters_organization.
 select * from issues_clusters where organization_id = $1;
 
 -- name: UpsertCluster :exec
@@ -16,22 +15,18 @@ on conflict (id) do update set
     updated_at = excluded.updated_at;
 
 -- name: DeleteClusters :exec
--- Index: issues_clusters_pkey.
 delete from issues_clusters where id = any(sqlc.arg(ids)::text[]);
 
 -- name: ClusterByID :one
--- Index: issues_clusters_pkey.
 select * from issues_clusters where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: MuteCluster :one
--- Index: issues_clusters_pkey.
 update issues_clusters set
     muted = sqlc.arg(muted), updated_at = case when muted = sqlc.arg(muted) then updated_at else now() end
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: ClusterPulses :many
--- Index: conversation_issues_pulse.
 -- Week 0 is the one that ends now.
 select cluster_id, floor(extract(epoch from (sqlc.arg(now)::timestamptz - created_at)) / 604800)::int as week, count(*) as issues
 from conversation_issues
@@ -40,7 +35,7 @@ where cluster_id = any(sqlc.arg(clusters)::text[])
 group by 1, 2;
 
 -- name: CountClusters :one
--- Index: issues_clusters_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from issues_clusters where organization_id = $1;
 
 -- name: ListClustersByUpdateDesc :many

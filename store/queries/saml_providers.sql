@@ -3,11 +3,9 @@ insert into saml_providers (id, organization_id, label, entity_id, certificate, 
 values ($1, $2, $3, $4, $5, $6, $7) returning *;
 
 -- name: SAMLProviderByID :one
--- Index: saml_providers_pkey.
 select * from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateSAMLProvider :one
--- Index: saml_providers_pkey.
 -- In one statement, so that of two changes at once each keeps what the other did not name.
 update saml_providers set
     label = coalesce(sqlc.narg(label), label),
@@ -19,7 +17,6 @@ where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: DeleteSAMLProvider :exec
--- Index: saml_providers_pkey.
 delete from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: ListSAMLProviders :many
@@ -30,9 +27,8 @@ order by id
 limit sqlc.arg(page_size);
 
 -- name: CountSAMLProviders :one
--- Index: saml_providers_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from saml_providers where organization_id = $1;
 
 -- name: ActiveSAMLProviders :many
--- Index: saml_providers_active.
 select id, label from saml_providers where organization_id = $1 and active order by id;

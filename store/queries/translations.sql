@@ -7,22 +7,18 @@ where s.id = sqlc.arg(source_space_id) and s.organization_id = sqlc.arg(organiza
 returning *;
 
 -- name: TranslationByID :one
--- Index: translations_pkey.
 select * from translations where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateTranslation :one
--- Index: translations_pkey.
 update translations set instructions = sqlc.arg(instructions), updated_at = now()
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: RequestTranslationRun :execrows
--- Index: translations_pkey.
 update translations set runs = runs + 1, run_requested_at = now(), updated_at = now()
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: DeleteTranslation :exec
--- Index: translations_pkey.
 delete from translations where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: ListTranslations :many
@@ -33,5 +29,5 @@ order by id
 limit sqlc.arg(page_size);
 
 -- name: CountTranslations :one
--- Index: translations_organization.
+-- No index: every index that starts with the organization does as well.
 select count(*) from translations where organization_id = $1;
