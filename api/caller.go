@@ -23,10 +23,11 @@ type Caller struct {
 	Principal *store.Principal
 	// Rights are the caller's on the object of the scope.
 	Rights Rights
-	// Organization, Site and Space are set by the scopes that name them; EventSite by those of insights.
+	// Organization, Site, Space and Collection are set by the scopes that name them; EventSite by those of insights.
 	Organization *store.Membership
 	Site         *store.SiteAccess
 	Space        *store.SpaceAccess
+	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
 	// ChangeRequest is set together with Space by the scope that names it.
 	ChangeRequest *store.ChangeRequest
@@ -36,6 +37,11 @@ type Caller struct {
 	Now time.Time
 
 	requestID []byte
+}
+
+// viewer is the caller as a member of the organization of the scope.
+func (c *Caller) viewer() store.Viewer {
+	return store.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }
 
 // RequestID is a copy of the id that the response carries in X-Request-Id.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -261,7 +262,17 @@ func TestBadInvites(t *testing.T) {
 		{"POST", "/invites", `{"emails":["a@example.com"],"sso":"yes"}`, "sso"},
 		{"POST", "/link-invites", `{}`, "role"},
 		{"POST", "/link-invites", `{"role":"king"}`, "role"},
+		{"POST", "/link-invites", `{"role":"read","level":"read","space":"x"}`, "role"},
+		{"POST", "/link-invites", `{"level":"read"}`, "space"},
+		{"POST", "/link-invites", `{"space":"x"}`, "level"},
+		{"POST", "/link-invites", `{"level":"read","space":"x","collection":"x"}`, "collection"},
+		{"POST", "/link-invites", `{"level":"king","space":"x"}`, "level"},
+		{"POST", "/link-invites", `{"level":"read","space":"x y"}`, "space"},
+		{"POST", "/link-invites", `{"level":"read","space":"` + h.theirs.Space.ID + `"}`, "space"},
+		{"POST", "/link-invites", `{"level":"read","collection":"nothing"}`, "collection"},
+		{"POST", "/link-invites", `{"level":"read","collection":{}}`, "collection"},
 		{"PATCH", one, `{}`, ""},
+		{"PATCH", one, `{"level":"read"}`, "level"},
 		{"PATCH", one, `{"role":"king"}`, "role"},
 	} {
 		e := h.wantError(h.do(test.method, s.org+test.path, s.token, test.body), 400)
@@ -271,5 +282,90 @@ func TestBadInvites(t *testing.T) {
 	}
 	if after := h.rows(); !cmp.Equal(before, after) {
 		t.Error(cmp.Diff(before, after))
+	}
+}
+
+// TestLinkInviteToContent gives access to a space and to a collection, to a stranger and to members.
+func TestLinkInviteToContent(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	collection, err := h.st.CreateCollection(t.Context(), store.NewCollection{OrganizationID: h.ours.Organization.ID, Title: "Guides"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := h.st.CreateSpace(t.Context(), store.NewSpace{
+		OrganizationID: h.ours.Organization.ID, ParentID: &collection.ID, Title: "Inside", Emoji: "1f4d6", EditMode: "live",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	invitedCollection := shape{
+		"object": one("collection"), "id": id, "title": text(0, 50), "description?": text(0, 100), "organization": id, "parent?": id,
+		"defaultLevel": one(append(role, nil, "inherit")...), "urls": object(shape{"location": uri, "app": uri}),
+		"permissions": booleans("view admin viewInviteLinks create"),
+	}
+	h.exec("update spaces set default_level = null where id = $1", h.ours.Space.ID)
+	h.exec("update collections set default_level = null where id = $1", collection.ID)
+	for _, test := range []struct {
+		name, id, reads string
+		shape           shape
+	}{
+		{"space", h.ours.Space.ID, h.ours.Space.ID, spaceShape}, {"collection", collection.ID, inside.ID, invitedCollection},
+	} {
+		form := shape{"object": one("invite"), "id": id, "level": one(append(role, nil)...), "redundant": boolean, test.name: object(test.shape)}
+		a := h.do("POST", s.org+"/link-invites", s.token, fmt.Sprintf(`{"level":"comment",%q:%q}`, test.name, test.id))
+		made := wantShape(t, form, a.body)
+		if a.status != 201 || made["level"] != "comment" || made["redundant"] != true || made[test.name].(map[string]any)["id"] != test.id {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		one := s.org + "/link-invites/" + made["id"].(string)
+		join := s.org + "/invites/" + made["id"].(string)
+		stranger, token := storetest.User(t, h.st, "stranger-"+test.name)
+		space := func(token string) (got schema.Space, ok bool) {
+			t.Helper()
+			a := h.do("GET", "/v1/spaces/"+test.reads, token, nil)
+			return got, a.status == 200 && json.Unmarshal(a.body, &got) == nil
+		}
+		for _, who := range []string{token, h.ours.Tokens[schema.RoleRead]} {
+			if _, ok := space(who); ok {
+				t.Errorf("%s: access without an invite", test.name)
+			}
+			for range 2 {
+				if a := h.do("POST", join, who, nil); a.status != 200 || string(a.body) != "{}" {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+			}
+			if got, ok := space(who); !ok || !got.Permissions.Comment || got.Permissions.Edit {
+				t.Errorf("%s: %v %+v", test.name, ok, got.Permissions)
+			}
+		}
+		if role, ok := h.role(stranger.ID); !ok || role != schema.RoleGuest {
+			t.Errorf("role %q %v", role, ok)
+		}
+		// A higher level raises, a lower one does not take away.
+		for _, level := range []string{`"edit"`, `"read"`, `null`} {
+			changed := wantShape(t, form, h.do("PATCH", one, s.token, `{"level":`+level+`}`).body)
+			if !cmp.Equal(changed, wantShape(t, form, h.do("GET", one, s.token, nil).body)) {
+				t.Errorf("%v", changed)
+			}
+			h.do("POST", join, token, nil)
+			if got, ok := space(token); !ok || !got.Permissions.Edit || got.Permissions.Review {
+				t.Errorf("%s: %v %+v", test.name, ok, got.Permissions)
+			}
+		}
+		e := h.wantError(h.do("PATCH", one, s.token, `{"role":"read"}`), 400)
+		if e.Details[0].Field != "role" {
+			t.Errorf("%+v", e)
+		}
+		if a := h.do("DELETE", one, s.token, nil); a.status != 204 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		if _, ok := space(token); !ok {
+			t.Error("the invite took back what it gave")
+		}
+	}
+	if listed := wantShape(t, listShape(linkInviteShape), h.do("GET", s.org+"/link-invites", s.token, nil).body); listed["count"] != 0.0 {
+		t.Errorf("%v", listed)
 	}
 }

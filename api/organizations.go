@@ -32,6 +32,16 @@ func organizationOperations(h *organizations) []Operation {
 			Doc: "Read an organization.", Scope: having(RightView, onOrganization), Status: http.StatusOK,
 			Handler: handle(h.get),
 		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}", ID: "updateOrganizationById", Tag: "organizations",
+			Doc: "Change an organization's settings.", Scope: having(RightAdmin, onOrganization), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
+		},
+		{
+			Method: http.MethodGet, Path: "/subdomains/{subdomain}", ID: "getSubdomain", Tag: "organizations",
+			Doc: "Find the organization whose hostname this is.", Scope: anyUser(), Status: http.StatusOK,
+			Handler: handle(h.subdomain),
+		},
 	}
 }
 
@@ -76,13 +86,88 @@ func (h *organizations) get(_ context.Context, c *Caller, _ *struct{}) (schema.O
 	return h.urls.organizationResource(*c.Organization), nil
 }
 
+type updateOrganizationRequest struct {
+	Body struct {
+		Title          *string                    `json:"title" rules:"len=2..255,pattern=text"`
+		EmailDomains   []string                   `json:"emailDomains" rules:"len=..100" each:"len=1..253"`
+		Hostname       *string                    `json:"hostname" rules:"len=3..32,pattern=subdomain"`
+		DefaultRole    schema.Opt[string]         `json:"defaultRole" rules:"enum=role"`
+		DefaultContent schema.Opt[contentSetting] `json:"defaultContent"`
+		Logo           schema.Opt[string]         `json:"logo" rules:"len=..2048,pattern=uri"`
+		MergeRules     *organizationMergeRules    `json:"mergeRules"`
+		SSO            *bool                      `json:"sso"`
+		AI             *bool                      `json:"ai"`
+		InviteLinks    *bool                      `json:"inviteLinks"`
+	} `body:"json"`
+}
+
+// contentSetting names the content that a visitor of an organization's address gets.
+type contentSetting struct {
+	Type *string `json:"type" rules:"required,enum=contentTarget"`
+	Site *string `json:"site" rules:"required"`
+}
+
+func (r *updateOrganizationRequest) Validate() []schema.Detail {
+	var c checker
+	if rules := r.Body.MergeRules; rules != nil {
+		c.mergeRules(*rules.Type, rules.Rules)
+	}
+	return c.details
+}
+
+func (h *organizations) update(ctx context.Context, c *Caller, r *updateOrganizationRequest) (schema.Organization, error) {
+	id := c.Organization.Organization.ID
+	change := store.OrganizationChange{
+		Title: r.Body.Title, EmailDomains: r.Body.EmailDomains, Hostname: r.Body.Hostname, DefaultRole: r.Body.DefaultRole,
+		DefaultSite: schema.Opt[string]{Set: r.Body.DefaultContent.Set}, Logo: r.Body.Logo,
+		SSO: r.Body.SSO, AI: r.Body.AI, InviteLinks: r.Body.InviteLinks,
+	}
+	if content := r.Body.DefaultContent.Value; content != nil {
+		change.DefaultSite.Value = content.Site
+	}
+	if rules := r.Body.MergeRules; rules != nil {
+		encoded, err := storedMergeRules(ctx, h.store, id, *rules.Type, rules.Rules)
+		if err != nil {
+			return schema.Organization{}, err
+		}
+		change.MergeRules = encoded
+	}
+	row, err := h.store.UpdateOrganization(ctx, id, change)
+	if err != nil {
+		return schema.Organization{}, err
+	}
+	return h.urls.organizationResource(store.Membership{Organization: row, Role: c.Organization.Role}), nil
+}
+
+func (h *organizations) subdomain(ctx context.Context, _ *Caller, r *struct {
+	Subdomain string `path:"subdomain"`
+}) (schema.Subdomain, error) {
+	// No other form can be a hostname, so nothing else needs to be looked for.
+	if !patterns["subdomain"].match(r.Subdomain) {
+		return schema.Subdomain{}, schema.NotFound("subdomain")
+	}
+	organization, err := h.store.OrganizationBySubdomain(ctx, r.Subdomain)
+	if err != nil {
+		return schema.Subdomain{}, err
+	}
+	return schema.Subdomain{
+		Object: "subdomain", Subdomain: r.Subdomain, IsActive: true,
+		Target: schema.SubdomainTarget{Type: "organization", Organization: organization},
+	}, nil
+}
+
+// organizationResource shows an organization as a member sees it.
 func (l links) organizationResource(m store.Membership) schema.Organization {
 	o := m.Organization
-	return schema.Organization{
+	resource := schema.Organization{
 		Object: "organization", ID: o.ID, Title: o.Title, CreatedAt: o.CreatedAt.UTC(), EmailDomains: o.EmailDomains,
-		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: schema.MergeRules{Type: "none"},
-		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Trial: schema.Trial{Status: "notapplicable"},
-		URLs:        l.organization(o.ID),
+		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergeRulesResource(o.MergeRules),
+		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
+		Trial: schema.Trial{Status: "notapplicable"}, URLs: l.organization(o),
 		Permissions: organizationPermissions(RightsOf(Access{Role: m.Role})),
 	}
+	if o.DefaultSite != nil {
+		resource.DefaultContent = &schema.DefaultContent{Type: "site", Site: *o.DefaultSite}
+	}
+	return resource
 }

@@ -34,6 +34,7 @@ var (
 	onOrganization = &scopeObject{name: "organization", param: "organizationId", find: findOrganization}
 	onSite         = &scopeObject{name: "site", param: "siteId", find: findSite}
 	onSpace        = &scopeObject{name: "space", param: "spaceId", find: findSpace}
+	onCollection   = &scopeObject{name: "collection", param: "collectionId", find: findCollection}
 	// onChangeRequest takes the rights on the space that the change request is for.
 	onChangeRequest = &scopeObject{name: "change request", param: "changeRequestId", find: findChangeRequest}
 	// onInsights is a site again, found in memory: its answer may be as old as Config.AuthTTL.
@@ -128,11 +129,13 @@ var errAlreadyGone = errors.New("nothing there to delete")
 
 // Require refuses a caller who has not the right on the object of the scope: as if it were not there if the caller may not
 // even know of it. Scopes ask for what an operation always takes; functions for what depends on the request.
-func (c *Caller) Require(right Rights, object string) error {
+func (c *Caller) Require(right Rights, object string) error { return c.Rights.require(right, object) }
+
+func (r Rights) require(right Rights, object string) error {
 	switch {
-	case c.Rights.Has(right):
+	case r.Has(right):
 		return nil
-	case !c.Rights.Has(RightView):
+	case !r.Has(RightView):
 		return schema.NotFound(object)
 	}
 	return schema.Forbidden("you may not do this: it takes the right to " + rightNames[right] + " on the " + object)
@@ -177,7 +180,7 @@ func findSpace(ctx context.Context, f *frame, c *call) error {
 		return err
 	}
 	c.Space = &access
-	c.Rights = spaceRights(access.Role, access.Space)
+	c.Rights = contentRights(access.ContentAccess)
 	return nil
 }
 
@@ -195,14 +198,6 @@ func findChangeRequest(ctx context.Context, f *frame, c *call) error {
 	}
 	c.ChangeRequest = &request
 	return nil
-}
-
-func spaceRights(role schema.Role, space store.Space) Rights {
-	level := schema.Level("")
-	if space.DefaultLevel != nil {
-		level = schema.Level(*space.DefaultLevel)
-	}
-	return RightsOf(Access{Role: role, Level: &level})
 }
 
 // eventSiteKey is a site as one user, or with an empty user its own key, asks for it.

@@ -143,10 +143,11 @@ var (
 			"status": one("notapplicable", "none", "active", "ended", "expired"), "count": count, "endDate?": timestamp,
 			"decision?": one("downgrade"),
 		}),
-		"urls": object(shape{"location": uri, "app": uri, "logo?": uri}),
+		"urls": object(shape{"location": uri, "app": uri, "logo?": text(1, 2048)}),
 		"permissions": booleans("view access admin ownTeam createContent createOpenAPISpec ingestConversations viewBilling listMembers " +
 			"listTeams listIntegrations listInstallations installIntegration"),
-		"hostname?": text(3, 32),
+		"hostname?": text(3, 32), "sso": boolean, "ai": boolean,
+		"defaultContent?": object(shape{"type": one("site"), "site": id}),
 	}
 	siteShape = shape{
 		"object": one("site"), "id": id, "type": siteType, "title": text(2, 128),
@@ -159,7 +160,7 @@ var (
 		"object": one("space"), "id": id, "title": text(0, 50), "emoji": text(1, 50), "visibility": visibility,
 		"createdAt": timestamp, "updatedAt": timestamp, "deletedAt?": timestamp, "editMode?": one("live", "locked"),
 		"mergeRules":   object(shape{"type": one("inherit", "rules", "none"), "rules?": list(object(shape{"rule": text(1, 100)}))}),
-		"urls":         object(shape{"location": uri, "app": uri, "published?": uri, "public?": uri, "icon?": uri}),
+		"urls":         object(shape{"location": uri, "app": uri, "published?": uri, "public?": uri, "icon?": text(1, 2048)}),
 		"organization": id, "parent?": id, "language?": text(2, 5), "revision": id,
 		"defaultLevel": one(append(role, nil, "inherit")...),
 		"comments":     count, "changeRequests": count, "changeRequestsOpen": count, "changeRequestsDraft": count,

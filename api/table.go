@@ -60,6 +60,7 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, glossaryOperations(&glossary{store: d.Store, urls: urls})...)
 	table = append(table, samlOperations(&samlProviders{store: d.Store, urls: urls})...)
 	table = append(table, inviteOperations(&invites{store: d.Store, urls: urls})...)
+	table = append(table, collectionOperations(&collections{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

@@ -122,7 +122,7 @@ func (h *translations) requireSpace(ctx context.Context, c *Caller, id string) e
 	if err != nil {
 		return err
 	}
-	if space.Space.OrganizationID != c.Organization.Organization.ID || !spaceRights(space.Role, space.Space).Has(RightAccess) {
+	if space.Space.OrganizationID != c.Organization.Organization.ID || !contentRights(space.ContentAccess).Has(RightAccess) {
 		return refused
 	}
 	return nil

@@ -8,15 +8,16 @@ type Invited struct {
 	FailedSSOEmails []string `json:"failedSSOEmails"`
 }
 
-// LinkInvite is what a link gives to whoever follows it: a role in the organization, or a level on one space. Redundant
-// says that the caller has that already.
+// LinkInvite is what a link gives to whoever follows it: a role in the organization, or a level on one space or collection.
+// It has either Role, or Level with one of the others. Redundant says that the caller has what it gives already.
 type LinkInvite struct {
-	Object    string `json:"object"`
-	ID        string `json:"id"`
-	Role      *Role  `json:"role,omitzero"`
-	Level     *Role  `json:"level,omitzero"`
-	Redundant bool   `json:"redundant"`
-	Space     *Space `json:"space,omitzero"`
+	Object     string      `json:"object"`
+	ID         string      `json:"id"`
+	Role       *Role       `json:"role,omitzero"`
+	Level      *Role       `json:"level,omitzero"`
+	Redundant  bool        `json:"redundant"`
+	Space      *Space      `json:"space,omitzero"`
+	Collection *Collection `json:"collection,omitzero"`
 
 	location string
 }

@@ -4,20 +4,30 @@ import "time"
 
 // Organization is a tenant: everything belongs to exactly one.
 type Organization struct {
-	Object       string                  `json:"object"`
-	ID           string                  `json:"id"`
-	Title        string                  `json:"title"`
-	CreatedAt    time.Time               `json:"createdAt"`
-	EmailDomains []string                `json:"emailDomains"`
-	Type         string                  `json:"type"`
-	InviteLinks  bool                    `json:"inviteLinks"`
-	Plan         string                  `json:"plan"`
-	MergeRules   MergeRules              `json:"mergeRules"`
-	DefaultRole  Role                    `json:"defaultRole"`
-	Hostname     string                  `json:"hostname,omitempty"`
-	Trial        Trial                   `json:"trial"`
-	URLs         OrganizationURLs        `json:"urls"`
-	Permissions  OrganizationPermissions `json:"permissions"`
+	Object       string     `json:"object"`
+	ID           string     `json:"id"`
+	Title        string     `json:"title"`
+	CreatedAt    time.Time  `json:"createdAt"`
+	EmailDomains []string   `json:"emailDomains"`
+	Type         string     `json:"type"`
+	InviteLinks  bool       `json:"inviteLinks"`
+	Plan         string     `json:"plan"`
+	MergeRules   MergeRules `json:"mergeRules"`
+	DefaultRole  Role       `json:"defaultRole"`
+	Hostname     string     `json:"hostname,omitempty"`
+	// DefaultContent is what a visitor of the organization's address gets.
+	DefaultContent *DefaultContent         `json:"defaultContent,omitempty"`
+	SSO            bool                    `json:"sso"`
+	AI             bool                    `json:"ai"`
+	Trial          Trial                   `json:"trial"`
+	URLs           OrganizationURLs        `json:"urls"`
+	Permissions    OrganizationPermissions `json:"permissions"`
+}
+
+// DefaultContent is a site: the one content there can be.
+type DefaultContent struct {
+	Type string `json:"type"`
+	Site string `json:"site"`
 }
 
 // Trial is the state of a paid plan's trial. A self-hosted installation has no plans to try, so it is never in one.
@@ -48,20 +58,6 @@ type OrganizationPermissions struct {
 	ListIntegrations    bool `json:"listIntegrations"`
 	ListInstallations   bool `json:"listInstallations"`
 	InstallIntegration  bool `json:"installIntegration"`
-}
-
-// MergeRules say what a change request must satisfy before it may be merged: the type `none`, the type `rules` with a list,
-// or on a space the type `inherit`.
-type MergeRules struct {
-	Type  string      `json:"type"`
-	Rules []MergeRule `json:"rules,omitempty"`
-}
-
-// MergeRule is one rule; Users and Expression belong to the rules that take them.
-type MergeRule struct {
-	Rule       string   `json:"rule"`
-	Users      []string `json:"users,omitempty"`
-	Expression string   `json:"expression,omitempty"`
 }
 
 // Location is the address that a creation answers with.

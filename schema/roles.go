@@ -29,6 +29,9 @@ func Roles() []Role { return slices.Clone(roles[1:]) }
 // Rank orders the roles: a role may do everything a lower one may. The guest has rank 0, an unknown role -1.
 func (r Role) Rank() int { return slices.Index(roles, r) }
 
+// RoleOfRank gives the role of a rank; the guest for 0.
+func RoleOfRank(rank int) Role { return roles[rank] }
+
 // AtLeast says whether r may do what minimum may.
 func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
 

@@ -45,7 +45,7 @@ func (s *Store) InviteByEmail(ctx context.Context, organizationID string, list [
 			if i > 0 && strings.EqualFold(ordered[i-1].Email, invite.Email) {
 				continue
 			}
-			user, added, err := inviteByEmail(ctx, q, organizationID, invite)
+			user, added, err := inviteByEmail(ctx, q, organizationID, invite, sso)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,9 @@ func (s *Store) InviteByEmail(ctx context.Context, organizationID string, list [
 	return invited, err
 }
 
-func inviteByEmail(ctx context.Context, q *db.Queries, organizationID string, invite EmailInvite) (id string, added bool, err error) {
+func inviteByEmail(
+	ctx context.Context, q *db.Queries, organizationID string, invite EmailInvite, sso bool,
+) (id string, added bool, err error) {
 	name, _, _ := strings.Cut(invite.Email, "@")
 	err = q.InsertUserOnce(ctx, db.InsertUserOnceParams{ID: schema.NewID(), DisplayName: name, Email: &invite.Email})
 	if err != nil {
@@ -70,7 +72,7 @@ func inviteByEmail(ctx context.Context, q *db.Queries, organizationID string, in
 		return "", false, interpret(err, "user")
 	}
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
-		UserID: user.ID, OrganizationID: organizationID, Role: invite.Role,
+		UserID: user.ID, OrganizationID: organizationID, Role: invite.Role, Sso: sso,
 	})
 	return user.ID, n > 0, interpret(err, "membership")
 }
@@ -78,10 +80,21 @@ func inviteByEmail(ctx context.Context, q *db.Queries, organizationID string, in
 // LinkInvite is a row of its table.
 type LinkInvite = db.LinkInvite
 
-// CreateLinkInvite adds an invite to an organization.
-func (s *Store) CreateLinkInvite(ctx context.Context, organizationID, userID string, role *string) (LinkInvite, error) {
+// NewLinkInvite is what an invite is made of: Role is what it gives in the organization or, with a space or a collection of
+// it, there. A nil role is a guest's.
+type NewLinkInvite struct {
+	OrganizationID string
+	UserID         string
+	Role           *string
+	SpaceID        *string
+	CollectionID   *string
+}
+
+// CreateLinkInvite adds an invite.
+func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
 	row, err := s.queries.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
-		ID: schema.NewID(), OrganizationID: organizationID, Role: role, CreatedBy: &userID,
+		ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
+		CollectionID: invite.CollectionID, CreatedBy: &invite.UserID,
 	})
 	return row, interpret(err, "invite")
 }
@@ -119,15 +132,31 @@ func (s *Store) ListLinkInvites(ctx context.Context, organizationID, after strin
 	return pageOf(rows, size, total), nil
 }
 
-// FollowLinkInvite gives a user what an invite gives. Nobody loses anything by it. An invite of an organization that has
-// turned its links off is not found.
+// FollowLinkInvite gives a user what an invite gives. Nobody loses anything by it. An invite to content makes a stranger a
+// guest of the organization as well. An invite of an organization that has turned its links off is not found.
 func (s *Store) FollowLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		invite, err := q.OpenLinkInvite(ctx, db.OpenLinkInviteParams{ID: id, OrganizationID: organizationID})
+		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
 			return interpret(err, "invite")
 		}
-		return raiseMembership(ctx, q, userID, organizationID, invite.Role)
+		open, err := q.LinksAreOpen(ctx, organizationID)
+		if err != nil {
+			return interpret(err, "invite")
+		}
+		if !open {
+			return schema.NotFound("invite")
+		}
+		if invite.SpaceID == nil && invite.CollectionID == nil {
+			return raiseMembership(ctx, q, userID, organizationID, invite.Role)
+		}
+		if err := raiseMembership(ctx, q, userID, organizationID, nil); err != nil || invite.Role == nil {
+			return err
+		}
+		return interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
+			OrganizationID: organizationID, CollectionID: invite.CollectionID, SpaceID: invite.SpaceID, UserID: userID,
+			Role: *invite.Role,
+		}), "grant")
 	})
 }
 

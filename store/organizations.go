@@ -78,6 +78,54 @@ func (s *Store) ListOrganizations(ctx context.Context, userID, after string, siz
 	return pageOf(memberships, size, total), nil
 }
 
+// OrganizationChange says what to change; what is nil or not set stays.
+type OrganizationChange struct {
+	Title        *string
+	EmailDomains []string
+	Hostname     *string
+	DefaultRole  schema.Opt[string]
+	// DefaultSite is the id of a site of the organization.
+	DefaultSite schema.Opt[string]
+	Logo        schema.Opt[string]
+	// MergeRules are JSON.
+	MergeRules  []byte
+	SSO         *bool
+	AI          *bool
+	InviteLinks *bool
+}
+
+// UpdateOrganization changes an organization's settings. A hostname belongs to one organization.
+func (s *Store) UpdateOrganization(ctx context.Context, id string, change OrganizationChange) (Organization, error) {
+	var row Organization
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if site := change.DefaultSite.Value; site != nil {
+			known, err := q.SiteInOrganization(ctx, db.SiteInOrganizationParams{ID: *site, OrganizationID: id})
+			if err != nil {
+				return interpret(err, "site")
+			}
+			if !known {
+				return schema.Invalid("defaultContent.site", "names no site of this organization")
+			}
+		}
+		var err error
+		row, err = q.UpdateOrganization(ctx, db.UpdateOrganizationParams{
+			ID: id, Title: change.Title, EmailDomains: change.EmailDomains, Hostname: change.Hostname,
+			SetDefaultRole: change.DefaultRole.Set, DefaultRole: change.DefaultRole.Value,
+			SetDefaultSite: change.DefaultSite.Set, DefaultSite: change.DefaultSite.Value,
+			SetLogo: change.Logo.Set, Logo: change.Logo.Value, MergeRules: change.MergeRules,
+			Sso: change.SSO, Ai: change.AI, InviteLinks: change.InviteLinks,
+		})
+		return interpret(err, "organization with this hostname")
+	})
+	return row, err
+}
+
+// OrganizationBySubdomain gives the id of the organization whose hostname this is.
+func (s *Store) OrganizationBySubdomain(ctx context.Context, hostname string) (string, error) {
+	id, err := s.queries.OrganizationBySubdomain(ctx, hostname)
+	return id, interpret(err, "subdomain")
+}
+
 // SetMember puts a user into an organization or changes the role there.
 func (s *Store) SetMember(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	err := s.queries.UpsertMembership(ctx, db.UpsertMembershipParams{

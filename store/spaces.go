@@ -12,25 +12,31 @@ import (
 // SpaceAccess is a space as a member of its organization sees it.
 type SpaceAccess struct {
 	Space Space
-	Role  schema.Role
+	ContentAccess
 }
 
 // NewSpace is what a space is made of.
 type NewSpace struct {
 	OrganizationID string
-	Title          string
-	Emoji          string
-	EditMode       string
-	Language       *string
+	// ParentID is the collection it goes into, of the same organization; nil for the top.
+	ParentID *string
+	Title    string
+	Emoji    string
+	EditMode string
+	Language *string
 }
 
-// CreateSpace adds a space whose first revision is empty.
+// CreateSpace adds a space whose first revision is empty, behind everything else in its parent.
 func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
 	var row Space
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		position, err := takePlace(ctx, q, space.OrganizationID, space.ParentID, 0)
+		if err != nil {
+			return err
+		}
 		row, err = q.InsertSpace(ctx, db.InsertSpaceParams{
-			ID: schema.NewID(), OrganizationID: space.OrganizationID, Title: space.Title, Emoji: space.Emoji,
-			EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
+			ID: schema.NewID(), OrganizationID: space.OrganizationID, ParentID: space.ParentID, Position: position,
+			Title: space.Title, Emoji: space.Emoji, EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
 		})
 		if err != nil {
 			return interpret(err, "space")
@@ -45,27 +51,104 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 
 // Space reads a space of an organization that the user is in; any other is not found.
 func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess, error) {
-	row, err := s.queries.SpaceForUser(ctx, db.SpaceForUserParams{SpaceID: spaceID, UserID: userID})
+	spaces, err := s.SpacesByID(ctx, userID, []string{spaceID})
 	if err != nil {
-		return SpaceAccess{}, interpret(err, "space")
+		return SpaceAccess{}, err
 	}
-	return SpaceAccess{Space: row.Space, Role: schema.RoleFromNullable(row.Role)}, nil
+	space, ok := spaces[spaceID]
+	if !ok {
+		return SpaceAccess{}, schema.NotFound("space")
+	}
+	return space, nil
 }
 
-// ListSpaces lists an organization's spaces in the order they were made, after the id `after`. Spaces that give members no
-// access are in the list only if hiddenToo, which is for those who see everything anyway.
-func (s *Store) ListSpaces(
-	ctx context.Context, organizationID string, hiddenToo bool, after string, size int,
-) (Page[Space], error) {
-	total, err := s.queries.CountSpaces(ctx, db.CountSpacesParams{OrganizationID: organizationID, HiddenToo: hiddenToo})
+// SpacesByID reads spaces for a page of resources that hold them. Spaces of organizations that the user is not in have no
+// entry; what the user may do with the others, and whether the user may see them, is for api.RightsOf to say.
+func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
+	rows, err := s.queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
-		return Page[Space]{}, interpret(err, "spaces")
+		return nil, interpret(err, "spaces")
 	}
-	rows, err := s.queries.ListSpaces(ctx, db.ListSpacesParams{
-		OrganizationID: organizationID, HiddenToo: hiddenToo, After: after, PageSize: pageSize(size),
+	spaces := make(map[string]SpaceAccess, len(rows))
+	for _, row := range rows {
+		spaces[row.Space.ID] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank)}
+	}
+	return spaces, nil
+}
+
+// ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
+func (s *Store) ListSpaces(
+	ctx context.Context, viewer Viewer, organizationID, after string, size int,
+) (Page[SpaceAccess], error) {
+	role := viewer.Role.Nullable()
+	total, err := s.queries.CountSpaces(ctx, db.CountSpacesParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 	})
 	if err != nil {
-		return Page[Space]{}, interpret(err, "spaces")
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
 	}
-	return pageOf(rows, size, total), nil
+	rows, err := s.queries.ListSpaces(ctx, db.ListSpacesParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	spaces := make([]SpaceAccess, len(rows))
+	for i, row := range rows {
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(spaces, size, total), nil
+}
+
+// ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
+func (s *Store) ListSpacesInCollection(
+	ctx context.Context, userID string, in CollectionAccess, after Place, size int,
+) (Page[SpaceAccess], error) {
+	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) //nolint:gosec // A rank is at most 6.
+	organization := in.Collection.OrganizationID
+	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
+		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
+		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
+		AfterPosition: after.position(), After: after.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	spaces := make([]SpaceAccess, len(rows))
+	for i, row := range rows {
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(spaces, size, total), nil
+}
+
+// SpaceChange says what to change; what is nil or not set stays.
+type SpaceChange struct {
+	Title        *string
+	Emoji        *string
+	Icon         schema.Opt[string]
+	EditMode     *string
+	Language     *string
+	DefaultLevel schema.Opt[string]
+	// MergeRules are JSON.
+	MergeRules []byte
+}
+
+// UpdateSpace changes a space's own members.
+func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
+	row, err := s.queries.UpdateSpace(ctx, db.UpdateSpaceParams{
+		ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
+		EditMode: change.EditMode, Language: change.Language,
+		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules,
+	})
+	return row, interpret(err, "space")
+}
+
+// DeleteSpace removes a space with its content, and from the sites that it is part of. What is gone already stays gone.
+func (s *Store) DeleteSpace(ctx context.Context, id string) error {
+	return interpret(s.queries.DeleteSpace(ctx, id), "space")
 }

@@ -313,9 +313,9 @@ func TestListsUseTheirIndexes(t *testing.T) {
 			select 'sc' || g, 'o' || g % 8 + 1, 'email', g, now(), now(), case when g % 100 > 0 then now() end from generate_series(1, 30000) g`,
 		`insert into conversation_contents (conversation_id, parts, metadata) select 'sc' || g, '[]', '{}' from generate_series(1, 30000) g`,
 		`insert into issues_clusters (id, organization_id, label, icon, impact, summary, sources, issues, conversations, updated_at)
-			select 'sk' || g, 'o' || g % 8 + 1, 'Label', 'bug', 'low', '{}', '{}', g % 50, g % 40, now() - g * interval '1 minute' from generate_series(1, 10000) g`,
+			select chr(97 + g % 26) || g, 'o' || g % 8 + 1, 'Label', 'bug', 'low', '{}', '{}', g % 50, g % 40, now() - g * interval '1 minute' from generate_series(1, 10000) g`,
 		`insert into conversation_issues (id, organization_id, conversation_id, position, title, details, summary, impact, words, cluster_id, created_at, ingested_at)
-			select 'si' || g, 'o' || g % 8 + 1, 'sc' || g, 0, 'Title', '{}', '', 'low', '{}', 'sk' || g % 10000 + 1, now() - g * interval '1 hour', now() from generate_series(1, 30000) g`,
+			select 'si' || g, 'o' || g % 8 + 1, 'sc' || g, 0, 'Title', '{}', '', 'low', '{}', chr(97 + (g % 10000 + 1) % 26) || g % 10000 + 1, now() - g * interval '1 hour', now() from generate_series(1, 30000) g`,
 		`insert into translations (id, organization_id, source_space_id, source_language, language, instructions)
 			select 'st' || g, 'o' || g % 8 + 1, 's' || g, 'en', 'fr', '{}' from generate_series(1, 10000) g`,
 		`insert into glossary_entries (id, organization_id, translations) select 'sg' || g, 'o' || g % 8 + 1, '{"en": "term"}' from generate_series(1, 10000) g`,

@@ -34,6 +34,12 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, interpret(err, "user")
 }
 
+// UserKnownTo reads a user who shares an organization with the viewer; any other is not found.
+func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
+	row, err := s.queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
+	return row, interpret(err, "user")
+}
+
 // FindUser reads the user with this id or e-mail address; an id holds no @.
 func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	if !strings.Contains(idOrEmail, "@") {

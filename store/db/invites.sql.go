@@ -10,7 +10,7 @@ import (
 )
 
 const countLinkInvites = `-- name: CountLinkInvites :one
-select count(*) from link_invites where organization_id = $1 and space_id is null
+select count(*) from link_invites where organization_id = $1 and space_id is null and collection_id is null
 `
 
 // No index: every index that starts with the organization does as well.
@@ -36,13 +36,15 @@ func (q *Queries) DeleteLinkInvite(ctx context.Context, arg DeleteLinkInvitePara
 }
 
 const insertLinkInvite = `-- name: InsertLinkInvite :one
-insert into link_invites (id, organization_id, role, created_by) values ($1, $2, $3, $4) returning id, organization_id, role, space_id, created_by, created_at
+insert into link_invites (id, organization_id, role, space_id, collection_id, created_by) values ($1, $2, $3, $4, $5, $6) returning id, organization_id, role, space_id, collection_id, created_by, created_at
 `
 
 type InsertLinkInviteParams struct {
 	ID             string
 	OrganizationID string
 	Role           *string
+	SpaceID        *string
+	CollectionID   *string
 	CreatedBy      *string
 }
 
@@ -51,6 +53,8 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		arg.ID,
 		arg.OrganizationID,
 		arg.Role,
+		arg.SpaceID,
+		arg.CollectionID,
 		arg.CreatedBy,
 	)
 	var i LinkInvite
@@ -59,6 +63,7 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		&i.OrganizationID,
 		&i.Role,
 		&i.SpaceID,
+		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
 	)
@@ -66,7 +71,7 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 }
 
 const insertMembershipOnce = `-- name: InsertMembershipOnce :execrows
-insert into memberships (user_id, organization_id, role) values ($1, $2, $3)
+insert into memberships (user_id, organization_id, role, sso) values ($1, $2, $3, $4)
 on conflict (user_id, organization_id) do nothing
 `
 
@@ -74,10 +79,16 @@ type InsertMembershipOnceParams struct {
 	UserID         string
 	OrganizationID string
 	Role           *string
+	Sso            bool
 }
 
 func (q *Queries) InsertMembershipOnce(ctx context.Context, arg InsertMembershipOnceParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertMembershipOnce, arg.UserID, arg.OrganizationID, arg.Role)
+	result, err := q.db.Exec(ctx, insertMembershipOnce,
+		arg.UserID,
+		arg.OrganizationID,
+		arg.Role,
+		arg.Sso,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +111,11 @@ func (q *Queries) InsertUserOnce(ctx context.Context, arg InsertUserOnceParams) 
 }
 
 const linkInviteByID = `-- name: LinkInviteByID :one
-select id, organization_id, role, space_id, created_by, created_at from link_invites where id = $1 and organization_id = $2
+select id, organization_id, role, space_id, collection_id, created_by, created_at from link_invites l
+where l.id = $1 and l.organization_id = $2
+  and (l.space_id is null or exists (select 1 from spaces s where s.id = l.space_id and s.organization_id = l.organization_id))
+  and (l.collection_id is null
+       or exists (select 1 from collections c where c.id = l.collection_id and c.organization_id = l.organization_id))
 `
 
 type LinkInviteByIDParams struct {
@@ -108,6 +123,7 @@ type LinkInviteByIDParams struct {
 	OrganizationID string
 }
 
+// An invite to content that has gone to another organization is none of this one any more.
 func (q *Queries) LinkInviteByID(ctx context.Context, arg LinkInviteByIDParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, linkInviteByID, arg.ID, arg.OrganizationID)
 	var i LinkInvite
@@ -116,15 +132,27 @@ func (q *Queries) LinkInviteByID(ctx context.Context, arg LinkInviteByIDParams) 
 		&i.OrganizationID,
 		&i.Role,
 		&i.SpaceID,
+		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
 	)
 	return i, err
 }
 
+const linksAreOpen = `-- name: LinksAreOpen :one
+select invite_links from organizations where id = $1
+`
+
+func (q *Queries) LinksAreOpen(ctx context.Context, id string) (bool, error) {
+	row := q.db.QueryRow(ctx, linksAreOpen, id)
+	var invite_links bool
+	err := row.Scan(&invite_links)
+	return invite_links, err
+}
+
 const listLinkInvites = `-- name: ListLinkInvites :many
-select id, organization_id, role, space_id, created_by, created_at from link_invites
-where organization_id = $1 and space_id is null and id > $2::text collate "C"
+select id, organization_id, role, space_id, collection_id, created_by, created_at from link_invites
+where organization_id = $1 and space_id is null and collection_id is null and id > $2::text collate "C"
 order by id
 limit $3
 `
@@ -150,6 +178,7 @@ func (q *Queries) ListLinkInvites(ctx context.Context, arg ListLinkInvitesParams
 			&i.OrganizationID,
 			&i.Role,
 			&i.SpaceID,
+			&i.CollectionID,
 			&i.CreatedBy,
 			&i.CreatedAt,
 		); err != nil {
@@ -179,36 +208,37 @@ func (q *Queries) LockMembership(ctx context.Context, arg LockMembershipParams) 
 	return role, err
 }
 
-const openLinkInvite = `-- name: OpenLinkInvite :one
-select l.id, l.organization_id, l.role, l.space_id, l.created_by, l.created_at from link_invites l join organizations o on o.id = l.organization_id
-where l.id = $1 and l.organization_id = $2 and o.invite_links
-for share of l
+const raiseGrant = `-- name: RaiseGrant :exec
+insert into grants (organization_id, collection_id, space_id, user_id, role)
+values ($1, $2, $3, $4::text, $5)
+on conflict (collection_id, space_id, user_id, team_id) do update
+set role = case when role_rank(excluded.role) > role_rank(grants.role) then excluded.role else grants.role end
 `
 
-type OpenLinkInviteParams struct {
-	ID             string
+type RaiseGrantParams struct {
 	OrganizationID string
+	CollectionID   *string
+	SpaceID        *string
+	UserID         string
+	Role           string
 }
 
-// The invite for whoever follows it; no row if the organization has turned its links off.
-func (q *Queries) OpenLinkInvite(ctx context.Context, arg OpenLinkInviteParams) (LinkInvite, error) {
-	row := q.db.QueryRow(ctx, openLinkInvite, arg.ID, arg.OrganizationID)
-	var i LinkInvite
-	err := row.Scan(
-		&i.ID,
-		&i.OrganizationID,
-		&i.Role,
-		&i.SpaceID,
-		&i.CreatedBy,
-		&i.CreatedAt,
+// Gives a user a role on a piece of content, unless the user was given a higher one there.
+func (q *Queries) RaiseGrant(ctx context.Context, arg RaiseGrantParams) error {
+	_, err := q.db.Exec(ctx, raiseGrant,
+		arg.OrganizationID,
+		arg.CollectionID,
+		arg.SpaceID,
+		arg.UserID,
+		arg.Role,
 	)
-	return i, err
+	return err
 }
 
 const updateLinkInvite = `-- name: UpdateLinkInvite :one
 update link_invites set role = $1
 where id = $2 and organization_id = $3
-returning id, organization_id, role, space_id, created_by, created_at
+returning id, organization_id, role, space_id, collection_id, created_by, created_at
 `
 
 type UpdateLinkInviteParams struct {
@@ -225,6 +255,7 @@ func (q *Queries) UpdateLinkInvite(ctx context.Context, arg UpdateLinkInvitePara
 		&i.OrganizationID,
 		&i.Role,
 		&i.SpaceID,
+		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
 	)

@@ -27,6 +27,23 @@ type ChangeRequest struct {
 	UpdatedAt              time.Time
 }
 
+type Collection struct {
+	ID             string
+	OrganizationID string
+	ParentID       *string
+	Title          string
+	Description    string
+	DefaultLevel   *string
+	Position       string
+	CreatedAt      time.Time
+}
+
+type ContentAccess struct {
+	ContentID string
+	Level     *string
+	GrantRank int32
+}
+
 type Conversation struct {
 	ID             string
 	OrganizationID string
@@ -70,6 +87,16 @@ type GlossaryEntry struct {
 	UpdatedAt      time.Time
 }
 
+type Grant struct {
+	OrganizationID string
+	CollectionID   *string
+	SpaceID        *string
+	UserID         *string
+	TeamID         *string
+	Role           string
+	CreatedAt      time.Time
+}
+
 type IssuesCluster struct {
 	ID             string
 	OrganizationID string
@@ -90,6 +117,7 @@ type LinkInvite struct {
 	OrganizationID string
 	Role           *string
 	SpaceID        *string
+	CollectionID   *string
 	CreatedBy      *string
 	CreatedAt      time.Time
 }
@@ -99,6 +127,8 @@ type Membership struct {
 	OrganizationID string
 	Role           *string
 	JoinedAt       time.Time
+	LastSeenAt     *time.Time
+	Sso            bool
 }
 
 type Organization struct {
@@ -110,6 +140,12 @@ type Organization struct {
 	InviteLinks  bool
 	DefaultRole  *string
 	CreatedAt    time.Time
+	Hostname     *string
+	Logo         *string
+	DefaultSite  *string
+	MergeRules   []byte
+	Sso          bool
+	Ai           bool
 }
 
 type Revision struct {
@@ -131,6 +167,7 @@ type SamlProvider struct {
 	EntityID       *string
 	Certificate    *string
 	SsoUrl         *string
+	DefaultTeamID  *string
 	DefaultRole    *string
 	Active         bool
 	CreatedAt      time.Time
@@ -174,11 +211,29 @@ type Space struct {
 	Revision            string
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
+	ParentID            *string
+	Position            string
+	Icon                *string
+	MergeRules          []byte
 	OpenComments        int64
 	ChangeRequests      int32
 	ChangeRequestsOpen  int32
 	ChangeRequestsDraft int32
 	ChangeRequestNumber int32
+}
+
+type Team struct {
+	ID             string
+	OrganizationID string
+	Title          string
+	CreatedAt      time.Time
+}
+
+type TeamMember struct {
+	TeamID         string
+	UserID         string
+	OrganizationID string
+	Role           string
 }
 
 type Token struct {

@@ -22,7 +22,7 @@ func (q *Queries) CountOrganizationsForUser(ctx context.Context, userID string) 
 }
 
 const insertOrganization = `-- name: InsertOrganization :one
-insert into organizations (id, title, email_domains) values ($1, $2, $3) returning id, title, type, plan, email_domains, invite_links, default_role, created_at
+insert into organizations (id, title, email_domains) values ($1, $2, $3) returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai
 `
 
 type InsertOrganizationParams struct {
@@ -43,12 +43,18 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.InviteLinks,
 		&i.DefaultRole,
 		&i.CreatedAt,
+		&i.Hostname,
+		&i.Logo,
+		&i.DefaultSite,
+		&i.MergeRules,
+		&i.Sso,
+		&i.Ai,
 	)
 	return i, err
 }
 
 const listOrganizationsForUser = `-- name: ListOrganizationsForUser :many
-select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, m.role
+select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = $1 and m.organization_id > $2::text collate "C"
 order by m.organization_id
@@ -85,6 +91,12 @@ func (q *Queries) ListOrganizationsForUser(ctx context.Context, arg ListOrganiza
 			&i.Organization.InviteLinks,
 			&i.Organization.DefaultRole,
 			&i.Organization.CreatedAt,
+			&i.Organization.Hostname,
+			&i.Organization.Logo,
+			&i.Organization.DefaultSite,
+			&i.Organization.MergeRules,
+			&i.Organization.Sso,
+			&i.Organization.Ai,
 			&i.Role,
 		); err != nil {
 			return nil, err
@@ -97,8 +109,19 @@ func (q *Queries) ListOrganizationsForUser(ctx context.Context, arg ListOrganiza
 	return items, nil
 }
 
+const organizationBySubdomain = `-- name: OrganizationBySubdomain :one
+select id from organizations where hostname = $1::text
+`
+
+func (q *Queries) OrganizationBySubdomain(ctx context.Context, hostname string) (string, error) {
+	row := q.db.QueryRow(ctx, organizationBySubdomain, hostname)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const organizationForUser = `-- name: OrganizationForUser :one
-select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, m.role
+select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = $1 and m.organization_id = $2
 `
@@ -127,7 +150,100 @@ func (q *Queries) OrganizationForUser(ctx context.Context, arg OrganizationForUs
 		&i.Organization.InviteLinks,
 		&i.Organization.DefaultRole,
 		&i.Organization.CreatedAt,
+		&i.Organization.Hostname,
+		&i.Organization.Logo,
+		&i.Organization.DefaultSite,
+		&i.Organization.MergeRules,
+		&i.Organization.Sso,
+		&i.Organization.Ai,
 		&i.Role,
+	)
+	return i, err
+}
+
+const siteInOrganization = `-- name: SiteInOrganization :one
+select exists (select 1 from sites where id = $1 and organization_id = $2)
+`
+
+type SiteInOrganizationParams struct {
+	ID             string
+	OrganizationID string
+}
+
+func (q *Queries) SiteInOrganization(ctx context.Context, arg SiteInOrganizationParams) (bool, error) {
+	row := q.db.QueryRow(ctx, siteInOrganization, arg.ID, arg.OrganizationID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const updateOrganization = `-- name: UpdateOrganization :one
+update organizations set
+    title = coalesce($1, title),
+    email_domains = coalesce($2::text[], email_domains),
+    hostname = coalesce($3, hostname),
+    default_role = case when $4::boolean then $5 else default_role end,
+    default_site = case when $6::boolean then $7 else default_site end,
+    logo = case when $8::boolean then $9 else logo end,
+    merge_rules = coalesce($10, merge_rules),
+    sso = coalesce($11, sso),
+    ai = coalesce($12, ai),
+    invite_links = coalesce($13, invite_links)
+where id = $14
+returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai
+`
+
+type UpdateOrganizationParams struct {
+	Title          *string
+	EmailDomains   []string
+	Hostname       *string
+	SetDefaultRole bool
+	DefaultRole    *string
+	SetDefaultSite bool
+	DefaultSite    *string
+	SetLogo        bool
+	Logo           *string
+	MergeRules     []byte
+	Sso            *bool
+	Ai             *bool
+	InviteLinks    *bool
+	ID             string
+}
+
+// Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) (Organization, error) {
+	row := q.db.QueryRow(ctx, updateOrganization,
+		arg.Title,
+		arg.EmailDomains,
+		arg.Hostname,
+		arg.SetDefaultRole,
+		arg.DefaultRole,
+		arg.SetDefaultSite,
+		arg.DefaultSite,
+		arg.SetLogo,
+		arg.Logo,
+		arg.MergeRules,
+		arg.Sso,
+		arg.Ai,
+		arg.InviteLinks,
+		arg.ID,
+	)
+	var i Organization
+	err := row.Scan(
+		&i.ID,
+		&i.Title,
+		&i.Type,
+		&i.Plan,
+		&i.EmailDomains,
+		&i.InviteLinks,
+		&i.DefaultRole,
+		&i.CreatedAt,
+		&i.Hostname,
+		&i.Logo,
+		&i.DefaultSite,
+		&i.MergeRules,
+		&i.Sso,
+		&i.Ai,
 	)
 	return i, err
 }

@@ -65,8 +65,8 @@ func (q *Queries) DeleteSAMLProvider(ctx context.Context, arg DeleteSAMLProvider
 }
 
 const insertSAMLProvider = `-- name: InsertSAMLProvider :one
-insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url, default_role)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, label, entity_id, certificate, sso_url, default_role, active, created_at
+insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url, default_role, default_team_id)
+values ($1, $2, $3, $4, $5, $6, $7, $8) returning id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at
 `
 
 type InsertSAMLProviderParams struct {
@@ -77,6 +77,7 @@ type InsertSAMLProviderParams struct {
 	Certificate    *string
 	SsoUrl         *string
 	DefaultRole    *string
+	DefaultTeamID  *string
 }
 
 func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProviderParams) (SamlProvider, error) {
@@ -88,6 +89,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 		arg.Certificate,
 		arg.SsoUrl,
 		arg.DefaultRole,
+		arg.DefaultTeamID,
 	)
 	var i SamlProvider
 	err := row.Scan(
@@ -97,6 +99,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 		&i.EntityID,
 		&i.Certificate,
 		&i.SsoUrl,
+		&i.DefaultTeamID,
 		&i.DefaultRole,
 		&i.Active,
 		&i.CreatedAt,
@@ -105,7 +108,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 }
 
 const listSAMLProviders = `-- name: ListSAMLProviders :many
-select id, organization_id, label, entity_id, certificate, sso_url, default_role, active, created_at from saml_providers
+select id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at from saml_providers
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -134,6 +137,7 @@ func (q *Queries) ListSAMLProviders(ctx context.Context, arg ListSAMLProvidersPa
 			&i.EntityID,
 			&i.Certificate,
 			&i.SsoUrl,
+			&i.DefaultTeamID,
 			&i.DefaultRole,
 			&i.Active,
 			&i.CreatedAt,
@@ -149,7 +153,7 @@ func (q *Queries) ListSAMLProviders(ctx context.Context, arg ListSAMLProvidersPa
 }
 
 const sAMLProviderByID = `-- name: SAMLProviderByID :one
-select id, organization_id, label, entity_id, certificate, sso_url, default_role, active, created_at from saml_providers where id = $1 and organization_id = $2
+select id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at from saml_providers where id = $1 and organization_id = $2
 `
 
 type SAMLProviderByIDParams struct {
@@ -167,11 +171,41 @@ func (q *Queries) SAMLProviderByID(ctx context.Context, arg SAMLProviderByIDPara
 		&i.EntityID,
 		&i.Certificate,
 		&i.SsoUrl,
+		&i.DefaultTeamID,
 		&i.DefaultRole,
 		&i.Active,
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const teamsByID = `-- name: TeamsByID :many
+select id, organization_id, title, created_at from teams where id = any($1::text[])
+`
+
+func (q *Queries) TeamsByID(ctx context.Context, ids []string) ([]Team, error) {
+	rows, err := q.db.Query(ctx, teamsByID, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Team{}
+	for rows.Next() {
+		var i Team
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrganizationID,
+			&i.Title,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const updateSAMLProvider = `-- name: UpdateSAMLProvider :one
@@ -180,9 +214,10 @@ update saml_providers set
     entity_id = case when $2::boolean then $3 else entity_id end,
     certificate = case when $4::boolean then $5 else certificate end,
     sso_url = case when $6::boolean then $7 else sso_url end,
-    default_role = case when $8::boolean then $9 else default_role end
-where id = $10 and organization_id = $11
-returning id, organization_id, label, entity_id, certificate, sso_url, default_role, active, created_at
+    default_role = case when $8::boolean then $9 else default_role end,
+    default_team_id = case when $10::boolean then $11 else default_team_id end
+where id = $12 and organization_id = $13
+returning id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at
 `
 
 type UpdateSAMLProviderParams struct {
@@ -195,6 +230,8 @@ type UpdateSAMLProviderParams struct {
 	SsoUrl         *string
 	SetDefaultRole bool
 	DefaultRole    *string
+	SetDefaultTeam bool
+	DefaultTeam    *string
 	ID             string
 	OrganizationID string
 }
@@ -211,6 +248,8 @@ func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProvider
 		arg.SsoUrl,
 		arg.SetDefaultRole,
 		arg.DefaultRole,
+		arg.SetDefaultTeam,
+		arg.DefaultTeam,
 		arg.ID,
 		arg.OrganizationID,
 	)
@@ -222,6 +261,7 @@ func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProvider
 		&i.EntityID,
 		&i.Certificate,
 		&i.SsoUrl,
+		&i.DefaultTeamID,
 		&i.DefaultRole,
 		&i.Active,
 		&i.CreatedAt,

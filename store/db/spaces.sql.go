@@ -10,47 +10,99 @@ import (
 )
 
 const countSpaces = `-- name: CountSpaces :one
-select count(*) from spaces
-where organization_id = $1 and ($2::boolean or default_level is not null)
+select count(*)
+from spaces s
+    left join collections_access($1, $2) a on a.content_id = s.parent_id
+    left join grants_given($1, $2) g on g.content_id = s.id
+where s.organization_id = $2
+  and access_rank($3,
+      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
+      greatest(a.grant_rank, g.grant_rank, 0)) > 0
 `
 
 type CountSpacesParams struct {
+	UserID         string
 	OrganizationID string
-	HiddenToo      bool
+	Role           *string
 }
 
 // Index: spaces_organization.
 func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSpaces, arg.OrganizationID, arg.HiddenToo)
+	row := q.db.QueryRow(ctx, countSpaces, arg.UserID, arg.OrganizationID, arg.Role)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
+const countSpacesInCollection = `-- name: CountSpacesInCollection :one
+select count(*)
+from spaces s left join grants_given($1, $2) g on g.content_id = s.id
+where s.parent_id = $3::text
+  and access_rank($4, case when s.default_level = 'inherit' then nullif($5::text, '') else s.default_level end,
+      greatest(g.grant_rank, $6::integer)) > 0
+`
+
+type CountSpacesInCollectionParams struct {
+	UserID         string
+	OrganizationID string
+	CollectionID   string
+	Role           *string
+	Level          string
+	GrantRank      int32
+}
+
+// Index: spaces_parent.
+func (q *Queries) CountSpacesInCollection(ctx context.Context, arg CountSpacesInCollectionParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countSpacesInCollection,
+		arg.UserID,
+		arg.OrganizationID,
+		arg.CollectionID,
+		arg.Role,
+		arg.Level,
+		arg.GrantRank,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const deleteSpace = `-- name: DeleteSpace :exec
+delete from spaces where id = $1
+`
+
+func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, deleteSpace, id)
+	return err
+}
+
 const insertSpace = `-- name: InsertSpace :one
-insert into spaces (id, organization_id, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number
+insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
+values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number
 `
 
 type InsertSpaceParams struct {
 	ID             string
 	OrganizationID string
+	ParentID       *string
 	Title          string
 	Emoji          string
 	EditMode       string
 	Language       *string
 	Revision       string
+	Position       string
 }
 
 func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space, error) {
 	row := q.db.QueryRow(ctx, insertSpace,
 		arg.ID,
 		arg.OrganizationID,
+		arg.ParentID,
 		arg.Title,
 		arg.Emoji,
 		arg.EditMode,
 		arg.Language,
 		arg.Revision,
+		arg.Position,
 	)
 	var i Space
 	err := row.Scan(
@@ -65,6 +117,10 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.Revision,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
 		&i.OpenComments,
 		&i.ChangeRequests,
 		&i.ChangeRequestsOpen,
@@ -75,53 +131,75 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number from spaces
-where organization_id = $1
-  and id > $2::text collate "C"
-  and ($3::boolean or default_level is not null)
-order by id
-limit $4
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+from spaces s
+    left join collections_access($1, $2) a on a.content_id = s.parent_id
+    left join grants_given($1, $2) g on g.content_id = s.id
+    cross join lateral (
+        select case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end as level,
+               greatest(a.grant_rank, g.grant_rank, 0) as grant_rank
+    ) x
+where s.organization_id = $2
+  and s.id > $3::text collate "C"
+  and access_rank($4, x.level, x.grant_rank) > 0
+order by s.id
+limit $5
 `
 
 type ListSpacesParams struct {
+	UserID         string
 	OrganizationID string
 	After          string
-	HiddenToo      bool
+	Role           *string
 	PageSize       int32
 }
 
+type ListSpacesRow struct {
+	Space     Space
+	Level     string
+	GrantRank int32
+}
+
 // Index: spaces_organization (organization_id, id).
-func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space, error) {
+// Those that the user may see.
+func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
+		arg.UserID,
 		arg.OrganizationID,
 		arg.After,
-		arg.HiddenToo,
+		arg.Role,
 		arg.PageSize,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []Space{}
+	items := []ListSpacesRow{}
 	for rows.Next() {
-		var i Space
+		var i ListSpacesRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Title,
-			&i.Emoji,
-			&i.Visibility,
-			&i.EditMode,
-			&i.Language,
-			&i.DefaultLevel,
-			&i.Revision,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.OpenComments,
-			&i.ChangeRequests,
-			&i.ChangeRequestsOpen,
-			&i.ChangeRequestsDraft,
-			&i.ChangeRequestNumber,
+			&i.Space.ID,
+			&i.Space.OrganizationID,
+			&i.Space.Title,
+			&i.Space.Emoji,
+			&i.Space.Visibility,
+			&i.Space.EditMode,
+			&i.Space.Language,
+			&i.Space.DefaultLevel,
+			&i.Space.Revision,
+			&i.Space.CreatedAt,
+			&i.Space.UpdatedAt,
+			&i.Space.ParentID,
+			&i.Space.Position,
+			&i.Space.Icon,
+			&i.Space.MergeRules,
+			&i.Space.OpenComments,
+			&i.Space.ChangeRequests,
+			&i.Space.ChangeRequestsOpen,
+			&i.Space.ChangeRequestsDraft,
+			&i.Space.ChangeRequestNumber,
+			&i.Level,
+			&i.GrantRank,
 		); err != nil {
 			return nil, err
 		}
@@ -133,44 +211,221 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 	return items, nil
 }
 
-const spaceForUser = `-- name: SpaceForUser :one
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, m.role
-from spaces s join memberships m on m.organization_id = s.organization_id
-where s.id = $1 and m.user_id = $2
+const listSpacesInCollection = `-- name: ListSpacesInCollection :many
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+from spaces s
+    left join grants_given($1, $2) g on g.content_id = s.id
+    cross join lateral (
+        select case when s.default_level = 'inherit' then nullif($3::text, '') else s.default_level end as level,
+               greatest(g.grant_rank, $4::integer) as grant_rank
+    ) x
+where s.parent_id = $5::text
+  and (s.position, s.id) > ($6::numeric, $7::text collate "C")
+  and access_rank($8, x.level, x.grant_rank) > 0
+order by s.position, s.id
+limit $9
 `
 
-type SpaceForUserParams struct {
-	SpaceID string
-	UserID  string
+type ListSpacesInCollectionParams struct {
+	UserID         string
+	OrganizationID string
+	Level          string
+	GrantRank      int32
+	CollectionID   string
+	AfterPosition  string
+	After          string
+	Role           *string
+	PageSize       int32
 }
 
-type SpaceForUserRow struct {
-	Space Space
-	Role  *string
+type ListSpacesInCollectionRow struct {
+	Space     Space
+	Level     string
+	GrantRank int32
 }
 
-// The space with the user's role in its organization; no row for a foreign or unknown space.
-func (q *Queries) SpaceForUser(ctx context.Context, arg SpaceForUserParams) (SpaceForUserRow, error) {
-	row := q.db.QueryRow(ctx, spaceForUser, arg.SpaceID, arg.UserID)
-	var i SpaceForUserRow
+// Index: spaces_parent (parent_id, position, id).
+// Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
+func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCollectionParams) ([]ListSpacesInCollectionRow, error) {
+	rows, err := q.db.Query(ctx, listSpacesInCollection,
+		arg.UserID,
+		arg.OrganizationID,
+		arg.Level,
+		arg.GrantRank,
+		arg.CollectionID,
+		arg.AfterPosition,
+		arg.After,
+		arg.Role,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListSpacesInCollectionRow{}
+	for rows.Next() {
+		var i ListSpacesInCollectionRow
+		if err := rows.Scan(
+			&i.Space.ID,
+			&i.Space.OrganizationID,
+			&i.Space.Title,
+			&i.Space.Emoji,
+			&i.Space.Visibility,
+			&i.Space.EditMode,
+			&i.Space.Language,
+			&i.Space.DefaultLevel,
+			&i.Space.Revision,
+			&i.Space.CreatedAt,
+			&i.Space.UpdatedAt,
+			&i.Space.ParentID,
+			&i.Space.Position,
+			&i.Space.Icon,
+			&i.Space.MergeRules,
+			&i.Space.OpenComments,
+			&i.Space.ChangeRequests,
+			&i.Space.ChangeRequestsOpen,
+			&i.Space.ChangeRequestsDraft,
+			&i.Space.ChangeRequestNumber,
+			&i.Level,
+			&i.GrantRank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const spacesForUser = `-- name: SpacesForUser :many
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces_access($1, $2::text[]) a
+    join spaces s on s.id = a.content_id
+    join memberships m on m.organization_id = s.organization_id and m.user_id = $1
+`
+
+type SpacesForUserParams struct {
+	UserID string
+	Ids    []string
+}
+
+type SpacesForUserRow struct {
+	Space     Space
+	Role      *string
+	Level     string
+	GrantRank int32
+}
+
+// Spaces with what decides about the user's access to them; no row for a foreign or unknown space.
+func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([]SpacesForUserRow, error) {
+	rows, err := q.db.Query(ctx, spacesForUser, arg.UserID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SpacesForUserRow{}
+	for rows.Next() {
+		var i SpacesForUserRow
+		if err := rows.Scan(
+			&i.Space.ID,
+			&i.Space.OrganizationID,
+			&i.Space.Title,
+			&i.Space.Emoji,
+			&i.Space.Visibility,
+			&i.Space.EditMode,
+			&i.Space.Language,
+			&i.Space.DefaultLevel,
+			&i.Space.Revision,
+			&i.Space.CreatedAt,
+			&i.Space.UpdatedAt,
+			&i.Space.ParentID,
+			&i.Space.Position,
+			&i.Space.Icon,
+			&i.Space.MergeRules,
+			&i.Space.OpenComments,
+			&i.Space.ChangeRequests,
+			&i.Space.ChangeRequestsOpen,
+			&i.Space.ChangeRequestsDraft,
+			&i.Space.ChangeRequestNumber,
+			&i.Role,
+			&i.Level,
+			&i.GrantRank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const updateSpace = `-- name: UpdateSpace :one
+update spaces set
+    title = coalesce($1, title),
+    emoji = coalesce($2, emoji),
+    icon = case when $3::boolean then $4 else icon end,
+    edit_mode = coalesce($5, edit_mode),
+    language = coalesce($6, language),
+    default_level = case when $7::boolean then $8 else default_level end,
+    merge_rules = coalesce($9, merge_rules),
+    updated_at = now()
+where id = $10
+returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number
+`
+
+type UpdateSpaceParams struct {
+	Title        *string
+	Emoji        *string
+	SetIcon      bool
+	Icon         *string
+	EditMode     *string
+	Language     *string
+	SetLevel     bool
+	DefaultLevel *string
+	MergeRules   []byte
+	ID           string
+}
+
+// Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space, error) {
+	row := q.db.QueryRow(ctx, updateSpace,
+		arg.Title,
+		arg.Emoji,
+		arg.SetIcon,
+		arg.Icon,
+		arg.EditMode,
+		arg.Language,
+		arg.SetLevel,
+		arg.DefaultLevel,
+		arg.MergeRules,
+		arg.ID,
+	)
+	var i Space
 	err := row.Scan(
-		&i.Space.ID,
-		&i.Space.OrganizationID,
-		&i.Space.Title,
-		&i.Space.Emoji,
-		&i.Space.Visibility,
-		&i.Space.EditMode,
-		&i.Space.Language,
-		&i.Space.DefaultLevel,
-		&i.Space.Revision,
-		&i.Space.CreatedAt,
-		&i.Space.UpdatedAt,
-		&i.Space.OpenComments,
-		&i.Space.ChangeRequests,
-		&i.Space.ChangeRequestsOpen,
-		&i.Space.ChangeRequestsDraft,
-		&i.Space.ChangeRequestNumber,
-		&i.Role,
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
 	)
 	return i, err
 }

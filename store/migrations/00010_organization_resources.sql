@@ -103,12 +103,15 @@ create table saml_providers (
     entity_id       text,
     certificate     text,
     sso_url         text,
+    -- The team and the role of those who log in by it for the first time.
+    default_team_id text collate "C" references teams (id) on delete set null,
     default_role    text check (default_role in ('admin', 'create', 'review', 'edit', 'comment', 'read')),
     active          boolean     not null generated always as
         (entity_id is not null and certificate is not null and sso_url is not null) stored,
     created_at      timestamptz not null default now()
 );
 create index saml_providers_organization on saml_providers (organization_id, id);
+create index saml_providers_team on saml_providers (default_team_id) where default_team_id is not null;
 create index saml_providers_active on saml_providers (organization_id, id) where active;
 
 -- A link that makes whoever follows it a member, or gives access to one space or collection.
@@ -118,11 +121,14 @@ create table link_invites (
     -- What it gives: a role in the organization, or a level on one piece of content. Null is a guest's.
     role            text check (role in ('admin', 'create', 'review', 'edit', 'comment', 'read')),
     space_id        text collate "C" references spaces (id) on delete cascade,
+    collection_id   text collate "C" references collections (id) on delete cascade,
     created_by      text collate "C" references users (id) on delete set null,
-    created_at      timestamptz not null default now()
+    created_at      timestamptz not null default now(),
+    check (num_nonnulls(space_id, collection_id) <= 1)
 );
-create index link_invites_organization on link_invites (organization_id, id) where space_id is null;
-create index link_invites_space on link_invites (space_id);
+create index link_invites_organization on link_invites (organization_id, id) where space_id is null and collection_id is null;
+create index link_invites_space on link_invites (space_id) where space_id is not null;
+create index link_invites_collection on link_invites (collection_id) where collection_id is not null;
 
 -- Links work until an organization turns them off. Nobody could turn them on before.
 alter table organizations alter column invite_links set default true;

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// collections are the operations on collections themselves; who has access to one is in collection_access.go.
+type collections struct {
+	store *store.Store
+	urls  links
+}
+
+func collectionOperations(h *collections) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/collections", ID: "listCollectionsInOrganizationById",
+			Tag: "collections", Doc: "List the collections of an organization that the caller may see.",
+			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/collections", ID: "createCollection", Tag: "collections",
+			Doc: "Create a collection, at the top or in another collection.",
+			// What it takes in the end depends on where the collection goes.
+			Scope: having(RightView, onOrganization), Status: http.StatusCreated,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/collections/{collectionId}", ID: "getCollectionById", Tag: "collections",
+			Doc: "Read a collection.", Scope: having(RightView, onCollection), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/collections/{collectionId}", ID: "updateCollectionById", Tag: "collections",
+			Doc: "Change a collection.", Scope: having(RightAdmin, onCollection), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/collections/{collectionId}", ID: "deleteCollectionById", Tag: "collections",
+			Doc:   "Delete a collection; what is in it takes its place, and keeps the access that the collection gave.",
+			Scope: having(RightAdmin, onCollection).orAlreadyGone(), Status: http.StatusNoContent, Handler: handle(h.remove),
+		},
+		{
+			Method: http.MethodGet, Path: "/collections/{collectionId}/spaces", ID: "listSpacesInCollectionById",
+			Tag: "collections", Doc: "List the spaces directly in a collection that the caller may see, in their order.",
+			Scope: having(RightView, onCollection), Status: http.StatusOK, Handler: handle(h.listSpaces),
+		},
+		{
+			Method: http.MethodPost, Path: "/collections/{collectionId}/move", ID: "moveCollection", Tag: "collections",
+			Doc:   "Put a collection, with all that is in it, to another place in its organization.",
+			Scope: having(RightAdmin, onCollection), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.move),
+		},
+		{
+			Method: http.MethodPost, Path: "/collections/{collectionId}/transfer", ID: "transferCollection", Tag: "collections",
+			Doc:   "Give a collection, with all that is in it, to another organization.",
+			Scope: having(RightAdmin, onCollection), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.transfer),
+		},
+	}
+}
+
+func findCollection(ctx context.Context, f *frame, c *call) error {
+	id, ok := c.pathID("collectionId")
+	if !ok {
+		return schema.NotFound("collection")
+	}
+	access, err := f.store.Collection(ctx, c.Principal.UserID, id)
+	if err != nil {
+		return err
+	}
+	c.Collection = &access
+	c.Rights = contentRights(access.ContentAccess)
+	return nil
+}
+
+// requireParent asks for the right to create something in a collection of the scope's organization, or with nil at its top,
+// and gives what the caller has in there.
+func requireParent(ctx context.Context, c *Caller, st *store.Store, parent *string) (store.ContentAccess, error) {
+	if parent == nil {
+		top := store.ContentAccess{Role: c.Organization.Role, Level: schema.LevelInherit}
+		return top, c.Require(RightCreate, "organization")
+	}
+	unknown := schema.Invalid("parent", "names no collection of this organization")
+	if !schema.ValidID(*parent) {
+		return store.ContentAccess{}, unknown
+	}
+	in, err := st.Collection(ctx, c.Principal.UserID, *parent)
+	if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+		return store.ContentAccess{}, err
+	}
+	rights := contentRights(in.ContentAccess)
+	if err != nil || in.Collection.OrganizationID != c.Organization.Organization.ID || !rights.Has(RightView) {
+		return store.ContentAccess{}, unknown
+	}
+	return in.ContentAccess, rights.require(RightCreate, "collection")
+}
+
+// defaultCollectionTitle is the title of a collection that is created without one.
+const defaultCollectionTitle = "Untitled"
+
+type createCollectionRequest struct {
+	Body struct {
+		Title  *string `json:"title" rules:"len=..50"`
+		Parent *string `json:"parent"`
+	} `body:"json,optional"`
+}
+
+func (h *collections) create(ctx context.Context, c *Caller, r *createCollectionRequest) (schema.Collection, error) {
+	access, err := requireParent(ctx, c, h.store, r.Body.Parent)
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	row, err := h.store.CreateCollection(ctx, store.NewCollection{
+		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: or(r.Body.Title, defaultCollectionTitle),
+	})
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	// It inherits, so the caller has there what the caller has in the parent.
+	return h.urls.collectionResource(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
+}
+
+type listCollectionsRequest struct {
+	schema.PageRequest
+	Nested *bool `query:"nested" rules:"default=true"`
+}
+
+func (h *collections) list(
+	ctx context.Context, c *Caller, r *listCollectionsRequest,
+) (schema.List[schema.Collection], error) {
+	organization, nested := c.Organization.Organization.ID, or(r.Nested, true)
+	return listKeyed(fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
+			place, err := store.ParsePlace(after)
+			if err != nil {
+				return store.Page[store.CollectionAccess]{}, err
+			}
+			return h.store.ListCollections(ctx, c.viewer(), organization, nested, place, size)
+		},
+		h.urls.collectionResource, func(row store.CollectionAccess, _ schema.Collection) []string {
+			return []string{row.Collection.Position, row.Collection.ID}
+		})
+}
+
+func (h *collections) get(_ context.Context, c *Caller, _ *struct{}) (schema.Collection, error) {
+	return h.urls.collectionResource(*c.Collection), nil
+}
+
+type updateCollectionRequest struct {
+	Body struct {
+		Title        *string            `json:"title" rules:"len=..50"`
+		Description  *string            `json:"description" rules:"len=..100"`
+		DefaultLevel schema.Opt[string] `json:"defaultLevel" rules:"enum=level"`
+	} `body:"json"`
+}
+
+func (h *collections) update(ctx context.Context, c *Caller, r *updateCollectionRequest) (schema.Collection, error) {
+	_, err := h.store.UpdateCollection(ctx, c.Collection.Collection.ID, store.CollectionChange{
+		Title: r.Body.Title, Description: r.Body.Description, DefaultLevel: r.Body.DefaultLevel,
+	})
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	return h.read(ctx, c)
+}
+
+// read gives the collection of the scope again, after what may have changed the caller's own access to it. Whoever gave the
+// own access away is told so by the permissions, once, and does not find the collection afterwards.
+func (h *collections) read(ctx context.Context, c *Caller) (schema.Collection, error) {
+	access, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	return h.urls.collectionResource(access), nil
+}
+
+func (h *collections) remove(ctx context.Context, c *Caller, _ *struct{}) (NoContent, error) {
+	return NoContent{}, h.store.DeleteCollection(ctx, c.Collection.Collection.OrganizationID, c.Collection.Collection.ID)
+}
+
+type pageOnlyRequest struct {
+	schema.PageRequest
+}
+
+func (h *collections) listSpaces(ctx context.Context, c *Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
+	return listKeyed("spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
+			place, err := store.ParsePlace(after)
+			if err != nil {
+				return store.Page[store.SpaceAccess]{}, err
+			}
+			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
+		},
+		h.urls.spaceResource, func(row store.SpaceAccess, _ schema.Space) []string {
+			return []string{row.Space.Position, row.Space.ID}
+		})
+}
+
+// collectionResource shows a collection as the member sees it whose access was read with it.
+func (l links) collectionResource(a store.CollectionAccess) schema.Collection {
+	row := a.Collection
+	return schema.Collection{
+		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
+		Parent: or(row.ParentID, ""), DefaultLevel: schema.Level(or(row.DefaultLevel, "")), URLs: l.collection(row.ID),
+		Permissions: collectionPermissions(contentRights(a.ContentAccess)),
+	}
+}

@@ -1,0 +1,21 @@
+package api
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func init() {
+	enums["mergeRules"] = []string{"rules", "none"}
+	enums["spaceMergeRules"] = []string{"inherit", "rules", "none"}
+	enums["mergeRule"] = slices.Sorted(maps.Keys(schema.MergeRuleKinds()))
+	enums["memberRole"] = schema.MemberRoles()
+	enums["memberSort"] = schema.MemberSorts()
+	enums["teamRole"] = schema.TeamRoles()
+	enums["pointerType"] = []string{"space", "collection"}
+	enums["contentTarget"] = []string{"site"}
+	patterns["subdomain"] = matching(`^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$`,
+		"must be 3 to 32 lowercase letters, digits and hyphens, and start and end with a letter or digit")
+}

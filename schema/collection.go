@@ -1,0 +1,43 @@
+package schema
+
+// Collection groups spaces and other collections.
+type Collection struct {
+	Object       string                `json:"object"`
+	ID           string                `json:"id"`
+	Title        string                `json:"title"`
+	Description  string                `json:"description,omitempty"`
+	Organization string                `json:"organization"`
+	Parent       string                `json:"parent,omitempty"`
+	DefaultLevel Level                 `json:"defaultLevel"`
+	URLs         CollectionURLs        `json:"urls"`
+	Permissions  CollectionPermissions `json:"permissions"`
+}
+
+// CollectionURLs are the addresses of a collection.
+type CollectionURLs struct {
+	Location string `json:"location"`
+	App      string `json:"app"`
+}
+
+// CollectionPermissions say what the caller may do with a collection.
+type CollectionPermissions struct {
+	View            bool `json:"view"`
+	Admin           bool `json:"admin"`
+	ViewInviteLinks bool `json:"viewInviteLinks"`
+	Create          bool `json:"create"`
+}
+
+// Location is the address that a creation answers with.
+func (c Collection) Location() string { return c.URLs.Location }
+
+// UserPermission is a user with the role that the user has on a piece of content.
+type UserPermission struct {
+	Permission Role `json:"permission"`
+	User       User `json:"user"`
+}
+
+// TeamPermission is a team with the role that it was given on a piece of content.
+type TeamPermission struct {
+	Permission Role `json:"permission"`
+	Team       Team `json:"team"`
+}

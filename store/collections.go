@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Collection is a row of its table.
+type Collection = db.Collection
+
+// MaxNesting bounds how deep collections stand in each other. The recursive queries stop there.
+const MaxNesting = 16
+
+// CollectionAccess is a collection as a member of its organization sees it.
+type CollectionAccess struct {
+	Collection Collection
+	ContentAccess
+	// Path leads from the collection itself up to the top. Lists leave it out.
+	Path []string
+}
+
+// NewCollection is what a collection is made of. ParentID is nil at the top.
+type NewCollection struct {
+	OrganizationID string
+	ParentID       *string
+	Title          string
+}
+
+// CreateCollection adds a collection behind everything else in its parent. The parent must be of the same organization.
+func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) (Collection, error) {
+	var row Collection
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		position, err := takePlace(ctx, q, collection.OrganizationID, collection.ParentID, 1)
+		if err != nil {
+			return err
+		}
+		row, err = q.InsertCollection(ctx, db.InsertCollectionParams{
+			ID: schema.NewID(), OrganizationID: collection.OrganizationID, ParentID: collection.ParentID,
+			Title: collection.Title, Position: position,
+		})
+		return interpret(err, "collection")
+	})
+	return row, err
+}
+
+// Collection reads a collection of an organization that the user is in; any other is not found.
+func (s *Store) Collection(ctx context.Context, userID, collectionID string) (CollectionAccess, error) {
+	row, err := s.queries.CollectionForUser(ctx, db.CollectionForUserParams{CollectionID: collectionID, UserID: userID})
+	if err != nil {
+		return CollectionAccess{}, interpret(err, "collection")
+	}
+	return CollectionAccess{
+		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank), Path: row.Path,
+	}, nil
+}
+
+// ListCollections lists the collections of an organization that the viewer may see, by position and id; those at the top
+// alone unless nested.
+func (s *Store) ListCollections(
+	ctx context.Context, viewer Viewer, organizationID string, nested bool, after Place, size int,
+) (Page[CollectionAccess], error) {
+	role := viewer.Role.Nullable()
+	total, err := s.queries.CountCollections(ctx, db.CountCollectionsParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
+	})
+	if err != nil {
+		return Page[CollectionAccess]{}, interpret(err, "collections")
+	}
+	rows, err := s.queries.ListCollections(ctx, db.ListCollectionsParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
+		AfterPosition: after.position(), After: after.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[CollectionAccess]{}, interpret(err, "collections")
+	}
+	collections := make([]CollectionAccess, len(rows))
+	for i, row := range rows {
+		collections[i] = CollectionAccess{Collection: row.Collection, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(collections, size, total), nil
+}
+
+// CollectionChange says what to change; what is nil or not set stays.
+type CollectionChange struct {
+	Title        *string
+	Description  *string
+	DefaultLevel schema.Opt[string]
+}
+
+// UpdateCollection changes a collection's own members.
+func (s *Store) UpdateCollection(ctx context.Context, id string, change CollectionChange) (Collection, error) {
+	row, err := s.queries.UpdateCollection(ctx, db.UpdateCollectionParams{
+		ID: id, Title: change.Title, Description: change.Description,
+		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
+	})
+	return row, interpret(err, "collection")
+}
+
+// DeleteCollection removes a collection, and nothing that is in it: its content takes its place in the order of its parent,
+// with its level and its grants, so that nobody's access changes. What is gone already stays gone.
+func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := lockCollection(ctx, q, organizationID, id)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		siblings, err := siblingsOf(ctx, q, organizationID, row.ParentID)
+		if err != nil {
+			return err
+		}
+		least, most := siblings.around(id)
+		if err := q.LiftGrants(ctx, id); err != nil {
+			return interpret(err, "grant")
+		}
+		if err := q.RaiseLiftedGrants(ctx, id); err != nil {
+			return interpret(err, "grant")
+		}
+		err = q.LiftContent(ctx, db.LiftContentParams{
+			ID: id, ParentID: row.ParentID, Level: row.DefaultLevel, Least: least, Most: most,
+		})
+		if err != nil {
+			return interpret(err, "collection")
+		}
+		if err := q.DeleteCollection(ctx, id); err != nil {
+			return interpret(err, "collection")
+		}
+		return keepShort(ctx, q, organizationID, row.ParentID, &least, most)
+	})
+}
+
+// lockCollection holds the organization's structure as it is and reads a collection in it.
+func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
+	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
+		return Collection{}, interpret(err, "organization")
+	}
+	row, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
+	return row, interpret(err, "collection")
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// MemberRow is a user in an organization, with the member's numbers.
+type MemberRow struct {
+	Membership db.Membership
+	User       User
+	Teams      int64
+	Spaces     int64
+}
+
+// Member reads one member of an organization.
+func (s *Store) Member(ctx context.Context, organizationID, userID string) (MemberRow, error) {
+	row, err := s.queries.Member(ctx, db.MemberParams{OrganizationID: organizationID, UserID: userID})
+	if err != nil {
+		return MemberRow{}, interpret(err, "member")
+	}
+	rows, err := s.memberRows(ctx, organizationID, []MemberRow{{Membership: row.Membership, User: row.User}})
+	if err != nil {
+		return MemberRow{}, err
+	}
+	return rows[0], nil
+}
+
+// memberRows adds the numbers of a page of members.
+func (s *Store) memberRows(ctx context.Context, organizationID string, rows []MemberRow) ([]MemberRow, error) {
+	if len(rows) == 0 {
+		return rows, nil
+	}
+	index := make(map[string]int, len(rows))
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.User.ID
+		index[ids[i]] = i
+	}
+	numbers, err := s.queries.MemberNumbers(ctx, db.MemberNumbersParams{OrganizationID: organizationID, Users: ids})
+	if err != nil {
+		return nil, interpret(err, "members")
+	}
+	for _, n := range numbers {
+		row := &rows[index[n.UserID]]
+		row.Teams, row.Spaces = n.Teams, n.Spaces
+	}
+	return rows, nil
+}
+
+// MemberFilter narrows and sorts a list of members; nil members let everybody through.
+type MemberFilter struct {
+	// Role is a role's name or "guest".
+	Role   *string
+	Search *string
+	// BySeen sorts by when they were last seen, not by when they joined.
+	BySeen    bool
+	Ascending bool
+}
+
+// MemberPlace is where a member stands in a list: the time that it is sorted by, and the user's id.
+type MemberPlace struct {
+	At time.Time
+	ID string
+}
+
+// Keys are the place as sort keys of a page token.
+func (p MemberPlace) Keys() []string {
+	return []string{strconv.FormatInt(p.At.UnixMicro(), 10), p.ID}
+}
+
+// ParseMemberPlace reads them back.
+func ParseMemberPlace(keys []string) (*MemberPlace, error) {
+	if keys == nil {
+		return nil, nil
+	}
+	micros, err := strconv.ParseInt(keys[0], 10, 64)
+	// Years beyond those of RFC 3339 are no times of ours, and Postgres may not know them.
+	if at := time.UnixMicro(micros); err == nil && at.Year() > 0 && at.Year() < 10000 {
+		return &MemberPlace{At: at, ID: keys[1]}, nil
+	}
+	return nil, schema.Invalid("page", "is not a page of this list")
+}
+
+// Place gives the place of a member in a list that is sorted so. Who was never seen stands where the times begin.
+func (f MemberFilter) Place(row MemberRow) MemberPlace {
+	at := row.Membership.JoinedAt
+	if f.BySeen {
+		at = time.Unix(0, 0)
+		if row.Membership.LastSeenAt != nil {
+			at = *row.Membership.LastSeenAt
+		}
+	}
+	return MemberPlace{At: at, ID: row.User.ID}
+}
+
+// ListMembers lists the members of an organization; after is nil for the first page.
+func (s *Store) ListMembers(
+	ctx context.Context, organizationID string, filter MemberFilter, after *MemberPlace, size int,
+) (Page[MemberRow], error) {
+	total, err := s.queries.CountMembers(ctx, db.CountMembersParams{
+		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search,
+	})
+	if err != nil {
+		return Page[MemberRow]{}, interpret(err, "members")
+	}
+	rows, err := s.listMembers(ctx, organizationID, filter, after, size)
+	if err != nil {
+		return Page[MemberRow]{}, interpret(err, "members")
+	}
+	if rows, err = s.memberRows(ctx, organizationID, rows); err != nil {
+		return Page[MemberRow]{}, err
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// listMembers picks the query whose order is asked for: each has an index that gives it.
+func (s *Store) listMembers(
+	ctx context.Context, organizationID string, filter MemberFilter, after *MemberPlace, size int,
+) ([]MemberRow, error) {
+	from := db.ListMembersByJoinedParams{
+		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, PageSize: pageSize(size),
+	}
+	switch {
+	case after != nil:
+		from.AfterTime, from.After = after.At, after.ID
+	case filter.Ascending:
+		from.AfterTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	default:
+		from.AfterTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	}
+	switch {
+	case filter.BySeen && filter.Ascending:
+		return memberRowsOf(s.queries.ListMembersBySeen(ctx, db.ListMembersBySeenParams(from)))
+	case filter.BySeen:
+		return memberRowsOf(s.queries.ListMembersBySeenDown(ctx, db.ListMembersBySeenDownParams(from)))
+	case filter.Ascending:
+		return memberRowsOf(s.queries.ListMembersByJoined(ctx, from))
+	default:
+		return memberRowsOf(s.queries.ListMembersByJoinedDown(ctx, db.ListMembersByJoinedDownParams(from)))
+	}
+}
+
+// memberRowsOf takes the rows of any of the four queries: they have the same columns.
+func memberRowsOf[Row interface {
+	db.ListMembersByJoinedRow | db.ListMembersByJoinedDownRow | db.ListMembersBySeenRow | db.ListMembersBySeenDownRow
+}](rows []Row, err error) ([]MemberRow, error) {
+	members := make([]MemberRow, len(rows))
+	for i, row := range rows {
+		same := db.ListMembersByJoinedRow(row)
+		members[i] = MemberRow{Membership: same.Membership, User: same.User}
+	}
+	return members, err
+}
+
+// ChangeMemberRole changes the role of a member. An organization keeps at least one admin.
+func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		// Two admins who lower each other at once must not both succeed.
+		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
+			return interpret(err, "organization")
+		}
+		member, err := q.Member(ctx, db.MemberParams{OrganizationID: organizationID, UserID: userID})
+		if err != nil {
+			return interpret(err, "member")
+		}
+		if schema.RoleFromNullable(member.Membership.Role) == schema.RoleAdmin && role != schema.RoleAdmin {
+			other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
+			if err != nil {
+				return interpret(err, "member")
+			}
+			if !other {
+				return schema.Conflict("the organization would be left without an admin")
+			}
+		}
+		_, err = q.SetMemberRole(ctx, db.SetMemberRoleParams{
+			OrganizationID: organizationID, UserID: userID, Role: role.Nullable(),
+		})
+		return interpret(err, "member")
+	})
+}
+
+// SeeMember notes that a member was there.
+func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at time.Time) error {
+	err := s.queries.SeeMember(ctx, db.SeeMemberParams{OrganizationID: organizationID, UserID: userID, SeenAt: at})
+	return interpret(err, "member")
+}
+
+// JoinOrganization puts a user into an organization that is open to the domain of the user's e-mail address. Whether there is
+// no such organization or it is not open to the user, is the same to the user.
+func (s *Store) JoinOrganization(ctx context.Context, organizationID, userID string) error {
+	member, err := s.queries.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
+	if err == nil && !member {
+		err = schema.NotFound("organization")
+	}
+	return interpret(err, "membership")
+}
+
+// MembersAmong says which of these users are in an organization.
+func (s *Store) MembersAmong(ctx context.Context, organizationID string, users []string) (map[string]bool, error) {
+	rows, err := s.queries.MembersAmong(ctx, db.MembersAmongParams{OrganizationID: organizationID, Users: distinct(users)})
+	if err != nil {
+		return nil, interpret(err, "members")
+	}
+	members := make(map[string]bool, len(rows))
+	for _, id := range rows {
+		members[id] = true
+	}
+	return members, nil
+}

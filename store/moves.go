@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Neighbor is a space or a collection that something is placed next to. Field is how the request called it.
+type Neighbor struct {
+	Type  string // "space" or "collection".
+	ID    string
+	Field string
+}
+
+// Move says where a collection goes. Without SetParent it stays in its parent; without neighbors it becomes the last there.
+type Move struct {
+	SetParent bool
+	// ParentID is nil for the top. It must be of the same organization.
+	ParentID *string
+	Before   *Neighbor
+	After    *Neighbor
+}
+
+// MoveCollection puts a collection, with all that is in it, to another place in its organization.
+func (s *Store) MoveCollection(ctx context.Context, organizationID, id string, move Move) (Collection, error) {
+	var row Collection
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		was, err := lockCollection(ctx, q, organizationID, id)
+		if err != nil {
+			return err
+		}
+		parent := was.ParentID
+		if move.SetParent {
+			parent = move.ParentID
+		}
+		if parent != nil {
+			if err := checkParent(ctx, q, organizationID, id, *parent); err != nil {
+				return err
+			}
+		}
+		row, err = place(ctx, q, was, parent, move)
+		return err
+	})
+	return row, err
+}
+
+// checkParent refuses circles and collections that would stand too deep.
+func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentID string) error {
+	path, err := collectionPath(ctx, q, organizationID, parentID)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(path, id) {
+		return schema.Invalid("parent", "is the collection itself or stands in it")
+	}
+	_, height, err := collectionTree(ctx, q, id)
+	if err != nil {
+		return err
+	}
+	return checkNesting(len(path) + height)
+}
+
+// collectionTree gives a collection with those in it, and of how many levels they are.
+func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
+	rows, err := q.CollectionTree(ctx, id)
+	if err != nil {
+		return nil, 0, interpret(err, "collection")
+	}
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+		height = max(height, int(row.Depth))
+	}
+	return ids, height, nil
+}
+
+// place puts a collection between its new neighbors.
+func place(ctx context.Context, q *db.Queries, was Collection, parent *string, move Move) (Collection, error) {
+	others, err := siblingsOf(ctx, q, was.OrganizationID, parent)
+	if err != nil {
+		return Collection{}, err
+	}
+	stays := samePlace(parent, was.ParentID)
+	from := -1
+	if stays {
+		from = others.index("collection", was.ID)
+		others = slices.Delete(others, from, from+1)
+	}
+	to, err := others.target(move)
+	if err != nil {
+		return Collection{}, err
+	}
+	if to == from {
+		return Collection{}, schema.Conflict("the collection is there already")
+	}
+	least, most := others.gap(to)
+	row, err := q.PlaceCollection(ctx, db.PlaceCollectionParams{ID: was.ID, ParentID: parent, Least: least, Most: most})
+	if err != nil {
+		return Collection{}, interpret(err, "collection")
+	}
+	return row, keepShort(ctx, q, was.OrganizationID, parent, &row.Position)
+}
+
+func samePlace(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// target gives the index that the moved collection gets among the others.
+func (s siblings) target(move Move) (int, error) {
+	to := len(s)
+	if move.After != nil {
+		i := s.index(move.After.Type, move.After.ID)
+		if i < 0 {
+			return 0, schema.Invalid(move.After.Field, "names nothing that stands beside the place")
+		}
+		to = i + 1
+	}
+	if move.Before != nil {
+		i := s.index(move.Before.Type, move.Before.ID)
+		if i < 0 {
+			return 0, schema.Invalid(move.Before.Field, "names nothing that stands beside the place")
+		}
+		if move.After != nil && i != to {
+			return 0, schema.Invalid(move.Before.Field, "does not follow what position.after names")
+		}
+		to = i
+	}
+	return to, nil
+}
+
+// TransferCollection gives a collection, with all that is in it, to another organization, where it becomes the last at the
+// top. What was given to people who are not in that organization, and to teams, is taken away; the user who does it keeps
+// the right to administer it.
+func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
+	var row Collection
+	if from == to {
+		return row, schema.Conflict("the collection is in this organization already")
+	}
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		// Both at once, in the order of their ids, so that two transfers do not wait for each other.
+		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
+			return interpret(err, "organization")
+		}
+		was, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: from})
+		if err != nil {
+			return interpret(err, "collection")
+		}
+		if was.ParentID != nil {
+			return schema.PreconditionFailed("the collection stands in another one: move it to the top first")
+		}
+		row, err = transfer(ctx, q, id, to, userID)
+		return err
+	})
+	return row, err
+}
+
+func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collection, error) {
+	collections, _, err := collectionTree(ctx, q, id)
+	if err != nil {
+		return Collection{}, err
+	}
+	spaces, err := q.LockSpacesIn(ctx, collections)
+	if err != nil {
+		return Collection{}, interpret(err, "space")
+	}
+	published, err := q.SpacesArePublished(ctx, spaces)
+	if err != nil {
+		return Collection{}, interpret(err, "space")
+	}
+	if published {
+		return Collection{}, schema.PreconditionFailed("a space in the collection is part of a site of this organization")
+	}
+	if err := q.DropForeignGrants(ctx, db.DropForeignGrantsParams{
+		Collections: collections, Spaces: spaces, OrganizationID: to,
+	}); err != nil {
+		return Collection{}, interpret(err, "grant")
+	}
+	position, err := q.LastPosition(ctx, db.LastPositionParams{OrganizationID: to})
+	if err != nil {
+		return Collection{}, interpret(err, "organization")
+	}
+	row, err := q.TransferCollection(ctx, db.TransferCollectionParams{ID: id, OrganizationID: to, Position: position})
+	if err != nil {
+		return Collection{}, interpret(err, "collection")
+	}
+	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return Collection{}, interpret(err, "change request")
+	}
+	if err := q.TransferGrants(ctx, db.TransferGrantsParams{
+		OrganizationID: to, Collections: collections, Spaces: spaces,
+	}); err != nil {
+		return Collection{}, interpret(err, "grant")
+	}
+	_, err = q.InsertGrants(ctx, db.InsertGrantsParams{
+		OrganizationID: to, CollectionID: &id, Users: []string{userID}, Teams: []string{}, Role: string(schema.RoleAdmin),
+	})
+	return row, interpret(err, "grant")
+}

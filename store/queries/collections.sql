@@ -1,0 +1,218 @@
+-- name: LockOrganization :one
+-- Whatever changes what stands where in an organization holds this lock: two moves at once could otherwise make a circle, or put two
+-- things in one place.
+select id from organizations where id = $1 for no key update;
+
+-- name: LockOrganizations :many
+select id from organizations where id = any(sqlc.arg(ids)::text[]) order by id for no key update;
+
+-- name: CollectionForUser :one
+-- The collection with what decides about the user's access to it; no row for a foreign or unknown one. The path leads from the
+-- collection up to the top.
+with recursive path as (
+    select c.id, c.parent_id, c.default_level as level, array[c.id] as ids
+    from collections c
+    where c.id = sqlc.arg(collection_id)
+    union all
+    select p.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end, p.ids || c.id
+    from path p join collections c on c.id = p.parent_id
+    where cardinality(p.ids) < 16
+)
+select sqlc.embed(c), m.role, coalesce(p.level, '')::text as level, p.ids::text[] as path,
+       coalesce((
+           select max(role_rank(g.role)) from grants g
+           where g.collection_id = any(p.ids)
+             and (g.user_id = m.user_id
+                  or g.team_id = any(array(select t.team_id from team_members t where t.user_id = sqlc.arg(user_id))))
+       ), 0)::integer as grant_rank
+from path p
+    join collections c on c.id = p.id
+    join memberships m on m.organization_id = c.organization_id and m.user_id = sqlc.arg(user_id)
+where p.parent_id is null;
+
+-- name: ListCollections :many
+-- Index: collections_order (organization_id, position, id).
+-- Those that the user may see. Within each parent they come in its order.
+select sqlc.embed(c), coalesce(a.level, '')::text as level, a.grant_rank
+from collections c join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = c.id
+where c.organization_id = sqlc.arg(organization_id)
+  and (c.position, c.id) > (sqlc.arg(after_position)::numeric, sqlc.arg(after)::text collate "C")
+  and access_rank(sqlc.narg(role), a.level, a.grant_rank) > 0
+  and (sqlc.arg(nested)::boolean or c.parent_id is null)
+order by c.position, c.id
+limit sqlc.arg(page_size);
+
+-- name: CountCollections :one
+-- Index: collections_order.
+select count(*)
+from collections c join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = c.id
+where c.organization_id = sqlc.arg(organization_id)
+  and access_rank(sqlc.narg(role), a.level, a.grant_rank) > 0
+  and (sqlc.arg(nested)::boolean or c.parent_id is null);
+
+-- name: InsertCollection :one
+insert into collections (id, organization_id, parent_id, title, position)
+values ($1, $2, $3, $4, sqlc.arg(position)::numeric) returning *;
+
+-- name: UpdateCollection :one
+-- Null leaves a member as it is; the level, for which null means something, is set only if set_level.
+update collections set
+    title = coalesce(sqlc.narg(title), title),
+    description = coalesce(sqlc.narg(description), description),
+    default_level = case when sqlc.arg(set_level)::boolean then sqlc.narg(default_level) else default_level end
+where id = sqlc.arg(id)
+returning *;
+
+-- name: CollectionInOrganization :one
+select * from collections where id = $1 and organization_id = $2;
+
+-- name: CollectionPath :many
+-- The collection and those above it, from the inside out.
+with recursive path as (
+    select c.id, c.parent_id, 1 as depth from collections c where c.id = sqlc.arg(id)
+    union all
+    select c.id, c.parent_id, p.depth + 1 from path p join collections c on c.id = p.parent_id where p.depth < 16
+)
+select id from path order by depth;
+
+-- name: CollectionTree :many
+-- The collection and those in it, with how far down they are.
+with recursive tree as (
+    select c.id, 1 as depth from collections c where c.id = sqlc.arg(id)
+    union all
+    select c.id, t.depth + 1 from tree t join collections c on c.parent_id = t.id where t.depth < 16
+)
+select id, depth::integer as depth from tree;
+
+-- name: Siblings :many
+-- What stands in one collection, or with null at the top, in its order.
+select k.type::text as type, k.id::text as id, trim_scale(k.position)::text as position
+from (
+    select 'collection' as type, c.id, c.position from collections c
+    where c.organization_id = sqlc.arg(organization_id)
+      and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))
+    union all
+    select 'space', s.id, s.position from spaces s
+    where s.organization_id = sqlc.arg(organization_id)
+      and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))
+) k
+order by k.position, k.id;
+
+-- name: LastPosition :one
+-- A position behind all that stands in one collection, or with null at the top.
+select (floor(greatest(
+    (select max(c.position) from collections c where c.organization_id = sqlc.arg(organization_id)
+        and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))),
+    (select max(s.position) from spaces s where s.organization_id = sqlc.arg(organization_id)
+        and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))),
+    0)) + 1)::text as position;
+
+-- name: NumberSiblings :exec
+-- Gives what stands in one place whole numbers again. Its order stays.
+with kids as (
+    select k.id, row_number() over (order by k.position, k.id) as n
+    from (
+        select c.id, c.position from collections c
+        where c.organization_id = sqlc.arg(organization_id)
+          and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))
+        union all
+        select s.id, s.position from spaces s
+        where s.organization_id = sqlc.arg(organization_id)
+          and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))
+    ) k
+), numbered as (
+    update spaces s set position = k.n from kids k where k.id = s.id
+)
+update collections c set position = k.n from kids k where k.id = c.id;
+
+-- name: PlaceCollection :one
+-- Puts it between two positions; null stands for the end on that side.
+update collections set
+    parent_id = sqlc.narg(parent_id),
+    position = trim_scale(case
+        when sqlc.narg(least)::numeric is null and sqlc.narg(most)::numeric is null then 1
+        when sqlc.narg(most)::numeric is null then floor(sqlc.narg(least)::numeric) + 1
+        when sqlc.narg(least)::numeric is null then ceil(sqlc.narg(most)::numeric) - 1
+        else (sqlc.narg(least)::numeric + sqlc.narg(most)::numeric) * 0.5
+    end)
+where id = sqlc.arg(id)
+returning *;
+
+-- name: LiftContent :exec
+-- Puts what is in a collection into the place of the collection itself, whose level it keeps.
+with kids as (
+    select k.id, trim_scale(g.least + (g.most - g.least)
+               * row_number() over (order by k.position, k.id) / (count(*) over () + 1)) as position
+    from (
+        select c.id, c.position from collections c where c.parent_id = sqlc.arg(id)::text
+        union all
+        select s.id, s.position from spaces s where s.parent_id = sqlc.arg(id)::text
+    ) k
+    cross join (
+        select sqlc.arg(least)::numeric as least, coalesce(sqlc.narg(most)::numeric, sqlc.arg(least)::numeric + 1) as most
+    ) g
+), spaces_up as (
+    update spaces s set
+        parent_id = sqlc.narg(parent_id),
+        position = k.position,
+        default_level = case when s.default_level = 'inherit' then sqlc.narg(level) else s.default_level end
+    from kids k where k.id = s.id
+)
+update collections c set
+    parent_id = sqlc.narg(parent_id),
+    position = k.position,
+    default_level = case when c.default_level = 'inherit' then sqlc.narg(level) else c.default_level end
+from kids k where k.id = c.id;
+
+-- name: LiftGrants :exec
+-- Gives on everything directly in a collection what was given on the collection.
+insert into grants (organization_id, collection_id, space_id, user_id, team_id, role)
+select g.organization_id, k.collection_id, k.space_id, g.user_id, g.team_id, g.role
+from grants g cross join (
+    select c.id as collection_id, null::text as space_id from collections c where c.parent_id = sqlc.arg(id)::text
+    union all
+    select null, s.id from spaces s where s.parent_id = sqlc.arg(id)::text
+) k
+where g.collection_id = sqlc.arg(id)::text
+on conflict do nothing;
+
+-- name: RaiseLiftedGrants :exec
+-- The grants that LiftGrants found in place are raised to those of the collection.
+update grants own set role = above.role
+from grants above
+where above.collection_id = sqlc.arg(id)::text
+  and (own.collection_id in (select c.id from collections c where c.parent_id = sqlc.arg(id)::text)
+       or own.space_id in (select s.id from spaces s where s.parent_id = sqlc.arg(id)::text))
+  and (own.user_id = above.user_id or own.team_id = above.team_id)
+  and role_rank(own.role) < role_rank(above.role);
+
+-- name: DeleteCollection :exec
+delete from collections where id = $1;
+
+-- name: SpacesArePublished :one
+select exists (select 1 from site_spaces l where l.space_id = any(sqlc.arg(spaces)::text[]));
+
+-- name: LockSpacesIn :many
+-- Until the transaction ends, none of them becomes a part of a site.
+select id from spaces where parent_id = any(sqlc.arg(collections)::text[]) order by id for update;
+
+-- name: TransferCollection :one
+-- The collections and spaces in it follow by their foreign keys.
+update collections set organization_id = sqlc.arg(organization_id), parent_id = null, position = sqlc.arg(position)::numeric
+where id = sqlc.arg(id)
+returning *;
+
+-- name: TransferChangeRequests :exec
+update change_requests set organization_id = sqlc.arg(organization_id) where space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: DropForeignGrants :exec
+-- Takes away what was given to those who are not in the organization.
+delete from grants g
+where (g.collection_id = any(sqlc.arg(collections)::text[]) or g.space_id = any(sqlc.arg(spaces)::text[]))
+  and not exists (
+      select 1 from memberships m where m.user_id = g.user_id and m.organization_id = sqlc.arg(organization_id)
+  );
+
+-- name: TransferGrants :exec
+update grants set organization_id = sqlc.arg(organization_id)
+where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);

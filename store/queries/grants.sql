@@ -1,0 +1,90 @@
+-- name: InsertGrants :execrows
+-- Gives access to those of the users and teams who are in the organization, or changes what they have.
+insert into grants (organization_id, collection_id, space_id, user_id, team_id, role)
+select sqlc.arg(organization_id), sqlc.narg(collection_id), sqlc.narg(space_id), x.user_id, x.team_id, sqlc.arg(role)
+from (
+    select m.user_id, null::text as team_id from memberships m
+    where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[])
+    union all
+    select null, t.id from teams t
+    where t.organization_id = sqlc.arg(organization_id) and t.id = any(sqlc.arg(teams)::text[])
+) x
+on conflict (collection_id, space_id, user_id, team_id) do update set role = excluded.role;
+
+-- name: DeleteGrants :execrows
+delete from grants
+where (collection_id = sqlc.narg(collection_id)::text or space_id = sqlc.narg(space_id)::text)
+  and (user_id = any(sqlc.arg(users)::text[]) or team_id = any(sqlc.arg(teams)::text[]));
+
+-- name: KnownSubjects :one
+-- How many of these users and teams are in an organization.
+select (select count(*) from memberships m where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]))
+     + (select count(*) from teams t where t.organization_id = sqlc.arg(organization_id) and t.id = any(sqlc.arg(teams)::text[])) as known;
+
+-- name: ListCollectionUsers :many
+-- Index: grants_once (collection_id, space_id, user_id, team_id).
+select sqlc.embed(u), g.role
+from grants g join users u on u.id = g.user_id
+where g.collection_id = sqlc.arg(collection_id)::text and g.space_id is null and g.user_id > sqlc.arg(after)::text collate "C"
+order by g.user_id
+limit sqlc.arg(page_size);
+
+-- name: CountCollectionUsers :one
+-- Index: grants_once.
+select count(*) from grants
+where collection_id = sqlc.arg(collection_id)::text and space_id is null and user_id is not null;
+
+-- name: ListCollectionTeams :many
+-- Index: grants_collection_team (collection_id, team_id).
+select sqlc.embed(t), g.role
+from grants g join teams t on t.id = g.team_id
+where g.collection_id = sqlc.arg(collection_id)::text and g.team_id > sqlc.arg(after)::text collate "C"
+order by g.team_id
+limit sqlc.arg(page_size);
+
+-- name: CountCollectionTeams :one
+-- Index: grants_collection_team.
+select count(*) from grants where collection_id = sqlc.arg(collection_id)::text and team_id is not null;
+
+-- name: ListCollectionAccess :many
+-- Index: memberships_organization (organization_id, user_id).
+-- Everybody in the organization who has access to a collection, with the rank of the role there. The path leads from the collection to
+-- the top, the level is the one that holds there.
+with given as (
+    select x.user_id, max(x.rank) as rank
+    from (
+        select g.user_id, role_rank(g.role) as rank from grants g
+        where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id is not null
+        union all
+        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
+        where g.collection_id = any(sqlc.arg(path)::text[])
+    ) x
+    group by x.user_id
+)
+select sqlc.embed(u), access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0))::integer as rank
+from memberships m
+    join users u on u.id = m.user_id
+    left join given g on g.user_id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and m.user_id > sqlc.arg(after)::text collate "C"
+  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0)) between sqlc.arg(least)::integer and sqlc.arg(most)::integer
+order by m.user_id
+limit sqlc.arg(page_size);
+
+-- name: CountCollectionAccess :one
+-- Index: memberships_organization.
+with given as (
+    select x.user_id, max(x.rank) as rank
+    from (
+        select g.user_id, role_rank(g.role) as rank from grants g
+        where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id is not null
+        union all
+        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
+        where g.collection_id = any(sqlc.arg(path)::text[])
+    ) x
+    group by x.user_id
+)
+select count(*)
+from memberships m left join given g on g.user_id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0)) between sqlc.arg(least)::integer and sqlc.arg(most)::integer;

@@ -1,0 +1,132 @@
+-- name: Member :one
+select sqlc.embed(m), sqlc.embed(u)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = $1 and m.user_id = $2;
+
+-- name: ListMembersByJoined :many
+-- Index: memberships_joined (organization_id, joined_at, user_id).
+select sqlc.embed(m), sqlc.embed(u)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and (m.joined_at, m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
+  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
+order by m.joined_at, m.user_id
+limit sqlc.arg(page_size);
+
+-- name: ListMembersByJoinedDown :many
+-- Index: memberships_joined (organization_id, joined_at, user_id).
+select sqlc.embed(m), sqlc.embed(u)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and (m.joined_at, m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
+  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
+order by m.joined_at desc, m.user_id desc
+limit sqlc.arg(page_size);
+
+-- name: ListMembersBySeen :many
+-- Index: memberships_seen (organization_id, last seen, user_id).
+-- Who was never seen comes first.
+select sqlc.embed(m), sqlc.embed(u)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
+  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
+order by coalesce(m.last_seen_at, 'epoch'), m.user_id
+limit sqlc.arg(page_size);
+
+-- name: ListMembersBySeenDown :many
+-- Index: memberships_seen (organization_id, last seen, user_id).
+select sqlc.embed(m), sqlc.embed(u)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
+  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
+order by coalesce(m.last_seen_at, 'epoch') desc, m.user_id desc
+limit sqlc.arg(page_size);
+
+-- name: CountMembers :one
+-- Index: memberships_organization (organization_id, user_id).
+select count(*)
+from memberships m join users u on u.id = m.user_id
+where m.organization_id = sqlc.arg(organization_id)
+  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
+  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0);
+
+-- name: MemberNumbers :many
+-- How many teams these members are in, and how many spaces they have access to, by the rule of access_rank.
+with recursive given as (
+    select g.user_id, g.collection_id, g.space_id from grants g
+    where g.organization_id = sqlc.arg(organization_id) and g.user_id = any(sqlc.arg(users)::text[])
+    union
+    select t.user_id, g.collection_id, g.space_id
+    from team_members t join grants g on g.team_id = t.team_id
+    where t.organization_id = sqlc.arg(organization_id) and t.user_id = any(sqlc.arg(users)::text[])
+), reach as (
+    select g.user_id, g.collection_id as id from given g where g.collection_id is not null
+    union
+    select r.user_id, c.id from reach r join collections c on c.parent_id = r.id
+), mine as (
+    select r.user_id, s.id from reach r join spaces s on s.parent_id = r.id
+    union
+    select g.user_id, g.space_id from given g where g.space_id is not null
+), levels as (
+    select s.id, case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end as level
+    from spaces s left join collections_access('', sqlc.arg(organization_id)) a on a.content_id = s.parent_id
+    where s.organization_id = sqlc.arg(organization_id)
+)
+select m.user_id,
+       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
+       (case
+           when m.role = 'admin' then (select count(*) from levels)
+           when m.role is null then (select count(*) from mine x where x.user_id = m.user_id)
+           else (select count(*) from levels l where l.level is not null)
+              + (select count(*) from mine x join levels l on l.id = x.id where x.user_id = m.user_id and l.level is null)
+       end)::bigint as spaces
+from memberships m
+where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]);
+
+-- name: OtherAdmin :one
+select exists (
+    select 1 from memberships
+    where organization_id = sqlc.arg(organization_id) and user_id <> sqlc.arg(user_id) and role = 'admin'
+);
+
+-- name: SetMemberRole :execrows
+update memberships set role = sqlc.narg(role) where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id);
+
+-- name: SeeMember :exec
+update memberships set last_seen_at = sqlc.arg(seen_at)::timestamptz
+where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id)
+  and (last_seen_at is null or last_seen_at < sqlc.arg(seen_at)::timestamptz);
+
+-- name: JoinByDomain :one
+-- Puts a user whose e-mail address is of one of the organization's domains into it, with the default role. Nothing comes back where that
+-- is not so; who is in it already stays what they are.
+with open as (
+    select o.id, o.default_role, u.id as user_id
+    from organizations o join users u on u.id = sqlc.arg(user_id)
+    where o.id = sqlc.arg(organization_id)
+      and lower(split_part(u.email, '@', 2)) = any(select lower(d) from unnest(o.email_domains) d)
+), joined as (
+    insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
+    on conflict (user_id, organization_id) do nothing
+)
+select (exists (select 1 from open)
+    or exists (select 1 from memberships m where m.user_id = sqlc.arg(user_id) and m.organization_id = sqlc.arg(organization_id)))::boolean
+    as is_member;
+
+-- name: MembersAmong :many
+select user_id from memberships where organization_id = sqlc.arg(organization_id) and user_id = any(sqlc.arg(users)::text[]);
+
+-- name: UserKnownTo :one
+-- A user who shares an organization with another, or is the same.
+select u.* from users u
+where u.id = sqlc.arg(id)
+  and (u.id = sqlc.arg(viewer)::text or exists (
+      select 1 from memberships a join memberships b on b.organization_id = a.organization_id
+      where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
+  ));

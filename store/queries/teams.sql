@@ -1,0 +1,62 @@
+-- name: InsertTeam :one
+insert into teams (id, organization_id, title) values ($1, $2, $3) returning *;
+
+-- name: TeamInOrganization :one
+select * from teams where id = $1 and organization_id = $2;
+
+-- name: LockTeam :one
+select * from teams where id = $1 and organization_id = $2 for no key update;
+
+-- name: ListTeams :many
+-- Index: teams_organization (organization_id, id).
+select t.* from teams t
+where t.organization_id = sqlc.arg(organization_id)
+  and t.id > sqlc.arg(after)::text collate "C"
+  and (sqlc.narg(title)::text is null or strpos(lower(t.title), lower(sqlc.narg(title))) > 0)
+  and (sqlc.narg(owner)::text is null
+       or exists (select 1 from team_members m where m.team_id = t.id and m.user_id = sqlc.narg(owner) and m.role = 'owner'))
+order by t.id
+limit sqlc.arg(page_size);
+
+-- name: CountTeams :one
+-- Index: teams_organization.
+select count(*) from teams t
+where t.organization_id = sqlc.arg(organization_id)
+  and (sqlc.narg(title)::text is null or strpos(lower(t.title), lower(sqlc.narg(title))) > 0)
+  and (sqlc.narg(owner)::text is null
+       or exists (select 1 from team_members m where m.team_id = t.id and m.user_id = sqlc.narg(owner) and m.role = 'owner'));
+
+-- name: InsertTeamMembers :exec
+-- Puts members of the team's organization into the team; who is in it stays what they are there.
+insert into team_members (team_id, user_id, organization_id, role)
+select t.id, m.user_id, t.organization_id, sqlc.arg(role)
+from teams t join memberships m on m.organization_id = t.organization_id
+where t.id = sqlc.arg(team_id) and m.user_id = any(sqlc.arg(users)::text[])
+on conflict (team_id, user_id) do nothing;
+
+-- name: SetTeamRoles :execrows
+update team_members set role = sqlc.arg(role) where team_id = sqlc.arg(team_id) and user_id = any(sqlc.arg(users)::text[]);
+
+-- name: DeleteTeamMembers :exec
+delete from team_members where team_id = sqlc.arg(team_id) and user_id = any(sqlc.arg(users)::text[]);
+
+-- name: TeamRoles :many
+-- What a user is in these teams.
+select team_id, role from team_members where user_id = sqlc.arg(user_id) and team_id = any(sqlc.arg(teams)::text[]);
+
+-- name: TeamNumbers :many
+-- How many members these teams have, and how many spaces were given to them.
+with recursive reach as (
+    select g.team_id, g.collection_id as id from grants g
+    where g.team_id = any(sqlc.arg(teams)::text[]) and g.collection_id is not null
+    union
+    select r.team_id, c.id from reach r join collections c on c.parent_id = r.id
+), given as (
+    select r.team_id, s.id from reach r join spaces s on s.parent_id = r.id
+    union
+    select g.team_id, g.space_id from grants g where g.team_id = any(sqlc.arg(teams)::text[]) and g.space_id is not null
+)
+select t.id, (select count(*) from team_members m where m.team_id = t.id) as members,
+       (select count(*) from given g where g.team_id = t.id) as spaces
+from teams t
+where t.id = any(sqlc.arg(teams)::text[]);
