@@ -85,10 +85,11 @@ func (h *conversationResources) ingest(ctx context.Context, c *Caller, r *ingest
 	}
 	organization := c.Organization.Organization.ID
 	// Tokens that belong to an integration would say which source the conversations are from; users bring what they got.
-	if err := h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows); err != nil {
+	ids, err := h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
+	if err != nil {
 		return NoContent{}, err
 	}
-	return NoContent{}, h.store.AnalyzeConversations(ctx, organization, conversations.MaxIssues, analyzeIssues)
+	return NoContent{}, h.store.AnalyzeConversations(ctx, organization, ids, conversations.MaxIssues, analyzeIssues)
 }
 
 func newConversation(input conversationInput) (store.NewConversation, error) {

@@ -124,6 +124,11 @@ func TestInviteToSSO(t *testing.T) {
 	if got := s.invite(`{"emails":["a@example.com"],"sso":true}`); got.Invited != 1 || len(got.FailedSSOEmails) != 0 {
 		t.Errorf("%+v", got)
 	}
+	s.invite(`{"emails":["b@example.com"]}`)
+	h.exec(`do $$ begin
+		assert (select array_agg(m.sso order by u.email) from memberships m join users u on u.id = m.user_id
+			where u.email in ('a@example.com', 'b@example.com')) = array[true, false];
+	end $$`)
 }
 
 // TestInvitesInParallel invites the same new people from many sides: each has one account and was invited once.

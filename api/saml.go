@@ -63,11 +63,30 @@ func (h *samlProviders) list(
 	ctx context.Context, c *Caller, r *listSAMLProvidersRequest,
 ) (schema.List[schema.SAMLProvider], error) {
 	organization := c.Organization.Organization.ID
+	var teams map[string]store.TeamRow
 	return listPage("saml "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.SAMLProvider], error) {
-			return h.store.ListSAMLProviders(ctx, organization, after, size)
+			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
+			if err != nil {
+				return page, err
+			}
+			teams, err = h.store.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
+			return page, err
 		},
-		h.urls.samlResource, func(p schema.SAMLProvider) string { return p.ID })
+		func(row store.SAMLProvider) schema.SAMLProvider { return h.urls.samlResource(c.Rights, row, teams) },
+		func(p schema.SAMLProvider) string { return p.ID })
+}
+
+// resource answers one provider.
+func (h *samlProviders) resource(ctx context.Context, c *Caller, row store.SAMLProvider, err error) (schema.SAMLProvider, error) {
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	teams, err := h.store.DefaultTeams(ctx, c.Principal.UserID, row)
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	return h.urls.samlResource(c.Rights, row, teams), nil
 }
 
 // SAMLSettings are what an administrator takes from the identity provider. Null takes a value back, and so does an empty
@@ -77,6 +96,7 @@ type SAMLSettings struct {
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
 	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=uri"`
 	DefaultRole schema.Opt[string] `json:"defaultRole" rules:"enum=role"`
+	DefaultTeam schema.Opt[string] `json:"defaultTeam"`
 }
 
 func emptyIsNone(o schema.Opt[string]) schema.Opt[string] {
@@ -97,11 +117,9 @@ func (h *samlProviders) create(ctx context.Context, c *Caller, r *createSAMLProv
 	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
 		Certificate: emptyIsNone(r.Body.Certificate).Value, SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value,
+		DefaultTeam: r.Body.DefaultTeam.Value,
 	})
-	if err != nil {
-		return schema.SAMLProvider{}, err
-	}
-	return h.urls.samlResource(row), nil
+	return h.resource(ctx, c, row, err)
 }
 
 type samlProviderRequest struct {
@@ -110,10 +128,7 @@ type samlProviderRequest struct {
 
 func (h *samlProviders) get(ctx context.Context, c *Caller, r *samlProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
-	if err != nil {
-		return schema.SAMLProvider{}, err
-	}
-	return h.urls.samlResource(row), nil
+	return h.resource(ctx, c, row, err)
 }
 
 type updateSAMLProviderRequest struct {
@@ -127,12 +142,9 @@ type updateSAMLProviderRequest struct {
 func (h *samlProviders) update(ctx context.Context, c *Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
-		SSOURL: r.Body.SSOURL, DefaultRole: r.Body.DefaultRole,
+		SSOURL: r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
-	if err != nil {
-		return schema.SAMLProvider{}, err
-	}
-	return h.urls.samlResource(row), nil
+	return h.resource(ctx, c, row, err)
 }
 
 func (h *samlProviders) delete(ctx context.Context, c *Caller, r *samlProviderRequest) (NoContent, error) {
@@ -163,7 +175,7 @@ func (l links) samlService(organization, id string) schema.SAMLService {
 	}
 }
 
-func (l links) samlResource(row store.SAMLProvider) schema.SAMLProvider {
+func (l links) samlResource(rights Rights, row store.SAMLProvider, teams map[string]store.TeamRow) schema.SAMLProvider {
 	location := l.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: or(row.EntityID, ""), Certificate: or(row.Certificate, ""),
@@ -174,6 +186,10 @@ func (l links) samlResource(row store.SAMLProvider) schema.SAMLProvider {
 	}
 	if row.Active {
 		p.Status = schema.SAMLActive
+	}
+	if team, ok := teams[or(row.DefaultTeamID, "")]; ok {
+		resource := teamResource(rights)(team)
+		p.DefaultTeam = &resource
 	}
 	return p
 }

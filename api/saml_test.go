@@ -57,6 +57,10 @@ var samlShape = shape{
 	"object": one("saml-provider"), "id": id, "label": text(1, 30), "ssoURL": text(8, 2048), "entityID": text(0, 1024),
 	"certificate": text(0, 10000), "defaultRole": one(append(role, nil)...), "createdAt": timestamp, "status": one("active", "pending"),
 	"service": object(shape{"acsURL": uri, "startURL": uri, "entityID": uri}), "urls": object(shape{"location": uri}),
+	"defaultTeam?": object(shape{
+		"object": one("team"), "id": id, "title": text(1, 64), "members": count, "spaces": count, "createdAt": timestamp,
+		"permissions": booleans("admin view"),
+	}),
 }
 
 func TestSAMLProvider(t *testing.T) {
@@ -128,6 +132,51 @@ func TestSAMLProvider(t *testing.T) {
 	}
 	h.wantError(h.do("GET", s.org+one, s.token, nil), 404)
 	h.wantError(h.do("PATCH", s.org+one, s.token, `{}`), 404)
+}
+
+// TestSAMLDefaultTeam sets, shows and takes back the team; a team that is deleted is no provider's any more.
+func TestSAMLDefaultTeam(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	team, err := h.st.CreateTeam(t.Context(), h.ours.Organization.ID, "Staff", []string{h.ours.Users[schema.RoleRead].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := h.st.CreateTeam(t.Context(), h.theirs.Organization.ID, "Theirs", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := h.do("POST", s.org+"/saml", s.token, `{"label":"Okta","defaultTeam":"`+team.ID+`"}`)
+	made := wantShape(t, samlShape, a.body)
+	shown, _ := made["defaultTeam"].(map[string]any)
+	if a.status != 201 || shown["id"] != team.ID || shown["title"] != "Staff" || shown["members"] != 1.0 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	one := s.org + "/saml/" + made["id"].(string)
+	listed := wantShape(t, listShape(samlShape), h.do("GET", s.org+"/saml", s.token, nil).body)
+	if diff := cmp.Diff([]any{made}, listed["items"]); diff != "" {
+		t.Error(diff)
+	}
+	for _, unknown := range []string{foreign.ID, "nothing", ""} {
+		for method, path := range map[string]string{"POST": s.org + "/saml", "PATCH": one} {
+			e := h.wantError(h.do(method, path, s.token, `{"label":"x","defaultTeam":"`+unknown+`"}`), 400)
+			if e.Details[0].Field != "defaultTeam" {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+	if got := wantShape(t, samlShape, h.do("PATCH", one, s.token, `{"label":"Entra"}`).body); got["defaultTeam"] == nil {
+		t.Errorf("%v", got)
+	}
+	if got := wantShape(t, samlShape, h.do("PATCH", one, s.token, `{"defaultTeam":null}`).body); got["defaultTeam"] != nil {
+		t.Errorf("%v", got)
+	}
+	h.do("PATCH", one, s.token, `{"defaultTeam":"`+team.ID+`"}`)
+	h.exec("delete from teams where id = $1", team.ID)
+	if got := wantShape(t, samlShape, h.do("GET", one, s.token, nil).body); got["defaultTeam"] != nil {
+		t.Errorf("%v", got)
+	}
 }
 
 // TestSAMLChangesAtOnce changes different members at the same time: no change undoes another.

@@ -20,6 +20,7 @@ type SAMLProvider struct {
 	SSOURL      string       `json:"ssoURL"`
 	EntityID    string       `json:"entityID"`
 	Certificate string       `json:"certificate"`
+	DefaultTeam *Team        `json:"defaultTeam,omitzero"`
 	DefaultRole Role         `json:"defaultRole"`
 	CreatedAt   time.Time    `json:"createdAt"`
 	Status      string       `json:"status" rules:"enum=samlStatus"`

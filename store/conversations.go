@@ -43,15 +43,16 @@ type NewIssue struct {
 }
 
 // IngestConversations stores conversations of one source, all or nothing. What the source has sent before under the same id
-// is replaced, and keeps our id and those of its issues as far as it has as many. Call AnalyzeConversations then.
+// is replaced, and keeps our id and those of its issues as far as it has as many. It gives our ids, for AnalyzeConversations.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
-) error {
+) ([]string, error) {
 	// In one order everywhere, so that requests with the same conversations wait for each other instead of in a circle.
 	// Of conversations with the same id the last one counts.
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
-	return s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	var ids []string
+	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
 			return err
 		}
@@ -59,29 +60,32 @@ func (s *Store) IngestConversations(
 			if i+1 < len(ordered) && ordered[i+1].SourceID == c.SourceID {
 				continue
 			}
-			if err := ingestConversation(ctx, q, organizationID, source, now, c); err != nil {
+			id, err := ingestConversation(ctx, q, organizationID, source, now, c)
+			if err != nil {
 				return err
 			}
+			ids = append(ids, id)
 		}
 		return nil
 	})
+	return ids, err
 }
 
 func ingestConversation(
 	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, c NewConversation,
-) error {
+) (id string, err error) {
 	row, err := q.UpsertConversation(ctx, db.UpsertConversationParams{
 		ID: schema.NewID(), OrganizationID: organizationID, Source: source, SourceID: c.SourceID, Subject: c.Subject, Url: c.URL,
 		Impact: c.Impact, CreatedAt: c.CreatedAt, Now: now,
 	})
 	if err != nil {
-		return interpret(err, "conversation")
+		return "", interpret(err, "conversation")
 	}
 	err = q.UpsertConversationContent(ctx, db.UpsertConversationContentParams{
 		ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata,
 	})
 	if err != nil {
-		return interpret(err, "conversation")
+		return "", interpret(err, "conversation")
 	}
 	for i, issue := range c.Issues {
 		err := q.UpsertConversationIssue(ctx, db.UpsertConversationIssueParams{
@@ -90,10 +94,10 @@ func ingestConversation(
 			Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
 		})
 		if err != nil {
-			return interpret(err, "issue")
+			return "", interpret(err, "issue")
 		}
 	}
-	return interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
+	return row.ID, interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
 		ConversationID: row.ID, Position: int32(len(c.Issues)), //nolint:gosec // Few.
 	}), "issue")
 }

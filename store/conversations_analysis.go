@@ -40,35 +40,49 @@ type IssueGroup struct {
 	Issues []int
 }
 
+// analysisPoll is how often a call asks whether the analysis that runs is over. It waits here and not in Postgres, where it
+// would keep a connection from others.
+const analysisPoll = 25 * time.Millisecond
+
 // AnalyzeConversations brings an organization's clusters up to date with its newest `most` issues, and returns when the
-// clusters know of every conversation that was ingested before the call, or when another call is about to see to that.
-// One analysis of an organization runs at a time; calls at the same time leave their work to it.
-func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, most int, analyze Analysis) error {
+// clusters know of these conversations. One analysis of an organization runs at a time and takes in all that is there, so
+// calls at the same time wait for at most two: the one that runs, and the one that begins next.
+func (s *Store) AnalyzeConversations(
+	ctx context.Context, organizationID string, conversations []string, most int, analyze Analysis,
+) error {
 	for {
-		ran := false
+		done := false
 		err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) (err error) {
-			ran, err = analyzeOnce(ctx, tx, q, organizationID, most, analyze)
+			done, err = analyzeOnce(ctx, tx, q, organizationID, most, analyze)
 			return err
 		})
-		// Whoever has the lock looks once more after it is released, and so sees what was stored before it was asked for.
-		if err != nil || !ran {
+		if err != nil || done {
 			return err
+		}
+		left, err := s.queries.AnyUnprocessed(ctx, conversations)
+		if err != nil || !left {
+			return interpret(err, "conversations")
+		}
+		select {
+		case <-ctx.Done():
+			return schema.Unavailable(ctx.Err(), retryAfter)
+		case <-time.After(analysisPoll):
 		}
 	}
 }
 
-// analyzeOnce says that it did nothing if another analysis is running or nothing is left to do.
+// analyzeOnce says whether all that was there is analyzed; it is not if another analysis is running.
 func analyzeOnce(
 	ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, most int, analyze Analysis,
-) (ran bool, err error) {
-	err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&ran)
-	if err != nil || !ran {
+) (done bool, err error) {
+	err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&done)
+	if err != nil || !done {
 		return false, err
 	}
 	// First what is to be marked, then the issues: whatever comes in between is analyzed now and again next time.
 	fresh, err := q.UnprocessedConversations(ctx, organizationID)
 	if err != nil || len(fresh) == 0 {
-		return false, err
+		return true, err
 	}
 	rows, err := q.NewestIssues(ctx, db.NewestIssuesParams{
 		OrganizationID: organizationID, Most: int32(most), //nolint:gosec // A constant of package api.

@@ -18,15 +18,32 @@ type NewSAMLProvider struct {
 	Certificate    *string
 	SSOURL         *string
 	DefaultRole    *string
+	DefaultTeam    *string
 }
 
-// CreateSAMLProvider adds a provider.
+// CreateSAMLProvider adds a provider. The default team must be one of the organization.
 func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAMLProvider, error) {
+	if err := s.requireTeam(ctx, p.OrganizationID, p.DefaultTeam); err != nil {
+		return SAMLProvider{}, err
+	}
 	row, err := s.queries.InsertSAMLProvider(ctx, db.InsertSAMLProviderParams{
 		ID: schema.NewID(), OrganizationID: p.OrganizationID, Label: p.Label, EntityID: p.EntityID, Certificate: p.Certificate,
-		SsoUrl: p.SSOURL, DefaultRole: p.DefaultRole,
+		SsoUrl: p.SSOURL, DefaultRole: p.DefaultRole, DefaultTeamID: p.DefaultTeam,
 	})
 	return row, interpret(err, "SAML provider")
+}
+
+// requireTeam refuses a team of another organization. A team never changes its organization, and one that is deleted after
+// this is answered by its foreign key.
+func (s *Store) requireTeam(ctx context.Context, organizationID string, id *string) error {
+	if id == nil {
+		return nil
+	}
+	_, err := s.queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{ID: *id, OrganizationID: organizationID})
+	if err = interpret(err, "team"); schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid("defaultTeam", "names no team of this organization")
+	}
+	return err
 }
 
 // SAMLProviderChange says what of a provider changes; what is not set stays.
@@ -36,16 +53,21 @@ type SAMLProviderChange struct {
 	Certificate schema.Opt[string]
 	SSOURL      schema.Opt[string]
 	DefaultRole schema.Opt[string]
+	DefaultTeam schema.Opt[string]
 }
 
 // UpdateSAMLProvider changes a provider of an organization.
 func (s *Store) UpdateSAMLProvider(ctx context.Context, organizationID, id string, c SAMLProviderChange) (SAMLProvider, error) {
+	if err := s.requireTeam(ctx, organizationID, c.DefaultTeam.Value); err != nil {
+		return SAMLProvider{}, err
+	}
 	row, err := s.queries.UpdateSAMLProvider(ctx, db.UpdateSAMLProviderParams{
 		OrganizationID: organizationID, ID: id, Label: c.Label,
 		SetEntityID: c.EntityID.Set, EntityID: c.EntityID.Value,
 		SetCertificate: c.Certificate.Set, Certificate: c.Certificate.Value,
 		SetSsoUrl: c.SSOURL.Set, SsoUrl: c.SSOURL.Value,
 		SetDefaultRole: c.DefaultRole.Set, DefaultRole: c.DefaultRole.Value,
+		SetDefaultTeam: c.DefaultTeam.Set, DefaultTeam: c.DefaultTeam.Value,
 	})
 	return row, interpret(err, "SAML provider")
 }
@@ -75,6 +97,32 @@ func (s *Store) ListSAMLProviders(ctx context.Context, organizationID, after str
 		return Page[SAMLProvider]{}, interpret(err, "SAML providers")
 	}
 	return pageOf(rows, size, total), nil
+}
+
+// DefaultTeams reads the default teams of a page of providers, as a user sees them.
+func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SAMLProvider) (map[string]TeamRow, error) {
+	ids := []string{}
+	for _, p := range providers {
+		if p.DefaultTeamID != nil {
+			ids = append(ids, *p.DefaultTeamID)
+		}
+	}
+	teams := make(map[string]TeamRow, len(ids))
+	if len(ids) == 0 {
+		return teams, nil
+	}
+	found, err := s.queries.TeamsByID(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "teams")
+	}
+	rows, err := s.teamRows(ctx, s.queries, userID, found)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		teams[row.Team.ID] = row
+	}
+	return teams, nil
 }
 
 // SSOLogin is what somebody who wants to log in sees of a provider.
