@@ -169,7 +169,6 @@ func init() {
 	for id, body := range map[string]string{
 		"createOrganization":    `{"title":"Fresh"}`,
 		"createSite":            `{}`,
-		"createSpace":           `{}`,
 		"trackEventsInSiteById": `{"events":[]}`,
 		"aggregateSiteEvents":   `{"range":"last7Days"}`,
 	} {

@@ -61,6 +61,9 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, samlOperations(&samlProviders{store: d.Store, urls: urls})...)
 	table = append(table, inviteOperations(&invites{store: d.Store, urls: urls})...)
 	table = append(table, collectionOperations(&collections{store: d.Store, urls: urls})...)
+	table = append(table, collectionAccessOperations(&collectionAccess{store: d.Store, urls: urls})...)
+	table = append(table, memberOperations(&members{store: d.Store, urls: urls})...)
+	table = append(table, teamOperations(&teams{store: d.Store, urls: urls})...)
 	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
 	return table
 }

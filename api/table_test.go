@@ -114,7 +114,7 @@ func TestPermissionMatrix(t *testing.T) {
 		for _, role := range append(schema.Roles(), schema.RoleGuest) {
 			a := h.try(op, h.ours, h.ours.Tokens[role])
 			rights := RightsOf(Access{Role: role})
-			if op.Scope.object == onSpace || op.Scope.object == onChangeRequest {
+			if op.Scope.object == onSpace || op.Scope.object == onChangeRequest || op.Scope.object == onCollection {
 				level := schema.LevelInherit
 				rights = RightsOf(Access{Role: role, Level: &level})
 			}
@@ -122,6 +122,10 @@ func TestPermissionMatrix(t *testing.T) {
 			case op.Scope.object == nil || rights.Has(op.Scope.right|examples[op.ID].needs):
 				if a.status != op.Status {
 					t.Errorf("%s as %q: %d %s, want %d", op.ID, role, a.status, a.body, op.Status)
+				}
+			case !rights.Has(RightView) && op.Scope.orGone:
+				if a.status != http.StatusNoContent {
+					t.Errorf("%s as %q: %d %s, want what is not there", op.ID, role, a.status, a.body)
 				}
 			case !rights.Has(RightView):
 				h.wantError(a, http.StatusNotFound)

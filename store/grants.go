@@ -55,25 +55,25 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes what users and teams were given on the target; who was given nothing there is not found.
-func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Taking the grants away and giving them anew decides between both kinds of target in one place.
-		gone, err := q.DeleteGrants(ctx, db.DeleteGrantsParams{
-			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: distinct(to.Users), Teams: distinct(to.Teams),
+// ChangeGrant changes what users and teams were given on the target, or with a nil role nothing; the role of a guest takes it
+// away. Who was given nothing there is not found.
+func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
+	users, teams := distinct(to.Users), distinct(to.Teams)
+	var changed int64
+	var err error
+	if role != nil && *role == schema.RoleGuest {
+		changed, err = s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
+			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams,
 		})
-		if err == nil && gone == 0 {
-			err = schema.NotFound("permission")
-		}
-		if err != nil || role == schema.RoleGuest {
-			return interpret(err, "grant")
-		}
-		_, err = q.InsertGrants(ctx, db.InsertGrantsParams{
-			OrganizationID: target.OrganizationID, CollectionID: target.CollectionID, SpaceID: target.SpaceID,
-			Role: string(role), Users: distinct(to.Users), Teams: distinct(to.Teams),
+	} else {
+		changed, err = s.queries.UpdateGrants(ctx, db.UpdateGrantsParams{
+			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams, Role: (*string)(role),
 		})
-		return interpret(err, "grant")
-	})
+	}
+	if err == nil && changed == 0 {
+		err = schema.NotFound("permission")
+	}
+	return interpret(err, "grant")
 }
 
 // Revoke takes away what users and teams were given on the target, if anything.

@@ -325,3 +325,31 @@ func (q *Queries) ListCollectionUsers(ctx context.Context, arg ListCollectionUse
 	}
 	return items, nil
 }
+
+const updateGrants = `-- name: UpdateGrants :execrows
+update grants set role = coalesce($1, role)
+where (collection_id = $2::text or space_id = $3::text)
+  and (user_id = any($4::text[]) or team_id = any($5::text[]))
+`
+
+type UpdateGrantsParams struct {
+	Role         *string
+	CollectionID *string
+	SpaceID      *string
+	Users        []string
+	Teams        []string
+}
+
+func (q *Queries) UpdateGrants(ctx context.Context, arg UpdateGrantsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateGrants,
+		arg.Role,
+		arg.CollectionID,
+		arg.SpaceID,
+		arg.Users,
+		arg.Teams,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}

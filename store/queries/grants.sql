@@ -16,6 +16,11 @@ delete from grants
 where (collection_id = sqlc.narg(collection_id)::text or space_id = sqlc.narg(space_id)::text)
   and (user_id = any(sqlc.arg(users)::text[]) or team_id = any(sqlc.arg(teams)::text[]));
 
+-- name: UpdateGrants :execrows
+update grants set role = coalesce(sqlc.narg(role), role)
+where (collection_id = sqlc.narg(collection_id)::text or space_id = sqlc.narg(space_id)::text)
+  and (user_id = any(sqlc.arg(users)::text[]) or team_id = any(sqlc.arg(teams)::text[]));
+
 -- name: KnownSubjects :one
 -- How many of these users and teams are in an organization.
 select (select count(*) from memberships m where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]))

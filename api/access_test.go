@@ -1,0 +1,524 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestAccessRule has the rule's cases one by one.
+func TestAccessRule(t *testing.T) {
+	t.Parallel()
+	const guest, none = schema.RoleGuest, schema.RoleGuest
+	for _, test := range []struct {
+		why   string
+		role  schema.Role
+		level schema.Level
+		grant schema.Role
+		want  schema.Role
+	}{
+		{"content inherits the role", "edit", "inherit", none, "edit"},
+		{"a level raises", "read", "create", none, "create"},
+		{"a level lowers", "create", "read", none, "read"},
+		{"no level takes away", "create", "", none, none},
+		{"a grant raises the role", "read", "inherit", "review", "review"},
+		{"a grant raises the level", "create", "read", "edit", "edit"},
+		{"a grant opens what is closed", "create", "", "comment", "comment"},
+		{"a grant does not lower the role", "create", "inherit", "read", "create"},
+		{"a grant does not lower the level", "read", "create", "edit", "create"},
+		{"a guest has what was granted", guest, "inherit", "edit", "edit"},
+		{"a guest gets nothing of a level", guest, "admin", none, none},
+		{"a guest gets nothing more of a level", guest, "create", "read", "read"},
+		{"an admin stays one", "admin", "read", none, "admin"},
+		{"an admin stays one where nobody may", "admin", "", none, "admin"},
+		{"an admin stays one with a lower grant", "admin", "inherit", "read", "admin"},
+		{"a grant makes an admin", guest, "", "admin", "admin"},
+	} {
+		want := Rights(0)
+		if test.want != none {
+			want = RightsOf(Access{Role: test.want})
+		}
+		if got := RightsOf(Access{Role: test.role, Level: &test.level, Grant: test.grant}); got != want {
+			t.Errorf("%s: %b, want %b", test.why, got, want)
+		}
+	}
+}
+
+// TestAccessRuleIsOne compares the rule here with its form in SQL, on every case that there is.
+func TestAccessRuleIsOne(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	all := append(schema.Roles(), schema.RoleGuest)
+	levels := []schema.Level{schema.LevelInherit, ""}
+	for _, role := range schema.Roles() {
+		levels = append(levels, schema.Level(role))
+		var rank int
+		if err := conn.QueryRow(t.Context(), "select role_rank($1)", string(role)).Scan(&rank); err != nil || rank != role.Rank() {
+			t.Errorf("rank of %s: %d, want %d, %v", role, rank, role.Rank(), err)
+		}
+	}
+	for _, role := range all {
+		for _, level := range levels {
+			for _, grant := range all {
+				var rank int
+				err := conn.QueryRow(t.Context(), "select access_rank($1, nullif($2, ''), $3)", role.Nullable(), string(level), grant.Rank()).Scan(&rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				effective, any := effectiveRole(Access{Role: role, Level: &level, Grant: grant})
+				if want := effective.Rank(); rank != want || any != (rank > 0) {
+					t.Errorf("role %q, level %q, grant %q: SQL %d, here %d", role, level, grant, rank, want)
+				}
+			}
+		}
+	}
+}
+
+// want sends a request and expects a status; the body is decoded.
+func (h *harness) want(status int, method, path, token string, body any) map[string]any {
+	h.t.Helper()
+	a := h.do(method, path, token, body)
+	if a.status != status {
+		h.t.Fatalf("%s %s %v: %d %s, want %d", method, path, body, a.status, a.body, status)
+	}
+	var value map[string]any
+	if len(a.body) > 0 {
+		if err := json.Unmarshal(a.body, &value); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return value
+}
+
+// ids are the ids of a list's items, in order; the count must be theirs.
+func (h *harness) ids(path, token string) []string {
+	h.t.Helper()
+	list := h.want(http.StatusOK, "GET", path, token, nil)
+	ids := []string{}
+	for _, item := range list["items"].([]any) {
+		ids = append(ids, item.(map[string]any)["id"].(string))
+	}
+	if list["count"] != float64(len(ids)) {
+		h.t.Errorf("%s: count %v of %d", path, list["count"], len(ids))
+	}
+	return ids
+}
+
+// sameIDs compares lists whose order does not matter.
+func sameIDs(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// TestCollectionResource creates, reads, changes and deletes collections and looks at every member.
+func TestCollectionResource(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin, org := h.ours.Tokens[schema.RoleAdmin], h.ours.Organization.ID
+	base := "/v1/orgs/" + org + "/collections"
+	a := h.do("POST", base, admin, nil)
+	top := wantShape(t, collectionShape, a.body)
+	location := "https://docs.example.com/base/v1/collections/" + top["id"].(string)
+	if a.status != 201 || a.header.Get("Location") != location || top["title"] != "Untitled" || top["defaultLevel"] != "inherit" {
+		t.Errorf("%d %v %v", a.status, a.header, top)
+	}
+	path := "/v1/collections/" + top["id"].(string)
+	inner := h.want(201, "POST", base, admin, map[string]any{"title": "Inner", "parent": top["id"]})
+	if inner["parent"] != top["id"] {
+		t.Errorf("parent %v", inner["parent"])
+	}
+	changed := h.want(200, "PATCH", path, admin, `{"title":"Guides","description":"All of them","defaultLevel":"read","other":1}`)
+	if diff := cmp.Diff(changed, wantShape(t, collectionShape, h.do("GET", path, admin, nil).body)); diff != "" {
+		t.Error(diff)
+	}
+	if changed["title"] != "Guides" || changed["description"] != "All of them" || changed["defaultLevel"] != "read" {
+		t.Error(changed)
+	}
+	if same := h.want(200, "PATCH", path, admin, `{}`); !cmp.Equal(same, changed) {
+		t.Error(cmp.Diff(changed, same))
+	}
+	if closed := h.want(200, "PATCH", path, admin, `{"defaultLevel":null,"description":""}`); closed["defaultLevel"] != nil || closed["description"] != nil {
+		t.Error(closed)
+	}
+	wantShape(t, listShape(collectionShape), h.do("GET", base, admin, nil).body)
+	// Those of different parents may come in any order.
+	if got, want := h.ids(base, admin), []string{top["id"].(string), inner["id"].(string)}; !sameIDs(got, want) {
+		t.Errorf("all: %v, want %v", got, want)
+	}
+	if got, want := h.ids(base+"?nested=false", admin), []string{top["id"].(string)}; !cmp.Equal(got, want) {
+		t.Errorf("at the top: %v, want %v", got, want)
+	}
+	h.want(204, "DELETE", path, admin, nil)
+	h.want(204, "DELETE", path, admin, nil)
+	h.want(404, "GET", path, admin, nil)
+	if left := h.want(200, "GET", "/v1/collections/"+inner["id"].(string), admin, nil); left["parent"] != nil || left["defaultLevel"] != nil {
+		t.Errorf("what was in the collection did not keep its access: %v", left)
+	}
+}
+
+// TestGrantsOpenContent gives access in every way there is, and looks at what members then see.
+func TestGrantsOpenContent(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin, guest, reader := h.ours.Tokens[schema.RoleAdmin], h.ours.Tokens[schema.RoleGuest], h.ours.Tokens[schema.RoleRead]
+	guestID, readerID := h.ours.Users[schema.RoleGuest].ID, h.ours.Users[schema.RoleRead].ID
+	org := "/v1/orgs/" + h.ours.Organization.ID
+	outer := h.collection(h.ours, nil)
+	inner := h.collection(h.ours, &outer)
+	space := h.want(201, "POST", org+"/spaces", admin, map[string]any{"parent": inner})["id"].(string)
+	permissions := "/v1/collections/" + outer + "/permissions"
+	h.want(200, "PATCH", "/v1/collections/"+inner, admin, `{"defaultLevel":null}`)
+	h.want(404, "GET", "/v1/spaces/"+space, reader, nil)
+	h.want(404, "GET", "/v1/collections/"+inner, guest, nil)
+	sees := func(token string, collections, spaces []string) {
+		t.Helper()
+		if got := h.ids(org+"/collections", token); !sameIDs(got, collections) {
+			t.Errorf("collections %v, want %v", got, collections)
+		}
+		if got := h.ids(org+"/spaces", token); !cmp.Equal(got, spaces) {
+			t.Errorf("spaces %v, want %v", got, spaces)
+		}
+		if slices.Contains(collections, inner) {
+			if got := h.ids("/v1/collections/"+inner+"/spaces", token); !cmp.Equal(got, []string{space}) {
+				t.Errorf("spaces in the collection %v", got)
+			}
+		}
+	}
+	sees(guest, []string{}, []string{})
+	sees(reader, []string{outer}, []string{h.ours.Space.ID})
+	team := h.team(h.ours, guestID)
+	// To a user and to a team at once; the team's member gets the higher of both.
+	h.want(204, "POST", permissions, admin, map[string]any{"role": "edit", "users": []string{readerID, readerID}, "teams": []string{team}})
+	h.want(204, "POST", permissions, admin, map[string]any{"role": "comment", "users": []string{guestID}})
+	sees(guest, []string{outer, inner}, []string{space})
+	sees(reader, []string{outer, inner}, []string{h.ours.Space.ID, space})
+	for _, token := range []string{guest, reader} {
+		if p := h.want(200, "GET", "/v1/spaces/"+space, token, nil)["permissions"].(map[string]any); p["edit"] != true || p["review"] != false {
+			t.Errorf("%v", p)
+		}
+	}
+	users := wantShape(t, listShape(userPermissionShape), h.do("GET", permissions+"/users", admin, nil).body)
+	if got := roles(users); !cmp.Equal(got, map[string]any{guestID: "comment", readerID: "edit"}) {
+		t.Errorf("%v", got)
+	}
+	teams := wantShape(t, listShape(teamPermissionShape), h.do("GET", permissions+"/teams", admin, nil).body)
+	given := teams["items"].([]any)[0].(map[string]any)
+	if given["permission"] != "edit" || given["team"].(map[string]any)["spaces"] != 1.0 || teams["count"] != 1.0 {
+		t.Errorf("%v", teams)
+	}
+	aggregate := func(collection, query string) map[string]any {
+		a := h.do("GET", "/v1/collections/"+collection+"/permissions/aggregate"+query, admin, nil)
+		return roles(wantShape(t, listShape(userPermissionShape), a.body))
+	}
+	want := map[string]any{}
+	for role, user := range h.ours.Users {
+		want[user.ID] = string(role)
+	}
+	want[guestID], want[readerID] = "edit", "edit"
+	if got := aggregate(outer, ""); !cmp.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
+	closed := map[string]any{guestID: "edit", readerID: "edit", h.ours.Users[schema.RoleAdmin].ID: "admin"}
+	if got := aggregate(inner, "?limit=1000"); !cmp.Equal(got, closed) {
+		t.Error(cmp.Diff(closed, got))
+	}
+	delete(closed, h.ours.Users[schema.RoleAdmin].ID)
+	if got := aggregate(inner, "?role=edit"); !cmp.Equal(got, closed) {
+		t.Error(cmp.Diff(closed, got))
+	}
+	// Less, then nothing, by every way there is.
+	h.want(204, "PATCH", permissions+"/teams/"+team, admin, `{"role":"read"}`)
+	if got := aggregate(inner, "?role=comment"); !cmp.Equal(got, map[string]any{guestID: "comment"}) {
+		t.Error(got)
+	}
+	h.want(204, "PATCH", permissions+"/users/"+guestID, admin, `{}`)
+	h.want(204, "PATCH", permissions+"/users/"+guestID, admin, `{"role":null}`)
+	h.want(404, "PATCH", permissions+"/users/"+guestID, admin, `{"role":"read"}`)
+	sees(guest, []string{outer, inner}, []string{space})
+	h.want(204, "DELETE", permissions+"/teams/"+team, admin, nil)
+	h.want(204, "DELETE", permissions+"/teams/"+team, admin, nil)
+	h.want(404, "PATCH", permissions+"/teams/"+team, admin, `{"role":"read"}`)
+	sees(guest, []string{}, []string{})
+	h.want(204, "POST", permissions, admin, map[string]any{"role": nil, "users": []string{readerID}})
+	h.want(204, "DELETE", permissions+"/users/"+readerID, admin, nil)
+	sees(reader, []string{outer}, []string{h.ours.Space.ID})
+}
+
+func roles(list map[string]any) map[string]any {
+	byUser := map[string]any{}
+	for _, item := range list["items"].([]any) {
+		item := item.(map[string]any)
+		byUser[item["user"].(map[string]any)["id"].(string)] = item["permission"]
+	}
+	return byUser
+}
+
+// TestGrantsStayInTheTenant names people and teams who are not in the organization; nobody gets anything.
+func TestGrantsStayInTheTenant(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	collection := h.collection(h.ours, nil)
+	path := "/v1/collections/" + collection + "/permissions"
+	reader, stranger, theirTeam := h.ours.Users[schema.RoleRead].ID, h.theirs.Users[schema.RoleRead].ID, h.team(h.theirs)
+	for _, body := range []map[string]any{
+		{"role": "read", "users": []string{reader, stranger}}, {"role": "read", "teams": []string{theirTeam}},
+		{"role": "read", "users": []string{reader, "nobody"}}, {"role": nil, "users": []string{stranger}},
+		{"role": "read", "users": []string{reader}, "teams": []string{"none"}},
+	} {
+		h.want(404, "POST", path, admin, body)
+	}
+	if got := h.want(200, "GET", path+"/users", admin, nil); got["count"] != 0.0 {
+		t.Errorf("%v", got)
+	}
+	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"guest","users":["x"]}`} {
+		h.want(400, "POST", path, admin, body)
+	}
+	h.want(404, "GET", path+"/users", h.theirs.Tokens[schema.RoleAdmin], nil)
+	h.want(404, "GET", "/v1/collections/nothing/permissions/aggregate", admin, nil)
+}
+
+// TestTransferCollection takes a collection, with all that is in it, to another organization.
+func TestTransferCollection(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin, reader := h.ours.Tokens[schema.RoleAdmin], h.ours.Users[schema.RoleRead].ID
+	org := "/v1/orgs/" + h.ours.Organization.ID
+	outer := h.collection(h.ours, nil)
+	inner := h.collection(h.ours, &outer)
+	space := h.want(201, "POST", org+"/spaces", admin, map[string]any{"parent": inner})["id"].(string)
+	request, err := h.st.CreateChangeRequest(t.Context(), store.NewChangeRequest{SpaceID: space, UserID: h.ours.Users[schema.RoleAdmin].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.grant(h.ours, outer, store.Subjects{Users: []string{reader}, Teams: []string{h.team(h.ours, reader)}}, "edit")
+	target := h.organization(h.ours)
+	transfer := func(collection, to string, status int) map[string]any {
+		t.Helper()
+		return h.want(status, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": to})
+	}
+	transfer(outer, h.ours.Organization.ID, 409)
+	transfer(inner, target, 412)
+	transfer(outer, h.theirs.Organization.ID, 404)
+	transfer(outer, "nowhere", 404)
+	transfer("nothing", target, 404)
+	if err := h.st.SetMember(t.Context(), h.theirs.Organization.ID, h.ours.Users[schema.RoleAdmin].ID, schema.RoleRead); err != nil {
+		t.Fatal(err)
+	}
+	transfer(outer, h.theirs.Organization.ID, 403)
+	site := h.want(201, "POST", org+"/sites", admin, map[string]any{"spaces": []string{space}})["id"].(string)
+	transfer(outer, target, 412)
+	h.exec("delete from sites where id = $1", site)
+	got := transfer(outer, target, 200)
+	if got["organization"] != target || got["permissions"].(map[string]any)["admin"] != true {
+		t.Errorf("%v", got)
+	}
+	for path, want := range map[string]string{"/v1/collections/" + inner: target, "/v1/spaces/" + space: target} {
+		if got := h.want(200, "GET", path, admin, nil); got["organization"] != want {
+			t.Errorf("%s: %v", path, got["organization"])
+		}
+		h.want(404, "GET", path, h.ours.Tokens[schema.RoleRead], nil)
+	}
+	moved, err := h.st.ChangeRequest(t.Context(), space, request.ID)
+	if err != nil || moved.OrganizationID != target {
+		t.Errorf("the change request is of %s, %v", moved.OrganizationID, err)
+	}
+	if got := h.ids(org+"/collections", admin); len(got) != 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	users := h.want(200, "GET", "/v1/collections/"+outer+"/permissions/users", admin, nil)
+	if got := roles(users); !cmp.Equal(got, map[string]any{h.ours.Users[schema.RoleAdmin].ID: "admin"}) {
+		t.Errorf("grants came along: %v", got)
+	}
+}
+
+// TestTransferKnowsEveryTable finds the tables that say of what organization a space's things are: those that the transfer of
+// a collection must change.
+func TestTransferKnowsEveryTable(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	rows, err := conn.Query(t.Context(), `select s.table_name::text
+		from information_schema.columns s join information_schema.columns o using (table_schema, table_name)
+		where s.table_schema = 'public' and s.column_name = 'space_id' and o.column_name = 'organization_id' order by 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"change_requests", "grants"}, tables); diff != "" {
+		t.Errorf("store.TransferCollection must take them along: %s", diff)
+	}
+}
+
+// TestMoveCollection has every answer of a move.
+func TestMoveCollection(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	a, b, c := h.collection(h.ours, nil), h.collection(h.ours, nil), h.collection(h.ours, nil)
+	inner := h.collection(h.ours, &a)
+	foreign := h.collection(h.theirs, nil)
+	point := func(kind, id string) map[string]any { return map[string]any{"type": kind, kind: id} }
+	position := func(members ...any) map[string]any {
+		p := map[string]any{}
+		for i := 0; i < len(members); i += 2 {
+			p[members[i].(string)] = members[i+1]
+		}
+		return map[string]any{"position": p}
+	}
+	move := func(collection string, body any, status int) map[string]any {
+		t.Helper()
+		return h.want(status, "POST", "/v1/collections/"+collection+"/move", admin, body)
+	}
+	top := func(want ...string) {
+		t.Helper()
+		if got := h.ids("/v1/orgs/"+h.ours.Organization.ID+"/collections?nested=false", admin); !cmp.Equal(got, want) {
+			t.Errorf("order %v, want %v", got, want)
+		}
+	}
+	space := h.ours.Space.ID // The first at the top.
+	move(c, position("before", point("space", space)), 200)
+	top(c, a, b)
+	move(c, position("before", point("space", space)), 409)
+	move(c, position("after", point("collection", b)), 200)
+	top(a, b, c)
+	move(c, `{"parent":null}`, 409)
+	move(c, position("after", point("collection", a), "before", point("collection", b)), 200)
+	top(a, c, b)
+	move(b, position("after", point("space", space), "before", point("collection", a)), 200)
+	top(b, a, c)
+	for name, body := range map[string]any{
+		"empty": `{}`, "no type": `{"position":{"before":{"space":"x"}}}`, "odd type": `{"position":{"before":{"type":"page","page":"x"}}}`,
+		"no id": `{"position":{"before":{"type":"space"}}}`, "unknown": position("before", point("space", "nothing")),
+		"itself": position("before", point("collection", b)), "elsewhere": position("after", point("collection", inner)),
+		"foreign": position("after", point("space", h.theirs.Space.ID)), "wrong type": position("after", point("space", a)),
+		"apart": position("after", point("space", space), "before", point("collection", c)), "into itself": map[string]any{"parent": b},
+	} {
+		if e := move(b, body, 400); e["error"].(map[string]any)["details"] == nil {
+			t.Errorf("%s: no details", name)
+		}
+	}
+	move(a, map[string]any{"parent": inner}, 400)
+	move(a, map[string]any{"parent": foreign}, 404)
+	move(a, map[string]any{"parent": "nothing"}, 404)
+	move("nothing", map[string]any{"parent": a}, 404)
+	if got := move(b, map[string]any{"parent": a, "position": map[string]any{"before": point("collection", inner)}}, 200); got["parent"] != a {
+		t.Errorf("%v", got)
+	}
+	top(a, c)
+	deep := c
+	for range store.MaxNesting - 1 {
+		deep = h.collection(h.ours, &deep)
+	}
+	move(inner, map[string]any{"parent": deep}, 400)
+	h.want(400, "POST", "/v1/orgs/"+h.ours.Organization.ID+"/collections", admin, map[string]any{"parent": deep})
+	// A right on the collection is not one on the place it goes to.
+	editor := h.ours.Users[schema.RoleEdit]
+	h.grant(h.ours, c, store.Subjects{Users: []string{editor.ID}}, schema.RoleAdmin)
+	h.want(403, "POST", "/v1/collections/"+c+"/move", h.ours.Tokens[schema.RoleEdit], map[string]any{"parent": a})
+	h.want(403, "POST", "/v1/collections/"+deep+"/move", h.ours.Tokens[schema.RoleEdit], `{"parent":null}`)
+}
+
+// TestCreateInParents has what creating takes where.
+func TestCreateInParents(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	guest := h.ours.Tokens[schema.RoleGuest]
+	open, closed, foreign := h.collection(h.ours, nil), h.collection(h.ours, nil), h.collection(h.theirs, nil)
+	h.grant(h.ours, open, store.Subjects{Users: []string{h.ours.Users[schema.RoleGuest].ID}}, schema.RoleCreate)
+	h.grant(h.ours, closed, store.Subjects{Users: []string{h.ours.Users[schema.RoleGuest].ID}}, schema.RoleReview)
+	for _, kind := range []string{"spaces", "collections"} {
+		path := "/v1/orgs/" + h.ours.Organization.ID + "/" + kind
+		made := h.want(201, "POST", path, guest, map[string]any{"parent": open})
+		if made["parent"] != open || made["permissions"].(map[string]any)["view"] != true {
+			t.Errorf("%v", made)
+		}
+		h.want(403, "POST", path, guest, map[string]any{"parent": closed})
+		h.want(403, "POST", path, guest, `{}`)
+		for _, token := range []string{guest, h.ours.Tokens[schema.RoleAdmin]} {
+			for _, parent := range []string{foreign, "nothing", "a b"} {
+				h.want(400, "POST", path, token, map[string]any{"parent": parent})
+			}
+		}
+	}
+}
+
+// TestPagesOfOrderedLists walks the lists that are sorted by more than an id, page by page.
+func TestPagesOfOrderedLists(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	org := "/v1/orgs/" + h.ours.Organization.ID
+	parent := h.collection(h.ours, nil)
+	for range 7 {
+		h.collection(h.ours, &parent)
+		h.want(201, "POST", org+"/spaces", admin, map[string]any{"parent": parent})
+		h.member(h.ours, schema.RoleRead)
+		h.want(201, "PUT", org+"/teams", admin, `{"title":"Writers"}`)
+	}
+	h.want(200, "POST", org+"/ping", h.ours.Tokens[schema.RoleEdit], nil)
+	for _, path := range []string{
+		org + "/collections", "/v1/collections/" + parent + "/spaces", org + "/members", org + "/members?order=asc",
+		org + "/members?sort=lastSeenAt", org + "/members?sort=lastSeenAt&order=asc", org + "/teams",
+	} {
+		join := "?"
+		if path[len(path)-3:] == "asc" || path[len(path)-2:] == "At" {
+			join = "&"
+		}
+		all := h.ids(path, admin)
+		if len(all) < 7 {
+			t.Errorf("%s: %d", path, len(all))
+		}
+		for _, size := range []int{1, 3, 100} {
+			var walked []string
+			for page := ""; ; {
+				list := h.want(200, "GET", fmt.Sprintf("%s%slimit=%d&page=%s", path, join, size, page), admin, nil)
+				for _, item := range list["items"].([]any) {
+					walked = append(walked, item.(map[string]any)["id"].(string))
+				}
+				if list["count"] != float64(len(all)) {
+					t.Errorf("%s: count %v of %d", path, list["count"], len(all))
+				}
+				next, ok := list["next"].(map[string]any)
+				if !ok {
+					break
+				}
+				page = next["page"].(string)
+			}
+			if !cmp.Equal(walked, all) {
+				t.Errorf("%s by %d: %s", path, size, cmp.Diff(all, walked))
+			}
+		}
+	}
+	// A token that somebody changed is refused, whatever the keys are.
+	for name, path := range map[string]string{
+		fmt.Sprintf("collections %s %t", h.ours.Organization.ID, true):                      org + "/collections",
+		fmt.Sprintf("members %s %q %q %t %t", h.ours.Organization.ID, "", "", false, false): org + "/members",
+	} {
+		for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
+			if key == "99999999999999999999999" && path == org+"/collections" {
+				continue // A position that far away is none, and nothing follows it.
+			}
+			a := h.do("GET", path+"?page="+schema.PageToken(name, key, "x"), admin, nil)
+			h.wantError(a, http.StatusBadRequest)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// members are the operations on the users of an organization.
+type members struct {
+	store *store.Store
+	urls  links
+}
+
+func memberOperations(h *members) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/members", ID: "listMembersInOrganizationById", Tag: "organizations",
+			Doc: "List the members of an organization.", Scope: having(RightAccess, onOrganization), Status: http.StatusOK,
+			Handler: handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/members/{userId}", ID: "getMemberInOrganizationById",
+			Tag: "organizations", Doc: "Read a member of an organization.",
+			Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}/members/{userId}", ID: "updateMemberInOrganizationById",
+			Tag: "organizations", Doc: "Change the role of a member; an organization keeps at least one admin.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/ping", ID: "updateOrganizationMemberLastSeenAt",
+			Tag: "organizations", Doc: "Note that the caller was seen in an organization.",
+			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.ping),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/join", ID: "joinOrganization", Tag: "organizations",
+			Doc: "Join an organization that is open to the domain of the caller's e-mail address.", Scope: anyUser(),
+			Status: http.StatusNoContent, Handler: handle(h.join),
+		},
+	}
+}
+
+type listMembersRequest struct {
+	schema.PageRequest
+	Order  *string `query:"order" rules:"enum=order,default=desc"`
+	Role   *string `query:"role" rules:"enum=memberRole"`
+	Search *string `query:"search" rules:"len=..255"`
+	Sort   *string `query:"sort" rules:"enum=memberSort,default=joinedAt"`
+}
+
+func (h *members) list(ctx context.Context, c *Caller, r *listMembersRequest) (schema.List[schema.Member], error) {
+	organization := c.Organization.Organization.ID
+	filter := store.MemberFilter{
+		Role: r.Role, Search: r.Search, BySeen: or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: or(r.Order, "desc") == "asc",
+	}
+	name := fmt.Sprintf("members %s %q %q %t %t", organization, or(r.Role, ""), or(r.Search, ""), filter.BySeen, filter.Ascending)
+	return listKeyed(name, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.MemberRow], error) {
+			place, err := store.ParseMemberPlace(after)
+			if err != nil {
+				return store.Page[store.MemberRow]{}, err
+			}
+			return h.store.ListMembers(ctx, organization, filter, place, size)
+		},
+		h.urls.memberResource, func(row store.MemberRow, _ schema.Member) []string { return filter.Place(row).Keys() })
+}
+
+type memberRequest struct {
+	UserID string `path:"userId"`
+}
+
+func (h *members) get(ctx context.Context, c *Caller, r *memberRequest) (schema.Member, error) {
+	row, err := h.store.Member(ctx, c.Organization.Organization.ID, r.UserID)
+	if err != nil {
+		return schema.Member{}, err
+	}
+	return h.urls.memberResource(row), nil
+}
+
+type updateMemberRequest struct {
+	memberRequest
+	Body struct {
+		Role schema.Opt[string] `json:"role" rules:"enum=role"`
+	} `body:"json"`
+}
+
+func (h *members) update(ctx context.Context, c *Caller, r *updateMemberRequest) (schema.Member, error) {
+	if r.Body.Role.Set {
+		role := schema.RoleFromNullable(r.Body.Role.Value)
+		if err := h.store.ChangeMemberRole(ctx, c.Organization.Organization.ID, r.UserID, role); err != nil {
+			return schema.Member{}, err
+		}
+	}
+	return h.get(ctx, c, &r.memberRequest)
+}
+
+func (h *members) ping(ctx context.Context, c *Caller, _ *struct{}) (schema.Ping, error) {
+	return schema.Ping{}, h.store.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
+}
+
+func (h *members) join(ctx context.Context, c *Caller, r *struct {
+	OrganizationID string `path:"organizationId"`
+}) (NoContent, error) {
+	return NoContent{}, h.store.JoinOrganization(ctx, r.OrganizationID, c.Principal.UserID)
+}
+
+func (l links) memberResource(row store.MemberRow) schema.Member {
+	m := row.Membership
+	resource := schema.Member{
+		Object: "member", ID: row.User.ID, Role: schema.RoleFromNullable(m.Role), User: l.userResource(row.User),
+		JoinedAt: m.JoinedAt.UTC(), SSO: m.Sso, Spaces: row.Spaces, Teams: row.Teams,
+	}
+	if m.LastSeenAt != nil {
+		at := m.LastSeenAt.UTC()
+		resource.LastSeenAt = &at
+	}
+	return resource
+}

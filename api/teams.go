@@ -1,0 +1,134 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// teams are the operations on groups of members.
+type teams struct {
+	store *store.Store
+	urls  links
+}
+
+func teamOperations(h *teams) []Operation {
+	return []Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams", ID: "listTeamsInOrganizationById", Tag: "teams",
+			Doc: "List the teams of an organization.", Scope: having(RightAccess, onOrganization), Status: http.StatusOK,
+			Handler: handle(h.list),
+		},
+		{
+			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams", ID: "createOrganizationTeam", Tag: "teams",
+			Doc: "Create a team.", Scope: having(RightAdmin, onOrganization), Status: http.StatusCreated,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams/{teamId}", ID: "getTeamInOrganizationById", Tag: "teams",
+			Doc: "Read a team.", Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
+			Tag: "teams", Doc: "Change who is in a team, and who owns it.",
+			// Owners of the team may do it as well as admins of the organization.
+			Scope: having(RightView, onOrganization), Status: http.StatusNoContent,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.updateMembers),
+		},
+	}
+}
+
+type listTeamsRequest struct {
+	schema.PageRequest
+	Owner *string `query:"owner" rules:"len=..64"`
+	Title *string `query:"title" rules:"len=..64"`
+}
+
+func (h *teams) list(ctx context.Context, c *Caller, r *listTeamsRequest) (schema.List[schema.Team], error) {
+	organization := c.Organization.Organization.ID
+	name := fmt.Sprintf("teams %s %q %q", organization, or(r.Owner, ""), or(r.Title, ""))
+	return listPage(name, r.PageRequest,
+		func(after string, size int) (store.Page[store.TeamRow], error) {
+			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
+			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
+		},
+		teamResource(c.Rights), func(t schema.Team) string { return t.ID })
+}
+
+type createTeamRequest struct {
+	Body struct {
+		Title   *string  `json:"title" rules:"required,len=1..64"`
+		Members []string `json:"members" rules:"len=..1000"`
+	} `body:"json"`
+}
+
+func (h *teams) create(ctx context.Context, c *Caller, r *createTeamRequest) (schema.Team, error) {
+	organization := c.Organization.Organization.ID
+	made, err := h.store.CreateTeam(ctx, organization, *r.Body.Title, r.Body.Members)
+	if err != nil {
+		return schema.Team{}, err
+	}
+	team, err := h.get(ctx, c, &teamRequest{TeamID: made.ID})
+	return team.At(h.urls.API("orgs", organization, "teams", made.ID)), err
+}
+
+type teamRequest struct {
+	TeamID string `path:"teamId"`
+}
+
+func (h *teams) get(ctx context.Context, c *Caller, r *teamRequest) (schema.Team, error) {
+	row, err := h.store.Team(ctx, c.Principal.UserID, c.Organization.Organization.ID, r.TeamID)
+	if err != nil {
+		return schema.Team{}, err
+	}
+	return teamResource(c.Rights)(row), nil
+}
+
+type updateTeamMembersRequest struct {
+	teamRequest
+	Body struct {
+		Add         []string              `json:"add" rules:"len=..1000"`
+		Memberships map[string]membership `json:"memberships" rules:"len=..1000"`
+		Remove      []string              `json:"remove" rules:"len=..1000"`
+	} `body:"json"`
+}
+
+// membership is what a user is to be in a team.
+type membership struct {
+	Role *string `json:"role" rules:"required,enum=teamRole"`
+}
+
+func (h *teams) updateMembers(ctx context.Context, c *Caller, r *updateTeamMembersRequest) (NoContent, error) {
+	organization := c.Organization.Organization.ID
+	if !c.Rights.Has(RightAdmin) {
+		team, err := h.store.Team(ctx, c.Principal.UserID, organization, r.TeamID)
+		if err != nil {
+			return NoContent{}, err
+		}
+		if team.ViewerRole != store.TeamOwner {
+			return NoContent{}, c.Require(RightAdmin, "organization")
+		}
+	}
+	change := store.TeamChange{Add: r.Body.Add, Remove: r.Body.Remove, Roles: map[string]string{}}
+	for user, in := range r.Body.Memberships {
+		change.Roles[user] = *in.Role
+	}
+	return NoContent{}, h.store.ChangeTeam(ctx, organization, r.TeamID, change)
+}
+
+// teamResource shows teams to a member with these rights in the organization.
+func teamResource(rights Rights) func(store.TeamRow) schema.Team {
+	return func(row store.TeamRow) schema.Team {
+		t := row.Team
+		return schema.Team{
+			Object: "team", ID: t.ID, Title: t.Title, Members: row.Members, Spaces: row.Spaces, CreatedAt: t.CreatedAt.UTC(),
+			Permissions: schema.TeamPermissions{
+				Admin: rights.Has(RightAdmin) || row.ViewerRole == store.TeamOwner,
+				View:  rights.Has(RightAccess) || row.ViewerRole != "",
+			},
+		}
+	}
+}
