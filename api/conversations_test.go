@@ -42,15 +42,12 @@ func init() {
 var (
 	impact = one("low", "medium", "high")
 
-	documentShape = shape{
-		"object": one("document"), "data": func(v any) error { return nil }, "nodes": list(func(v any) error { return nil }),
-	}
 	conversationShape = shape{
 		"object": one("conversation"), "id": id, "subject?": text(1, 512), "createdAt": anyTime, "processedAt?": timestamp,
 		"source": one("email"), "impact?": impact, "urls": object(shape{"location": uri, "source?": text(1, 2048)}),
 	}
 	issueShape = shape{
-		"object": one("conversation-issue"), "id": id, "title": text(1, 120), "details": object(documentShape), "summary": text(1, 100_000),
+		"object": one("conversation-issue"), "id": id, "title": text(1, 120), "details": goodDocument, "summary": text(1, 100_000),
 		"impact": impact, "createdAt": anyTime, "ingestedAt": timestamp, "conversation": id, "cluster?": id,
 		"urls": object(shape{"location": uri}),
 	}
@@ -62,7 +59,7 @@ var (
 	}
 	clusterShape = shape{
 		"object": one("issues-cluster"), "id": id, "label": text(1, 100), "createdAt": timestamp, "updatedAt": timestamp,
-		"icon": text(1, 50), "summary": object(documentShape), "muted": boolean, "impact": impact,
+		"icon": text(1, 50), "summary": goodDocument, "muted": boolean, "impact": impact,
 		"weeklyPulse": func(v any) error {
 			if weeks, ok := v.([]any); !ok || len(weeks) != 13 {
 				return fmt.Errorf("%v has not 13 weeks", v)
@@ -77,6 +74,22 @@ var (
 		"urls": object(shape{"location": uri, "app": uri}),
 	}
 )
+
+// goodDocument is a rich document by the strict grammar.
+func goodDocument(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var d schema.Document
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return err
+	}
+	if problems := d.Problems("document"); len(problems) > 0 {
+		return fmt.Errorf("%s: %v", raw, problems)
+	}
+	return nil
+}
 
 // anyTime is a UTC time of whenever.
 func anyTime(v any) error {

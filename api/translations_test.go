@@ -35,7 +35,7 @@ func init() {
 
 var translationShape = shape{
 	"object": one("translation"), "id": id, "status": one("pending", "running", "completed"),
-	"source": object(shape{"space": id, "language": text(2, 5)}), "language": text(2, 5), "instructions": object(documentShape),
+	"source": object(shape{"space": id, "language": text(2, 5)}), "language": text(2, 5), "instructions": goodDocument,
 	"createdAt": timestamp, "updatedAt": timestamp,
 	"stats": object(shape{
 		"runs": count, "totalWords": count, "totalPages": count, "totalDuration": count, "latestRunDuration": count,

@@ -10,6 +10,7 @@ import (
 
 // Bounds of what is made of one conversation, so that no single one can flood an organization.
 const (
+	maxSentences  = 1000
 	maxIssues     = 5
 	maxDetails    = 40
 	maxSentence   = 1000
@@ -87,6 +88,9 @@ func userSentences(c Conversation) []string {
 			continue
 		}
 		for _, sentence := range sentences(plain(part.Body)) {
+			if len(said) == maxSentences {
+				return said
+			}
 			said = append(said, shorten(sentence, maxSentence))
 		}
 	}
@@ -96,7 +100,7 @@ func userSentences(c Conversation) []string {
 // draft is an issue that sentences are still added to.
 type draft struct {
 	details []string
-	stems   []string
+	stems   map[string]bool
 	problem bool
 }
 
@@ -104,7 +108,12 @@ func (d *draft) add(sentence string) {
 	if len(d.details) < maxDetails {
 		d.details = append(d.details, sentence)
 	}
-	d.stems = append(d.stems, stems(sentence)...)
+	if d.stems == nil {
+		d.stems = map[string]bool{}
+	}
+	for _, s := range stems(sentence) {
+		d.stems[s] = true
+	}
 }
 
 // title is the first sentence that states a problem, or the first that is no greeting.
@@ -128,7 +137,7 @@ func placeFor(found *[]*draft, sentence string) *draft {
 		return last
 	}
 	for _, d := range slices.Backward(*found) {
-		if slices.ContainsFunc(about, func(s string) bool { return slices.Contains(d.stems, s) }) {
+		if slices.ContainsFunc(about, func(s string) bool { return d.stems[s] }) {
 			return d
 		}
 	}
