@@ -3,6 +3,6 @@
 // in one place; the functions see typed requests and a Caller, never fasthttp. Each resource has one file, which holds its
 // rows of the table and their functions.
 //
-// It imports schema and store. Events and queries reach it through the interfaces in insights.go, so it must not import
-// ingest or query.
+// It imports schema and store, and ingest/conversations, which is nothing but functions. Events and queries reach it through
+// the interfaces in insights.go, so it must not import ingest or query.
 package api

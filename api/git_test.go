@@ -29,7 +29,6 @@ func init() {
 }
 
 var (
-	anyTime           = text(20, 40)
 	gitOperationShape = shape{
 		"object": one("git-operation"), "id": id, "kind": one("import", "export"), "state": one("queued", "running", "done", "failed"),
 		"reason?": text(1, 500), "url": aString, "ref": aString, "timestamp": anyTime, "createdAt": timestamp,

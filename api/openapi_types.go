@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -17,6 +19,7 @@ type selfDescribed interface {
 // wellKnown has a row per type that is written in a form of its own.
 var wellKnown = map[reflect.Type]func() dict{
 	reflect.TypeFor[time.Time](): func() dict { return dict{"type": "string", "format": "date-time"} },
+	reflect.TypeFor[jsontext.Value](): func() dict { return dict{} }, // Any JSON.
 	reflect.TypeFor[schema.Role](): func() dict {
 		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
 	},
@@ -47,15 +50,50 @@ func (d *openAPIWriter) typeSchema(t reflect.Type, r rule, tag reflect.StructTag
 	case isOpt(t):
 		inner, err := d.typeSchema(t.Field(1).Type.Elem(), r, tag)
 		return dict{"anyOf": []any{inner, dict{"type": "null"}}}, err
+	case t.Implements(reflect.TypeFor[eitherForm]()):
+		items := t.Field(0).Type
+		one, err := d.typeSchema(items.Elem(), rule{}, "")
+		return dict{"anyOf": []any{one, dict{"type": "array", "items": one}}}, err
+	case isUnion(t):
+		return d.unionSchema(t)
 	case t.Kind() == reflect.Struct:
 		if t.Name() != "" {
 			return d.ref(t)
 		}
 		return d.structSchema(t, r)
-	case t.Kind() == reflect.Slice || t.Kind() == reflect.Map:
+	case t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Array:
 		return d.manySchema(t, r, tag)
 	}
 	return scalarSchema(t, r)
+}
+
+// isUnion tells a type that is one of its fields, and has no members of its own.
+func isUnion(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct || t.NumField() == 0 {
+		return false
+	}
+	for f := range t.Fields() {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *openAPIWriter) unionSchema(t reflect.Type) (dict, error) {
+	var alternatives []any
+	for f := range t.Fields() {
+		rules, err := parseRule(f.Tag.Get("rules"))
+		if err != nil {
+			return nil, err
+		}
+		of, err := d.typeSchema(f.Type, rules, f.Tag)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		alternatives = append(alternatives, of)
+	}
+	return dict{"anyOf": alternatives}, nil
 }
 
 // ref names a type and describes it once.
@@ -159,7 +197,11 @@ func (d *openAPIWriter) manySchema(t reflect.Type, r rule, tag reflect.StructTag
 		out := dict{"type": "object", "additionalProperties": entry}
 		return withBounds(out, r.length, "minProperties", "maxProperties"), nil
 	}
-	return withBounds(dict{"type": "array", "items": entry}, r.length, "minItems", "maxItems"), nil
+	out := dict{"type": "array", "items": entry}
+	if t.Kind() == reflect.Array {
+		out["minItems"], out["maxItems"] = t.Len(), t.Len()
+	}
+	return withBounds(out, r.length, "minItems", "maxItems"), nil
 }
 
 func scalarSchema(t reflect.Type, r rule) (dict, error) {

@@ -234,6 +234,8 @@ func checkOf(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
 				inner(c, field, value.Elem())
 			}
 		}, err
+	case t.Implements(reflect.TypeFor[eitherForm]()):
+		return manyCheck(t, r)
 	case t.Kind() == reflect.Struct:
 		return structCheck(t)
 	case t.Kind() == reflect.Slice:

@@ -100,6 +100,41 @@ type ContentAccess struct {
 	GrantRank int32
 }
 
+type Conversation struct {
+	ID             string
+	OrganizationID string
+	Source         string
+	SourceID       string
+	Subject        *string
+	Url            *string
+	Impact         *string
+	Version        int32
+	CreatedAt      time.Time
+	IngestedAt     time.Time
+	ProcessedAt    *time.Time
+}
+
+type ConversationContent struct {
+	ConversationID string
+	Parts          []byte
+	Metadata       []byte
+}
+
+type ConversationIssue struct {
+	ID             string
+	OrganizationID string
+	ConversationID string
+	Position       int32
+	Title          string
+	Details        []byte
+	Summary        string
+	Impact         string
+	Words          []string
+	ClusterID      *string
+	CreatedAt      time.Time
+	IngestedAt     time.Time
+}
+
 type Document struct {
 	OrganizationID string
 	Hash           string
@@ -129,6 +164,14 @@ type GitOperation struct {
 	Timestamp   time.Time
 	CreatedBy   *string
 	CreatedAt   time.Time
+}
+
+type GlossaryEntry struct {
+	ID             string
+	OrganizationID string
+	Translations   []byte
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 type Grant struct {
@@ -176,6 +219,31 @@ type IntegrationInstallation struct {
 	OrganizationID string
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+}
+
+type IssuesCluster struct {
+	ID             string
+	OrganizationID string
+	Label          string
+	Icon           string
+	Impact         string
+	Muted          bool
+	Summary        []byte
+	Sources        []byte
+	Issues         int32
+	Conversations  int32
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type LinkInvite struct {
+	ID             string
+	OrganizationID string
+	Role           *string
+	SpaceID        *string
+	CollectionID   *string
+	CreatedBy      *string
+	CreatedAt      time.Time
 }
 
 type Membership struct {
@@ -237,6 +305,19 @@ type Revision struct {
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
+}
+
+type SamlProvider struct {
+	ID             string
+	OrganizationID string
+	Label          string
+	EntityID       *string
+	Certificate    *string
+	SsoUrl         *string
+	DefaultTeamID  *string
+	DefaultRole    *string
+	Active         bool
+	CreatedAt      time.Time
 }
 
 type SearchPage struct {
@@ -392,6 +473,19 @@ type Token struct {
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
+}
+
+type Translation struct {
+	ID             string
+	OrganizationID string
+	SourceSpaceID  string
+	SourceLanguage string
+	Language       string
+	Instructions   []byte
+	Runs           int32
+	RunRequestedAt *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 type User struct {

@@ -1,0 +1,225 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func init() {
+	examples["updateGlossaryEntries"] = example{body: `{"operations":[{"type":"insert","translations":{"en":"page"}}]}`}
+	examples["getGlossaryEntry"] = example{make: func(h *harness, tenant *storetest.Tenant) map[string]string {
+		h.t.Helper()
+		ids, err := h.st.UpdateGlossary(h.t.Context(), tenant.Organization.ID, []store.GlossaryOperation{
+			{Type: schema.GlossaryInsert, Translations: map[string]string{"en": "space"}},
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return map[string]string{"glossaryEntryId": ids[0]}
+	}}
+}
+
+var glossaryShape = shape{
+	"object": one("glossary-entry"), "id": id, "createdAt": timestamp, "updatedAt": timestamp, "urls": object(shape{"location": uri}),
+	"translations": func(v any) error {
+		for language, term := range v.(map[string]any) {
+			if err := text(1, 255)(term); err != nil || !slices.Contains(schema.Languages(), language) {
+				return fmt.Errorf("%s: %v", language, err)
+			}
+		}
+		return nil
+	},
+}
+
+func (s support) glossary(query string) []schema.GlossaryEntry {
+	s.h.t.Helper()
+	return get[schema.List[schema.GlossaryEntry]](s, listShape(glossaryShape), "/translations-glossary"+query).Items
+}
+
+// TestGlossaryFollowsItsModel applies any sequence of changes to the service and to a map: both have the same entries, and a
+// change of which one operation is refused changes nothing.
+func TestGlossaryFollowsItsModel(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	model := map[string]map[string]string{}
+	rapid.Check(t, func(rt *rapid.T) {
+		next := maps.Clone(model)
+		terms := rapid.MapOfN(rapid.SampledFrom([]string{"en", "fr", "pt-br"}), rapid.StringMatching(`[a-zé "\\]{1,8}`), 0, 3)
+		ids := append(slices.Sorted(maps.Keys(model)), h.theirs.Organization.ID)
+		type operation struct {
+			Type         string            `json:"type"`
+			ID           string            `json:"id,omitempty"`
+			Translations map[string]string `json:"translations,omitempty"`
+		}
+		operations := []operation{}
+		var inserted []map[string]string
+		refused := -1
+		for i := range rapid.IntRange(0, 5).Draw(rt, "n") {
+			o := operation{Type: rapid.SampledFrom(schema.GlossaryOperations()).Draw(rt, "type")}
+			if o.Type != schema.GlossaryInsert {
+				o.ID = rapid.SampledFrom(ids).Draw(rt, "id")
+			}
+			if o.Type != schema.GlossaryDelete {
+				// The encoder leaves an empty map out, which is tested elsewhere.
+				o.Translations = terms.Filter(func(m map[string]string) bool { return len(m) > 0 }).Draw(rt, "terms")
+			}
+			operations = append(operations, o)
+			switch _, known := next[o.ID]; {
+			case o.Type == schema.GlossaryInsert:
+				inserted = append(inserted, o.Translations)
+			case o.Type == schema.GlossaryDelete:
+				delete(next, o.ID)
+			case known:
+				next[o.ID] = o.Translations
+			case refused < 0:
+				refused = i
+			}
+		}
+		a := h.do("PUT", s.org+"/translations-glossary", s.token, map[string]any{"operations": operations})
+		if refused >= 0 {
+			e := h.wantError(a, 400)
+			if want := fmt.Sprintf("operations[%d].id", refused); e.Details[0].Field != want {
+				rt.Fatalf("%s, want %s", e.Details[0].Field, want)
+			}
+			next, inserted = maps.Clone(model), nil
+		} else if a.status != 204 {
+			rt.Fatalf("%d %s", a.status, a.body)
+		}
+		for _, entry := range s.glossary("?limit=1000") {
+			if _, known := next[entry.ID]; !known {
+				// Inserted in this order, and listed in it.
+				if len(inserted) == 0 {
+					rt.Fatalf("%+v is in no model", entry)
+				}
+				next[entry.ID], inserted = inserted[0], inserted[1:]
+			}
+			if diff := cmp.Diff(next[entry.ID], entry.Translations); diff != "" {
+				rt.Fatal(diff)
+			}
+		}
+		if got := len(s.glossary("?limit=1000")); got != len(next) || len(inserted) > 0 {
+			rt.Fatalf("%d entries, want %d", got, len(next))
+		}
+		model = next
+	})
+}
+
+// TestGlossaryInParallel has writers change several entries in opposite orders: each change is whole.
+func TestGlossaryInParallel(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	put := func(operations ...map[string]any) {
+		if a := h.do("PUT", s.org+"/translations-glossary", s.token, map[string]any{"operations": operations}); a.status != 204 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	insert := map[string]any{"type": "insert", "translations": map[string]string{"en": "0"}}
+	put(insert, insert, insert)
+	entries := s.glossary("")
+	var wait sync.WaitGroup
+	for worker := range 6 {
+		wait.Go(func() {
+			var operations []map[string]any
+			for _, e := range entries {
+				operations = append(operations, map[string]any{"type": "update", "id": e.ID, "translations": map[string]string{"en": fmt.Sprint(worker)}})
+			}
+			if worker%2 == 0 {
+				slices.Reverse(operations)
+			}
+			put(operations...)
+		})
+	}
+	wait.Wait()
+	after := s.glossary("")
+	for _, e := range after {
+		if e.Translations["en"] != after[0].Translations["en"] {
+			t.Errorf("changes are mixed: %+v", after)
+		}
+	}
+}
+
+func TestGlossaryOrder(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	var operations []map[string]any
+	for _, terms := range []map[string]string{
+		{"en": "page", "fr": "Zone"}, {"fr": "abc"}, {"en": "Apple"}, {"en": "apple", "fr": "abc"}, {"de": "Seite"}, {},
+	} {
+		operations = append(operations, map[string]any{"type": "insert", "translations": terms})
+	}
+	h.do("PUT", s.org+"/translations-glossary", s.token, map[string]any{"operations": operations})
+	for query, want := range map[string][]string{
+		"?":           {"page", "", "Apple", "apple", "", ""},
+		"?orderBy=en": {"Apple", "apple", "page", "", "", ""},
+		"?orderBy=fr": {"", "apple", "page", "Apple", "", ""},
+	} {
+		var whole, paged []string
+		for _, e := range s.glossary(query) {
+			whole = append(whole, e.Translations["en"])
+		}
+		for page := ""; ; {
+			var got schema.List[schema.GlossaryEntry]
+			if err := json.Unmarshal(h.do("GET", s.org+"/translations-glossary"+query+"&limit=1&page="+page, s.token, nil).body, &got); err != nil {
+				t.Fatal(err)
+			}
+			paged = append(paged, got.Items[0].Translations["en"])
+			if got.Next == nil {
+				break
+			}
+			page = got.Next.Page
+		}
+		if !slices.Equal(whole, want) || !slices.Equal(paged, want) {
+			t.Errorf("%s: %q, in pages %q, want %q", query, whole, paged, want)
+		}
+	}
+	one := s.glossary("")[0]
+	if diff := cmp.Diff(one, get[schema.GlossaryEntry](s, glossaryShape, "/translations-glossary/"+one.ID)); diff != "" {
+		t.Error(diff)
+	}
+	h.wantError(h.do("GET", s.org+"/translations-glossary/nothing", s.token, nil), 404)
+}
+
+func TestBadGlossary(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := newSupport(h)
+	before := h.rows()
+	for body, field := range map[string]string{
+		`{}`:                                 "operations",
+		`{"operations":5}`:                   "operations",
+		`{"operations":[5]}`:                 "operations[0]",
+		`{"operations":[{}]}`:                "operations[0].type",
+		`{"operations":[{"type":"merge"}]}`:  "operations[0].type",
+		`{"operations":[{"type":"insert"}]}`: "operations[0].translations",
+		`{"operations":[{"type":"insert","translations":{"en":"ok"}},{"type":"update","translations":{}}]}`:           "operations[1].id",
+		`{"operations":[{"type":"insert","translations":{"en":"ok"}},{"type":"update","id":"no","translations":{}}]}`: "operations[1].id",
+		`{"operations":[{"type":"update","id":"x"}]}`:                                                                 "operations[0].translations",
+		`{"operations":[{"type":"delete"}]}`:                                                                          "operations[0].id",
+		`{"operations":[{"type":"insert","translations":{"en":""}}]}`:                                                 "operations[0].translations.en",
+		`{"operations":[{"type":"insert","translations":{"en":"a\nb"}}]}`:                                             "operations[0].translations.en",
+		`{"operations":[{"type":"insert","translations":{"en":"a\rb"}}]}`:                                             "operations[0].translations.en",
+		`{"operations":[{"type":"insert","translations":{"tlh":"tlhIngan"}}]}`:                                        "operations[0].translations.tlh",
+	} {
+		e := h.wantError(h.do("PUT", s.org+"/translations-glossary", s.token, body), 400)
+		if len(e.Details) == 0 || e.Details[0].Field != field {
+			t.Errorf("%s: %+v", body, e)
+		}
+	}
+	if after := h.rows(); !cmp.Equal(before, after) {
+		t.Error(cmp.Diff(before, after))
+	}
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/mail"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// invites are the operations by which people become members.
+type invites struct {
+	store *store.Store
+	urls  links
+}
+
+func inviteOperations(h *invites) []Operation {
+	const many, one = "/orgs/{organizationId}/link-invites", "/orgs/{organizationId}/link-invites/{inviteId}"
+	return []Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites", ID: "inviteUsersToOrganization", Tag: "invites",
+			Doc:   "Make people members by their e-mail addresses.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.invite),
+		},
+		{
+			// Whoever follows a link is no member yet, so there is no right on the organization to ask for.
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
+			Tag: "invites", Doc: "Take what a link invite gives.", Scope: anyUser(), Status: http.StatusOK, Handler: handle(h.join),
+		},
+		{
+			Method: http.MethodGet, Path: many, ID: "listOrganizationInviteLinks", Tag: "invites",
+			Doc:   "List the link invites to an organization.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK, Handler: handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: many, ID: "createOrganizationInvite", Tag: "invites",
+			Doc:   "Create a link invite.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusCreated,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: one, ID: "getOrganizationInviteLink", Tag: "invites", Doc: "Read a link invite.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK, Handler: handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: one, ID: "updateOrganizationInviteById", Tag: "invites",
+			Doc:   "Change what a link invite gives.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK,
+			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: one, ID: "deleteOrganizationInviteById", Tag: "invites",
+			Doc: "Delete a link invite.", Scope: having(RightAdmin, onOrganization), Status: http.StatusNoContent,
+			Handler: handle(h.delete),
+		},
+	}
+}
+
+// maxEmail is the longest address that mail can be sent to.
+const maxEmail = 254
+
+// emailInvite is one to invite: an address, or an object with a role of its own.
+type emailInvite struct {
+	email  string
+	role   schema.Opt[string]
+	object bool
+}
+
+// UnmarshalJSONFrom reads either form.
+func (e *emailInvite) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == jsontext.KindString {
+		return json.UnmarshalDecode(d, &e.email)
+	}
+	var object struct {
+		Email string             `json:"email"`
+		Role  schema.Opt[string] `json:"role"`
+	}
+	if err := json.UnmarshalDecode(d, &object); err != nil {
+		return err
+	}
+	e.email, e.role, e.object = object.Email, object.Role, true
+	return nil
+}
+
+// OpenAPISchema describes both forms.
+func (emailInvite) OpenAPISchema() map[string]any {
+	address := dict{"type": "string", "format": "email", "maxLength": maxEmail}
+	role := dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
+	return dict{"anyOf": []any{address, dict{
+		"type": "object", "required": []any{"email"}, "properties": dict{"email": address, "role": role},
+	}}}
+}
+
+// Problems checks the address and the role; the field of an address is that of the entry unless it is a member of it.
+func (e emailInvite) Problems(field string) []schema.Detail {
+	var c checker
+	at := field
+	if e.object && e.email != "" {
+		at = field + ".email"
+	}
+	if parsed, err := mail.ParseAddress(e.email); err != nil || parsed.Address != e.email || len(e.email) > maxEmail {
+		c.add(at, "must be an e-mail address")
+	}
+	c.enum(field+".role", e.role.Value, enums["role"])
+	return c.details
+}
+
+type inviteUsersRequest struct {
+	Body struct {
+		Emails []emailInvite      `json:"emails" rules:"required,len=..1000"`
+		Role   schema.Opt[string] `json:"role" rules:"enum=role"`
+		SSO    *bool              `json:"sso" rules:"default=false"`
+	} `body:"json"`
+}
+
+// invite gives everyone the role that stands beside the address, else that of the request, else the organization's own.
+func (h *invites) invite(ctx context.Context, c *Caller, r *inviteUsersRequest) (schema.Invited, error) {
+	organization := c.Organization.Organization
+	role := r.Body.Role.Or(organization.DefaultRole)
+	list := make([]store.EmailInvite, len(r.Body.Emails))
+	for i, e := range r.Body.Emails {
+		list[i] = store.EmailInvite{Email: e.email, Role: e.role.Or(role)}
+	}
+	return h.store.InviteByEmail(ctx, organization.ID, list, or(r.Body.SSO, false))
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// oneOrMany is a body that is one object or an array of such objects. Rules of length are about the array; those of the
+// objects stand in their own tags, and a problem's field has an index only if there was an array.
+type oneOrMany[T any] struct {
+	Items []T
+	array bool
+}
+
+// UnmarshalJSONFrom reads either form.
+func (m *oneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if m.array = d.PeekKind() == jsontext.KindBeginArray; m.array {
+		return json.UnmarshalDecode(d, &m.Items)
+	}
+	m.Items = make([]T, 1)
+	return json.UnmarshalDecode(d, &m.Items[0])
+}
+
+func (m oneOrMany[T]) isArray() bool { return m.array }
+
+// eitherForm is what every oneOrMany is; its first field is the items.
+type eitherForm interface{ isArray() bool }
+
+func manyCheck(t reflect.Type, r rule) (check, error) {
+	inner, err := checkOf(t.Field(0).Type.Elem(), rule{}, "")
+	return func(c *checker, field string, v reflect.Value) {
+		array := v.Interface().(eitherForm).isArray()
+		items := v.Field(0)
+		c.entries(field, items.Len(), r.length)
+		for i := range items.Len() {
+			name := field
+			if array {
+				name = fmt.Sprintf("%s[%d]", field, i)
+			}
+			inner(c, name, items.Index(i))
+		}
+	}, err
+}

@@ -1,0 +1,86 @@
+package conversations
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/microcosm-cc/bluemonday"
+)
+
+// tags takes every tag out of a text, and scripts and styles with what is in them. It is safe for concurrent use.
+var tags = bluemonday.StrictPolicy().AddSpaceWhenStrippingTag(true)
+
+var (
+	fences   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
+	markup   = regexp.MustCompile("(?i)<(/?[a-z][a-z0-9]*\\b[^<>]*|!--.*?--)>")
+	blockEnd = regexp.MustCompile(`(?i)<(/p|/div|/li|/h[1-6]|/tr|/blockquote|br\s*/?)>`)
+	images   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	address  = regexp.MustCompile(`(?i)\b(?:https?://|www\.)\S+|\S+@\S+\.\S+`)
+	emphasis = strings.NewReplacer("**", "", "__", "", "`", "")
+)
+
+// plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies.
+func plain(body string) string {
+	// Lines that quote go first: as markup, their > would look like a tag's.
+	var kept []string
+	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
+		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
+			kept = append(kept, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	text := strings.Join(kept, "\n")
+	if markup.MatchString(text) {
+		text = blockEnd.ReplaceAllString(text, "$0\n")
+		text = tags.Sanitize(text)
+	}
+	text = html.UnescapeString(text)
+	text = images.ReplaceAllString(text, " ")
+	text = links.ReplaceAllString(text, "$1")
+	text = address.ReplaceAllString(text, " ")
+	return emphasis.Replace(text)
+}
+
+// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends nothing.
+func sentences(text string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "#*-•+ \t")
+		runes := []rune(line)
+		start := 0
+		for i, r := range runes {
+			wide := strings.ContainsRune("。！？", r)
+			last := i+1 == len(runes) || unicode.IsSpace(runes[i+1])
+			if wide || (strings.ContainsRune(".!?", r) && last) {
+				found = appendSentence(found, string(runes[start:i+1]))
+				start = i + 1
+			}
+		}
+		found = appendSentence(found, string(runes[start:]))
+	}
+	return found
+}
+
+// appendSentence leaves out what holds no word.
+func appendSentence(found []string, sentence string) []string {
+	sentence = strings.Join(strings.Fields(sentence), " ")
+	if !strings.ContainsFunc(sentence, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return found
+	}
+	return append(found, sentence)
+}
+
+// shorten cuts a text to at most so many characters, at the end of a word if there is one to cut at.
+func shorten(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	cut := string(runes[:most-1])
+	if space := strings.LastIndexByte(cut, ' '); space > len(cut)/2 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " ,;:.") + "…"
+}

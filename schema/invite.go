@@ -1,0 +1,32 @@
+package schema
+
+// Invited says what became of an invitation by e-mail: Users are the ids of those who became members, Invited is how many.
+// FailedSSOEmails are the addresses that were to log in by a provider while there was none.
+type Invited struct {
+	Users           []string `json:"users"`
+	Invited         int      `json:"invited"`
+	FailedSSOEmails []string `json:"failedSSOEmails"`
+}
+
+// LinkInvite is what a link gives to whoever follows it: a role in the organization, or a level on one space or collection.
+// It has either Role, or Level with one of the others. Redundant says that the caller has what it gives already.
+type LinkInvite struct {
+	Object     string      `json:"object"`
+	ID         string      `json:"id"`
+	Role       *Role       `json:"role,omitzero"`
+	Level      *Role       `json:"level,omitzero"`
+	Redundant  bool        `json:"redundant"`
+	Space      *Space      `json:"space,omitzero"`
+	Collection *Collection `json:"collection,omitzero"`
+
+	location string
+}
+
+// At gives the invite with its address, which is not in the body.
+func (i LinkInvite) At(location string) LinkInvite {
+	i.location = location
+	return i
+}
+
+// Location is the address that a creation answers with.
+func (i LinkInvite) Location() string { return i.location }

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Analysis finds the clusters of issues. It is a function of what it is given alone: it runs while a transaction is open.
+type Analysis func(issues []AnalyzedIssue) ([]IssueGroup, error)
+
+// AnalyzedIssue is an issue as an Analysis sees it.
+type AnalyzedIssue struct {
+	ID string
+	// Key says which issue it is by what the source said alone.
+	Key     string
+	Title   string
+	Impact  string
+	Words   []string
+	Cluster string
+}
+
+// IssueGroup is a cluster as it should be. Cluster is the id of the one that it goes on to be; empty for a new one.
+type IssueGroup struct {
+	Cluster string
+	Label   string
+	Icon    string
+	Impact  string
+	// Summary is JSON.
+	Summary []byte
+	// Issues are indexes of the issues that the Analysis was given.
+	Issues []int
+}
+
+// analysisPoll is how often a call asks whether the analysis that runs is over. It waits here and not in Postgres, where it
+// would keep a connection from others.
+const analysisPoll = 25 * time.Millisecond
+
+// AnalyzeConversations brings an organization's clusters up to date with its newest `most` issues, and returns when the
+// clusters know of these conversations. One analysis of an organization runs at a time and takes in all that is there, so
+// calls at the same time wait for at most two: the one that runs, and the one that begins next.
+func (s *Store) AnalyzeConversations(
+	ctx context.Context, organizationID string, conversations []string, most int, analyze Analysis,
+) error {
+	for {
+		done := false
+		err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) (err error) {
+			done, err = analyzeOnce(ctx, tx, q, organizationID, most, analyze)
+			return err
+		})
+		if err != nil || done {
+			return err
+		}
+		left, err := s.queries.AnyUnprocessed(ctx, conversations)
+		if err != nil || !left {
+			return interpret(err, "conversations")
+		}
+		select {
+		case <-ctx.Done():
+			return schema.Unavailable(ctx.Err(), retryAfter)
+		case <-time.After(analysisPoll):
+		}
+	}
+}
+
+// analyzeOnce says whether all that was there is analyzed; it is not if another analysis is running.
+func analyzeOnce(
+	ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, most int, analyze Analysis,
+) (done bool, err error) {
+	err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&done)
+	if err != nil || !done {
+		return false, err
+	}
+	// First what is to be marked, then the issues: whatever comes in between is analyzed now and again next time.
+	fresh, err := q.UnprocessedConversations(ctx, organizationID)
+	if err != nil || len(fresh) == 0 {
+		return true, err
+	}
+	rows, err := q.NewestIssues(ctx, db.NewestIssuesParams{
+		OrganizationID: organizationID, Most: int32(most), //nolint:gosec // A constant of package api.
+	})
+	if err != nil {
+		return false, err
+	}
+	clusters, err := q.ClustersOfOrganization(ctx, organizationID)
+	if err != nil {
+		return false, err
+	}
+	issues := make([]AnalyzedIssue, len(rows))
+	for i, row := range rows {
+		issues[i] = AnalyzedIssue{
+			ID: row.ID, Key: fmt.Sprintf("%s %q %03d", row.Source, row.SourceID, row.Position), Title: row.Title, Impact: row.Impact,
+			Words: row.Words, Cluster: orEmpty(row.ClusterID),
+		}
+	}
+	groups, err := analyze(issues)
+	if err != nil {
+		return false, err
+	}
+	// Until here nothing was locked but the right to analyze. Ingests that have begun end first; the others wait.
+	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
+		return false, err
+	}
+	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), rows: rows, gone: map[string]db.IssuesCluster{}}
+	for _, c := range clusters {
+		w.gone[c.ID] = c
+	}
+	if err := w.write(ctx, groups); err != nil {
+		return false, err
+	}
+	if len(rows) == most {
+		last := rows[len(rows)-1]
+		err := q.ReleaseIssuesBefore(ctx, db.ReleaseIssuesBeforeParams{
+			OrganizationID: organizationID, CreatedAt: last.CreatedAt, ID: last.ID,
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, q.MarkConversationsProcessed(ctx, markParams(fresh, w.now))
+}
+
+func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkConversationsProcessedParams {
+	marks := db.MarkConversationsProcessedParams{Now: now}
+	for _, row := range fresh {
+		marks.Ids, marks.Versions = append(marks.Ids, row.ID), append(marks.Versions, row.Version)
+	}
+	return marks
+}
+
+// clusterWriter writes what has changed, and nothing else, so that updated_at says when a cluster changed.
+type clusterWriter struct {
+	q              *db.Queries
+	organizationID string
+	now            time.Time
+	rows           []db.NewestIssuesRow
+	// gone are the clusters that no group goes on as; write takes them out one by one.
+	gone  map[string]db.IssuesCluster
+	moves db.MoveIssuesParams
+}
+
+func (w *clusterWriter) write(ctx context.Context, groups []IssueGroup) error {
+	for _, g := range groups {
+		if err := w.writeGroup(ctx, g); err != nil {
+			return err
+		}
+	}
+	if len(w.moves.Ids) > 0 {
+		if err := w.q.MoveIssues(ctx, w.moves); err != nil {
+			return err
+		}
+	}
+	var gone []string
+	for id := range w.gone {
+		gone = append(gone, id)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return w.q.DeleteClusters(ctx, gone)
+}
+
+func (w *clusterWriter) writeGroup(ctx context.Context, g IssueGroup) error {
+	old, known := w.gone[g.Cluster]
+	delete(w.gone, g.Cluster)
+	id := g.Cluster
+	if !known {
+		id = schema.NewID()
+	}
+	changed := !known
+	conversations := map[string]string{}
+	for _, i := range g.Issues {
+		row := w.rows[i]
+		conversations[row.ConversationID] = row.Source
+		if orEmpty(row.ClusterID) != id {
+			w.moves.Ids, w.moves.Clusters = append(w.moves.Ids, row.ID), append(w.moves.Clusters, id)
+			changed = true
+		}
+	}
+	sources := map[string]int{}
+	for source := range maps.Values(conversations) {
+		sources[source]++
+	}
+	encoded, err := json.Marshal(sources)
+	if err != nil {
+		return err
+	}
+	//nolint:gosec // Counts of a bounded number of issues.
+	want := db.UpsertClusterParams{
+		ID: id, OrganizationID: w.organizationID, Label: g.Label, Icon: g.Icon, Impact: g.Impact, Summary: g.Summary,
+		Sources: encoded, Issues: int32(len(g.Issues)), Conversations: int32(len(conversations)), Now: w.now,
+	}
+	changed = changed || old.Label != want.Label || old.Icon != want.Icon || old.Impact != want.Impact ||
+		old.Issues != want.Issues || old.Conversations != want.Conversations ||
+		!sameJSON(old.Summary, want.Summary) || !sameJSON(old.Sources, want.Sources)
+	if !changed {
+		return nil
+	}
+	return w.q.UpsertCluster(ctx, want)
+}
+
+// sameJSON compares values, not how they are written: Postgres writes JSON its own way.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	canonicalX, errX := json.Marshal(x)
+	canonicalY, errY := json.Marshal(y)
+	return errX == nil && errY == nil && bytes.Equal(canonicalX, canonicalY)
+}
+
+// shareAnalysis and ownAnalysis keep the writing of conversations and the writing of clusters apart: both change issues,
+// in orders that could make them wait for each other in a circle.
+func shareAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error {
+	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared(hashtextextended('issues ' || $1, 0))", organizationID)
+	return err
+}
+
+func ownAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error {
+	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended('issues ' || $1, 0))", organizationID)
+	return err
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

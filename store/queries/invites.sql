@@ -1,0 +1,49 @@
+-- name: InsertUserOnce :exec
+insert into users (id, display_name, email) values ($1, $2, $3) on conflict (lower(email)) do nothing;
+
+-- name: InsertMembershipOnce :execrows
+insert into memberships (user_id, organization_id, role, sso) values ($1, $2, $3, $4)
+on conflict (user_id, organization_id) do nothing;
+
+-- name: LockMembership :one
+select role from memberships where user_id = $1 and organization_id = $2 for update;
+
+-- name: RaiseGrant :exec
+-- Gives a user a role on a piece of content, unless the user was given a higher one there.
+insert into grants (organization_id, collection_id, space_id, user_id, role)
+values (sqlc.arg(organization_id), sqlc.narg(collection_id), sqlc.narg(space_id), sqlc.arg(user_id)::text, sqlc.arg(role))
+on conflict (collection_id, space_id, user_id, team_id) do update
+set role = case when role_rank(excluded.role) > role_rank(grants.role) then excluded.role else grants.role end;
+
+-- name: InsertLinkInvite :one
+insert into link_invites (id, organization_id, role, space_id, collection_id, created_by) values ($1, $2, $3, $4, $5, $6) returning *;
+
+-- name: LinkInviteByID :one
+-- An invite to content that has gone to another organization is none of this one any more.
+select * from link_invites l
+where l.id = sqlc.arg(id) and l.organization_id = sqlc.arg(organization_id)
+  and (l.space_id is null or exists (select 1 from spaces s where s.id = l.space_id and s.organization_id = l.organization_id))
+  and (l.collection_id is null
+       or exists (select 1 from collections c where c.id = l.collection_id and c.organization_id = l.organization_id));
+
+-- name: LinksAreOpen :one
+select invite_links from organizations where id = $1;
+
+-- name: UpdateLinkInvite :one
+update link_invites set role = sqlc.narg(role)
+where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
+returning *;
+
+-- name: DeleteLinkInvite :exec
+delete from link_invites where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+
+-- name: ListLinkInvites :many
+-- Index: link_invites_organization (organization_id, id).
+select * from link_invites
+where organization_id = sqlc.arg(organization_id) and space_id is null and collection_id is null and id > sqlc.arg(after)::text collate "C"
+order by id
+limit sqlc.arg(page_size);
+
+-- name: CountLinkInvites :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from link_invites where organization_id = $1 and space_id is null and collection_id is null;
