@@ -18,7 +18,7 @@ type selfDescribed interface {
 
 // wellKnown has a row per type that is written in a form of its own.
 var wellKnown = map[reflect.Type]func() dict{
-	reflect.TypeFor[time.Time](): func() dict { return dict{"type": "string", "format": "date-time"} },
+	reflect.TypeFor[time.Time]():      func() dict { return dict{"type": "string", "format": "date-time"} },
 	reflect.TypeFor[jsontext.Value](): func() dict { return dict{} }, // Any JSON.
 	reflect.TypeFor[schema.Role](): func() dict {
 		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
