@@ -55,8 +55,8 @@ func changeRequestOperations(h *changeRequests) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/change-requests", ID: "listChangeRequestsForOrganization", Tag: tag,
-			Doc:   "List the change requests of the spaces of an organization.",
-			Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.listInOrganization),
+			Doc:   "List the change requests of the spaces of an organization that the caller may see.",
+			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.listInOrganization),
 		},
 	}
 }
@@ -105,7 +105,7 @@ func (h *changeRequests) listInOrganization(
 	filter, organization := r.filter(), c.Organization.Organization.ID
 	return h.list(ctx, "organization "+organization, r, filter,
 		func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error) {
-			return h.store.ListChangeRequestsInOrganization(ctx, organization, c.Rights.Has(RightAdmin), filter, after, size)
+			return h.store.ListChangeRequestsInOrganization(ctx, c.viewer(), organization, filter, after, size)
 		})
 }
 

@@ -242,6 +242,28 @@ func TestListsOfChangeRequests(t *testing.T) {
 	if got := ask[idPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
 		t.Errorf("%+v", got)
 	}
+	// A grant opens it, for a guest too.
+	h.exec("insert into grants (organization_id, space_id, user_id, role) select $1, $2, unnest($3::text[]), 'read'",
+		h.ours.Organization.ID, h.ours.Space.ID, []string{h.ours.Users[schema.RoleEdit].ID, h.ours.Users[schema.RoleGuest].ID})
+	sees := func(role schema.Role, want int64) {
+		t.Helper()
+		for _, query := range []string{"", "?orderBy=createdAt"} {
+			if got := ask[idPage](h, role, "GET", list+query, nil, 200); got.Count != want || len(got.Items) != int(want) {
+				t.Errorf("%s%s: %+v, want %d", role, query, got, want)
+			}
+		}
+	}
+	sees(schema.RoleEdit, 2)
+	sees(schema.RoleGuest, 2)
+	sees(schema.RoleCreate, 0)
+	// A space that inherits from a closed collection is as closed as it.
+	closed := h.collection(h.ours, nil)
+	h.exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.ours.Space.ID, closed)
+	sees(schema.RoleCreate, 2)
+	h.exec("update collections set default_level = null where id = $1", closed)
+	sees(schema.RoleCreate, 0)
+	sees(schema.RoleEdit, 2)
+	sees(schema.RoleAdmin, 2)
 }
 
 // TestParallelChangeRequests has many writers on one space: numbers are distinct, counters are what the rows say, and of all
