@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -330,6 +331,55 @@ func TestTransferCollection(t *testing.T) {
 	}
 }
 
+// TestTransferTakesContentAlong reads, searches and writes the content of a space after its collection was transferred.
+func TestTransferTakesContentAlong(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin, target, collection := h.ours.Tokens[schema.RoleAdmin], h.organization(h.ours), h.collection(h.ours, nil)
+	h.exec("update spaces set parent_id = $2 where id = $1", h.ours.Space.ID, collection)
+	h.exec("delete from site_spaces where space_id = $1", h.ours.Space.ID)
+	page, file := `{"operation":"insert_page","title":"Wombats","document":{"markdown":"They dig."}}`, `{"operation":"insert_files","files":[{"name":"a.txt","base64":"aGVsbG8="}]}`
+	merged := h.changeRequest(h.ours)
+	h.changeContent(schema.RoleAdmin, merged.ID, page, file)
+	h.mergeNow(merged.ID)
+	open := h.changeRequest(h.ours)
+	h.changeContent(schema.RoleAdmin, open.ID, `{"operation":"insert_page","title":"More","document":{"markdown":"They bite, too."}}`)
+	h.exec("update change_requests set cluster_id = 'left-behind' where id = $1", open.ID)
+	invite, err := h.st.CreateLinkInvite(t.Context(), store.NewLinkInvite{
+		OrganizationID: h.ours.Organization.ID, UserID: h.ours.Users[schema.RoleAdmin].ID, CollectionID: &collection,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.want(200, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": target})
+	if _, known := h.want(200, "GET", h.requestPath(open.ID), admin, nil)["conversationsIssuesCluster"]; known {
+		t.Error("the change request names a cluster of another organization")
+	}
+	h.mergeNow(open.ID)
+	space := "/v1/spaces/" + h.ours.Space.ID
+	for path, text := range map[string]string{"wombats": "They dig.", "more": "They bite, too."} {
+		got := h.want(200, "GET", space+"/content/path/"+path+"?format=markdown", admin, nil)
+		if markdown, _ := got["markdown"].(string); !strings.Contains(markdown, text) {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	revision := decode[schema.Revision](h, h.do("GET", space+"/content", admin, nil))
+	address := strings.TrimPrefix(revision.Files[0].DownloadURL, "https://docs.example.com/base")
+	if a := h.do("GET", address, "", nil); a.status != 200 || string(a.body) != "hello" {
+		t.Errorf("%s: %d %s", address, a.status, a.body)
+	}
+	for organization, want := range map[string]float64{target: 1, h.ours.Organization.ID: 0} {
+		for _, word := range []string{"dig", "bite"} {
+			if got := h.want(200, "GET", "/v1/orgs/"+organization+"/search?query="+word, admin, nil)["count"]; got != want {
+				t.Errorf("%s: %s is found in %v spaces, want %v", organization, word, got, want)
+			}
+		}
+	}
+	back := "/v1/collections/" + collection + "/transfer"
+	h.want(200, "POST", back, admin, map[string]any{"organization": h.ours.Organization.ID})
+	h.want(404, "GET", "/v1/orgs/"+h.ours.Organization.ID+"/link-invites/"+invite.ID, admin, nil)
+}
+
 // TestTransferKnowsEveryTable finds the tables that say of what organization a space's things are: those that the transfer of
 // a collection must change.
 func TestTransferKnowsEveryTable(t *testing.T) {
@@ -349,7 +399,7 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"change_requests", "grants"}, tables); diff != "" {
+	if diff := cmp.Diff([]string{"change_requests", "grants", "link_invites"}, tables); diff != "" {
 		t.Errorf("store.TransferCollection must take them along: %s", diff)
 	}
 }

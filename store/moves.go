@@ -155,13 +155,13 @@ func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID str
 		if was.ParentID != nil {
 			return schema.PreconditionFailed("the collection stands in another one: move it to the top first")
 		}
-		row, err = transfer(ctx, q, id, to, userID)
+		row, err = transfer(ctx, q, id, from, to, userID)
 		return err
 	})
 	return row, err
 }
 
-func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collection, error) {
+func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (Collection, error) {
 	collections, _, err := collectionTree(ctx, q, id)
 	if err != nil {
 		return Collection{}, err
@@ -190,8 +190,11 @@ func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collec
 	if err != nil {
 		return Collection{}, interpret(err, "collection")
 	}
-	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
-		return Collection{}, interpret(err, "change request")
+	if err := transferContent(ctx, q, spaces, from, to); err != nil {
+		return Collection{}, err
+	}
+	if err := q.DropLinkInvites(ctx, db.DropLinkInvitesParams{Collections: collections, Spaces: spaces}); err != nil {
+		return Collection{}, interpret(err, "invite")
 	}
 	if err := q.TransferGrants(ctx, db.TransferGrantsParams{
 		OrganizationID: to, Collections: collections, Spaces: spaces,
@@ -202,4 +205,19 @@ func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collec
 		OrganizationID: to, CollectionID: &id, Users: []string{userID}, Teams: []string{}, Role: string(schema.RoleAdmin),
 	})
 	return row, interpret(err, "grant")
+}
+
+// transferContent takes along what is kept by organization of what is in locked spaces.
+func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
+	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return interpret(err, "change request")
+	}
+	if err := q.CopyDocuments(ctx, db.CopyDocumentsParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
+		return interpret(err, "document")
+	}
+	if err := q.CopyFiles(ctx, db.CopyFilesParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
+		return interpret(err, "file")
+	}
+	err := q.TransferSearchPages(ctx, db.TransferSearchPagesParams{OrganizationID: to, FromID: from, Spaces: spaces})
+	return interpret(err, "page")
 }
