@@ -227,11 +227,13 @@ func (h *changeRequests) merge(ctx context.Context, c *Caller, _ *struct{}) (sch
 		return schema.MergeResult{}, err
 	}
 	outdated := store.ChangeRequestRow{ChangeRequest: *c.ChangeRequest, Head: space.Revision}.Outdated()
-	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated,
-		mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)); err != nil {
+	own, above := mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)
+	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated, own, above); err != nil {
 		return schema.MergeResult{}, err
 	}
-	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID)
+	// Of requests that are up to date when they are judged, the first to be merged outdates the others.
+	upToDate := own.Or(above).RequireUpToDate(c.Principal.UserID)
+	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, upToDate)
 	return mergeResult(result, schema.ResultMerge), err
 }
 

@@ -322,3 +322,28 @@ func TestParallelChangeRequests(t *testing.T) {
 		t.Errorf("statuses add up to %d", got)
 	}
 }
+
+// TestParallelMergesStayUpToDate merges many requests at once where only what is up to date may be merged: one is, and outdates
+// the others, which have no conflict with it.
+func TestParallelMergesStayUpToDate(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.want(200, "PATCH", "/v1/spaces/"+h.ours.Space.ID, h.ours.Tokens[schema.RoleAdmin],
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"require_up_to_date_change_request"}]}}`)
+	const writers = 6
+	statuses := make(chan int, writers)
+	var wait sync.WaitGroup
+	for range writers {
+		path := h.requestPath(h.changeRequest(h.ours).ID)
+		wait.Go(func() { statuses <- h.do("POST", path+"/merge", h.ours.Tokens[schema.RoleAdmin], nil).status })
+	}
+	wait.Wait()
+	close(statuses)
+	seen := map[int]int{}
+	for status := range statuses {
+		seen[status]++
+	}
+	if seen[200] != 1 || seen[409] != writers-1 {
+		t.Errorf("statuses %v", seen)
+	}
+}
