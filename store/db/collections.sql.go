@@ -214,6 +214,21 @@ func (q *Queries) DropForeignGrants(ctx context.Context, arg DropForeignGrantsPa
 	return err
 }
 
+const dropLinkInvitesTo = `-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any($1::text[]) or space_id = any($2::text[])
+`
+
+type DropLinkInvitesToParams struct {
+	Collections []string
+	Spaces      []string
+}
+
+func (q *Queries) DropLinkInvitesTo(ctx context.Context, arg DropLinkInvitesToParams) error {
+	_, err := q.db.Exec(ctx, dropLinkInvitesTo, arg.Collections, arg.Spaces)
+	return err
+}
+
 const insertCollection = `-- name: InsertCollection :one
 insert into collections (id, organization_id, parent_id, title, position)
 values ($1, $2, $3, $4, $5::numeric) returning id, organization_id, parent_id, title, description, default_level, position, created_at
@@ -609,7 +624,8 @@ func (q *Queries) SpacesArePublished(ctx context.Context, spaces []string) (bool
 }
 
 const transferChangeRequests = `-- name: TransferChangeRequests :exec
-update change_requests set organization_id = $1 where space_id = any($2::text[])
+update change_requests set organization_id = $1, cluster_id = null
+where space_id = any($2::text[])
 `
 
 type TransferChangeRequestsParams struct {
@@ -617,6 +633,7 @@ type TransferChangeRequestsParams struct {
 	Spaces         []string
 }
 
+// The issues cluster that one answers stays with its organization.
 func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChangeRequestsParams) error {
 	_, err := q.db.Exec(ctx, transferChangeRequests, arg.OrganizationID, arg.Spaces)
 	return err
@@ -664,6 +681,20 @@ type TransferGrantsParams struct {
 
 func (q *Queries) TransferGrants(ctx context.Context, arg TransferGrantsParams) error {
 	_, err := q.db.Exec(ctx, transferGrants, arg.OrganizationID, arg.Collections, arg.Spaces)
+	return err
+}
+
+const transferTranslations = `-- name: TransferTranslations :exec
+update translations set organization_id = $1 where source_space_id = any($2::text[])
+`
+
+type TransferTranslationsParams struct {
+	OrganizationID string
+	Spaces         []string
+}
+
+func (q *Queries) TransferTranslations(ctx context.Context, arg TransferTranslationsParams) error {
+	_, err := q.db.Exec(ctx, transferTranslations, arg.OrganizationID, arg.Spaces)
 	return err
 }
 

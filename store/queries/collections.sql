@@ -203,7 +203,16 @@ where id = sqlc.arg(id)
 returning *;
 
 -- name: TransferChangeRequests :exec
-update change_requests set organization_id = sqlc.arg(organization_id) where space_id = any(sqlc.arg(spaces)::text[]);
+-- The issues cluster that one answers stays with its organization.
+update change_requests set organization_id = sqlc.arg(organization_id), cluster_id = null
+where space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: TransferTranslations :exec
+update translations set organization_id = sqlc.arg(organization_id) where source_space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: DropForeignGrants :exec
 -- Takes away what was given to those who are not in the organization.
