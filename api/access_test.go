@@ -291,6 +291,14 @@ func TestTransferCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.grant(h.ours, outer, store.Subjects{Users: []string{reader}, Teams: []string{h.team(h.ours, reader)}}, "edit")
+	invites := []string{}
+	for name, id := range map[string]string{"collection": inner, "space": space} {
+		made := h.want(201, "POST", org+"/link-invites", admin, map[string]any{"level": "edit", name: id})
+		invites = append(invites, made["id"].(string))
+	}
+	translation := h.want(201, "POST", org+"/translations", admin, map[string]any{
+		"source": map[string]any{"space": space, "language": "en"}, "language": "fr",
+	})["id"].(string)
 	target := h.organization(h.ours)
 	transfer := func(collection, to string, status int) map[string]any {
 		t.Helper()
@@ -324,6 +332,14 @@ func TestTransferCollection(t *testing.T) {
 	}
 	if got := h.ids(org+"/collections", admin); len(got) != 0 {
 		t.Errorf("left behind: %v", got)
+	}
+	h.want(404, "GET", org+"/translations/"+translation, admin, nil)
+	h.want(200, "GET", "/v1/orgs/"+target+"/translations/"+translation, admin, nil)
+	for _, invite := range invites {
+		for _, organization := range []string{org, "/v1/orgs/" + target} {
+			h.want(404, "POST", organization+"/invites/"+invite, h.ours.Tokens[schema.RoleRead], nil)
+			h.want(404, "GET", organization+"/link-invites/"+invite, admin, nil)
+		}
 	}
 	users := h.want(200, "GET", "/v1/collections/"+outer+"/permissions/users", admin, nil)
 	if got := roles(users); !cmp.Equal(got, map[string]any{h.ours.Users[schema.RoleAdmin].ID: "admin"}) {
@@ -389,9 +405,9 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	rows, err := conn.Query(t.Context(), `select s.table_name::text
-		from information_schema.columns s join information_schema.columns o using (table_schema, table_name)
-		where s.table_schema = 'public' and s.column_name = 'space_id' and o.column_name = 'organization_id' order by 1`)
+	rows, err := conn.Query(t.Context(), `select distinct k.conrelid::regclass::text
+		from pg_constraint k join pg_attribute o on o.attrelid = k.conrelid and o.attname = 'organization_id'
+		where k.contype = 'f' and k.confrelid in ('spaces'::regclass, 'collections'::regclass) order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,8 +415,9 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"change_requests", "grants", "link_invites"}, tables); diff != "" {
-		t.Errorf("store.TransferCollection must take them along: %s", diff)
+	known := []string{"change_requests", "collections", "grants", "link_invites", "spaces", "translations"}
+	if diff := cmp.Diff(known, tables); diff != "" {
+		t.Errorf("store.TransferCollection must take them along, or away: %s", diff)
 	}
 }
 

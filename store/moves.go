@@ -136,8 +136,8 @@ func (s siblings) target(move Move) (int, error) {
 }
 
 // TransferCollection gives a collection, with all that is in it, to another organization, where it becomes the last at the
-// top. What was given to people who are not in that organization, and to teams, is taken away; the user who does it keeps
-// the right to administer it.
+// top. What was given to people who are not in that organization, and to teams, is taken away, and links that invite people
+// to it lead nowhere; the user who does it keeps the right to administer it. Translations go with the spaces they are of.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
@@ -193,7 +193,8 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := transferContent(ctx, q, spaces, from, to); err != nil {
 		return Collection{}, err
 	}
-	if err := q.DropLinkInvites(ctx, db.DropLinkInvitesParams{Collections: collections, Spaces: spaces}); err != nil {
+	// Whoever has such a link was invited by the old organization, and is none of the new one's business.
+	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, interpret(err, "invite")
 	}
 	if err := q.TransferGrants(ctx, db.TransferGrantsParams{
@@ -211,6 +212,9 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return interpret(err, "change request")
+	}
+	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return interpret(err, "translation")
 	}
 	if err := q.CopyDocuments(ctx, db.CopyDocumentsParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
 		return interpret(err, "document")

@@ -595,7 +595,7 @@ func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeReque
 }
 
 const lockSpace = `-- name: LockSpace :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1 for no key update
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for no key update
 `
 
 // Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
@@ -624,6 +624,7 @@ func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }

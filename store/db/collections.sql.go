@@ -256,18 +256,18 @@ func (q *Queries) DropForeignGrants(ctx context.Context, arg DropForeignGrantsPa
 	return err
 }
 
-const dropLinkInvites = `-- name: DropLinkInvites :exec
-delete from link_invites where collection_id = any($1::text[]) or space_id = any($2::text[])
+const dropLinkInvitesTo = `-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any($1::text[]) or space_id = any($2::text[])
 `
 
-type DropLinkInvitesParams struct {
+type DropLinkInvitesToParams struct {
 	Collections []string
 	Spaces      []string
 }
 
-// They gave access as members of the organization that the content leaves.
-func (q *Queries) DropLinkInvites(ctx context.Context, arg DropLinkInvitesParams) error {
-	_, err := q.db.Exec(ctx, dropLinkInvites, arg.Collections, arg.Spaces)
+func (q *Queries) DropLinkInvitesTo(ctx context.Context, arg DropLinkInvitesToParams) error {
+	_, err := q.db.Exec(ctx, dropLinkInvitesTo, arg.Collections, arg.Spaces)
 	return err
 }
 
@@ -666,7 +666,8 @@ func (q *Queries) SpacesArePublished(ctx context.Context, spaces []string) (bool
 }
 
 const transferChangeRequests = `-- name: TransferChangeRequests :exec
-update change_requests set organization_id = $1, cluster_id = null where space_id = any($2::text[])
+update change_requests set organization_id = $1, cluster_id = null
+where space_id = any($2::text[])
 `
 
 type TransferChangeRequestsParams struct {
@@ -674,7 +675,7 @@ type TransferChangeRequestsParams struct {
 	Spaces         []string
 }
 
-// The clusters stay behind with their conversations.
+// The issues cluster that one answers stays with its organization.
 func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChangeRequestsParams) error {
 	_, err := q.db.Exec(ctx, transferChangeRequests, arg.OrganizationID, arg.Spaces)
 	return err
@@ -740,6 +741,20 @@ type TransferSearchPagesParams struct {
 // The word that stands for the organization is another: see UpsertSearchPages.
 func (q *Queries) TransferSearchPages(ctx context.Context, arg TransferSearchPagesParams) error {
 	_, err := q.db.Exec(ctx, transferSearchPages, arg.FromID, arg.OrganizationID, arg.Spaces)
+	return err
+}
+
+const transferTranslations = `-- name: TransferTranslations :exec
+update translations set organization_id = $1 where source_space_id = any($2::text[])
+`
+
+type TransferTranslationsParams struct {
+	OrganizationID string
+	Spaces         []string
+}
+
+func (q *Queries) TransferTranslations(ctx context.Context, arg TransferTranslationsParams) error {
+	_, err := q.db.Exec(ctx, transferTranslations, arg.OrganizationID, arg.Spaces)
 	return err
 }
 

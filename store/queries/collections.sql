@@ -203,8 +203,16 @@ where id = sqlc.arg(id)
 returning *;
 
 -- name: TransferChangeRequests :exec
--- The clusters stay behind with their conversations.
-update change_requests set organization_id = sqlc.arg(organization_id), cluster_id = null where space_id = any(sqlc.arg(spaces)::text[]);
+-- The issues cluster that one answers stays with its organization.
+update change_requests set organization_id = sqlc.arg(organization_id), cluster_id = null
+where space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: TransferTranslations :exec
+update translations set organization_id = sqlc.arg(organization_id) where source_space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: CopyDocuments :exec
 -- Those that any revision of the spaces names. They stay where they were as well: other spaces there may have the same.
@@ -229,10 +237,6 @@ on conflict do nothing;
 update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(from_id)::text)
     || array_to_tsvector(array['organization ' || sqlc.arg(organization_id)::text])
 where space_id = any(sqlc.arg(spaces)::text[]);
-
--- name: DropLinkInvites :exec
--- They gave access as members of the organization that the content leaves.
-delete from link_invites where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: DropForeignGrants :exec
 -- Takes away what was given to those who are not in the organization.
