@@ -270,7 +270,8 @@ func TestGrantsStayInTheTenant(t *testing.T) {
 	if got := h.want(200, "GET", path+"/users", admin, nil); got["count"] != 0.0 {
 		t.Errorf("%v", got)
 	}
-	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"guest","users":["x"]}`} {
+	h.want(204, "POST", path, admin, map[string]any{"role": "read", "users": []string{h.ours.Users[schema.RoleEdit].ID}, "teams": []string{}})
+	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`} {
 		h.want(400, "POST", path, admin, body)
 	}
 	h.want(404, "GET", path+"/users", h.theirs.Tokens[schema.RoleAdmin], nil)
