@@ -132,16 +132,15 @@ func (d *openAPIWriter) success(op *Operation, status int) (dict, error) {
 	switch {
 	case status == http.StatusNoContent:
 		return out, nil
-	case response == reflect.TypeFor[Encoded]():
-		out["content"] = mediaOf("application/json", dict{"type": "object"})
-		return out, nil
-	}
-	if response == reflect.TypeFor[File]() {
+	case len(op.Produces) > 0:
 		media := dict{}
 		for _, produced := range op.Produces {
 			maps.Copy(media, mediaOf(produced, dict{"type": "string", "format": "binary"}))
 		}
 		out["content"] = media
+		return out, nil
+	case response == reflect.TypeFor[Encoded]():
+		out["content"] = mediaOf("application/json", dict{"type": "object"})
 		return out, nil
 	}
 	of, err := d.typeSchema(response, rule{}, "")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
 	"reflect"
 	"slices"
@@ -69,8 +70,19 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 			t.Errorf("%s: %d %s is not described", op.ID, a.status, a.body)
 			continue
 		}
-		media := response.Value.Content["application/json"]
-		if media == nil {
+		form, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+		if len(response.Value.Content) == 0 {
+			if len(a.body) > 0 {
+				t.Errorf("%s: %d has a body: %s", op.ID, a.status, a.body)
+			}
+			continue
+		}
+		media := response.Value.Content.Get(form)
+		if err != nil || media == nil {
+			t.Errorf("%s: an answer of the type %q is not described: %v", op.ID, form, err)
+			continue
+		}
+		if form != "application/json" {
 			continue
 		}
 		var value any

@@ -77,7 +77,7 @@ func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
+values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
 `
 
 type InsertSpaceParams struct {
@@ -127,12 +127,13 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
 from spaces s
     left join collections_access($1, $2) a on a.content_id = s.parent_id
     left join grants_given($1, $2) g on g.content_id = s.id
@@ -200,6 +201,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -214,7 +216,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
 from spaces s
     left join grants_given($1, $2) g on g.content_id = s.id
     cross join lateral (
@@ -289,6 +291,7 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -303,7 +306,7 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 }
 
 const spaceByID = `-- name: SpaceByID :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1
 `
 
 // For a caller whose right to it is already known.
@@ -332,12 +335,13 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }
 
 const spacesForUser = `-- name: SpacesForUser :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces_access($1, $2::text[]) a
     join spaces s on s.id = a.content_id
     join memberships m on m.organization_id = s.organization_id and m.user_id = $1
@@ -387,6 +391,7 @@ func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Role,
 			&i.Level,
 			&i.GrantRank,
@@ -412,7 +417,7 @@ update spaces set
     merge_rules = coalesce($9, merge_rules),
     updated_at = now()
 where id = $10
-returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
+returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
 `
 
 type UpdateSpaceParams struct {
@@ -465,6 +470,7 @@ func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }

@@ -90,10 +90,16 @@ where c.space_id = sqlc.arg(space_id)
 
 -- name: ListChangeRequestsInOrganizationByUpdate :many
 -- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
+-- Those of the spaces that the user may see, by the rule of ListSpaces.
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    join spaces s on s.id = c.space_id
+    left join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = s.parent_id
+    left join grants_given(sqlc.arg(user_id), sqlc.arg(organization_id)) g on g.content_id = s.id
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and access_rank(sqlc.narg(role),
+      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
+      greatest(a.grant_rank, g.grant_rank, 0)) > 0
   and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
@@ -108,9 +114,14 @@ limit sqlc.arg(page_size);
 -- name: ListChangeRequestsInOrganizationByCreation :many
 -- Index: change_requests_organization_created (organization_id, created_at desc, id desc).
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    join spaces s on s.id = c.space_id
+    left join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = s.parent_id
+    left join grants_given(sqlc.arg(user_id), sqlc.arg(organization_id)) g on g.content_id = s.id
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and access_rank(sqlc.narg(role),
+      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
+      greatest(a.grant_rank, g.grant_rank, 0)) > 0
   and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
@@ -125,9 +136,14 @@ limit sqlc.arg(page_size);
 -- name: CountChangeRequestsInOrganization :one
 -- No index: of those that begin with the organization, any does.
 select count(*)
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    join spaces s on s.id = c.space_id
+    left join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = s.parent_id
+    left join grants_given(sqlc.arg(user_id), sqlc.arg(organization_id)) g on g.content_id = s.id
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
+  and access_rank(sqlc.narg(role),
+      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
+      greatest(a.grant_rank, g.grant_rank, 0)) > 0
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
