@@ -39,7 +39,7 @@ func gitOperations(h *git) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",
-			Doc:   "Read which repository a space is kept in step with: that of its last import or export.",
+			Doc:   "Read which repository a space is kept in step with: as its imports and exports describe it.",
 			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.info),
 		},
 		{
