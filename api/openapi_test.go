@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,9 @@ func TestOpenAPIDocument(t *testing.T) {
 		got := document.Paths.Value(op.Path).GetOperation(op.Method)
 		if got.OperationID != op.ID || (got.RequestBody != nil) != (op.BodyLimit > 0) || got.Responses.Status(op.Status) == nil {
 			t.Errorf("%s is described as %+v", op.ID, got)
+		}
+		if op.Handler.Response.Implements(reflect.TypeFor[statused]()) && got.Responses.Status(http.StatusCreated) == nil {
+			t.Errorf("%s creates, too, and that is not described", op.ID)
 		}
 		for _, name := range pathParam.FindAllStringSubmatch(op.Path, -1) {
 			if got.Parameters.GetByInAndName("path", name[1]) == nil {
