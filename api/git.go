@@ -58,7 +58,7 @@ type GitRequest struct {
 	RepoTreeURL          *string `json:"repoTreeURL" rules:"len=..2048"`
 	RepoCommitURL        *string `json:"repoCommitURL" rules:"len=..2048"`
 	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
-	Timestamp            *string `json:"timestamp" rules:"pattern=timestamp"`
+	Timestamp            *string `json:"timestamp" rules:"pattern=dateTime"`
 	Force                *bool   `json:"force" rules:"default=false"`
 	GitInfo              *struct {
 		Provider *string `json:"provider" rules:"enum=gitProvider"`

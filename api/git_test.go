@@ -179,6 +179,7 @@ func TestBadGit(t *testing.T) {
 		{`"ref":"refs/heads/-x y"`, "ref"}, {`"ref":"refs/heads/a//b"`, "ref"}, {`"ref":"refs/heads/.a"`, "ref"}, {`"ref":"refs/heads/a.lock"`, "ref"},
 		{`"ref":"refs/heads/a\n"`, "ref"}, {`"ref":"refs/heads/@{1}"`, "ref"},
 		{`"timestamp":"yesterday"`, "timestamp"}, {`"timestamp":5`, "timestamp"}, {`"timestamp":"0000-01-01T00:00:00Z"`, "timestamp"},
+		{`"timestamp":"9999-12-31T23:59:59-12:00"`, "timestamp"}, {`"timestamp":"0001-01-01T00:00:00+12:00"`, "timestamp"},
 		{`"force":"yes"`, "force"}, {`"gitInfo":{"provider":"github-legacy"}`, "gitInfo.provider"}, {`"gitInfo":{"url":"x"}`, "gitInfo.url"},
 		{`"gitInfo":{"url":"https://me:pass@a.example"}`, "gitInfo.url"}, {`"repoCacheID":"a\u0000"`, "repoCacheID"},
 	} {
