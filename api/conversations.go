@@ -63,7 +63,7 @@ type conversationInput struct {
 	} `json:"parts" rules:"required,len=..1000"`
 	Metadata *struct {
 		URL        *string           `json:"url" rules:"len=..2048"`
-		Attributes map[string]string `json:"attributes" rules:"len=..100" keys:"len=1..255" each:"len=..2048"`
+		Attributes map[string]string `json:"attributes" rules:"len=..100" keys:"len=..255" each:"len=..2048"`
 		CreatedAt  *string           `json:"createdAt" rules:"pattern=dateTime"`
 	} `json:"metadata"`
 }

@@ -39,7 +39,7 @@ func gitOperations(h *git) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",
-			Doc:   "Read which repository a space is kept in step with: that of its last import or export.",
+			Doc:   "Read which repository a space is kept in step with: as its imports and exports describe it.",
 			Scope: having(RightAccess, onSpace), Status: http.StatusOK, Handler: handle(h.info),
 		},
 		{
@@ -58,7 +58,7 @@ type GitRequest struct {
 	RepoTreeURL          *string `json:"repoTreeURL" rules:"len=..2048"`
 	RepoCommitURL        *string `json:"repoCommitURL" rules:"len=..2048"`
 	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
-	Timestamp            *string `json:"timestamp" rules:"pattern=timestamp"`
+	Timestamp            *string `json:"timestamp" rules:"pattern=dateTime"`
 	Force                *bool   `json:"force" rules:"default=false"`
 	GitInfo              *struct {
 		Provider *string `json:"provider" rules:"enum=gitProvider"`

@@ -95,10 +95,20 @@ func TestGitOperations(t *testing.T) {
 	if strings.Contains(h.log.String()+string(a.body)+string(info.body), "s3cr3t") {
 		t.Error("a password is in the log or in an answer")
 	}
-	// An operation of now, without provider, is the last one.
-	h.do("POST", path+"/import", creator, `{"url":"http://git.example/now","ref":"refs/heads/main"}`)
-	if got := wantShape(t, gitSyncShape, h.do("GET", path+"/info", reader, nil).body); got["url"] != "http://git.example/now" || got["installationProvider"] != nil {
-		t.Errorf("%v", got)
+	// A later operation that does not describe the repository takes nothing away; one that does replaces it all.
+	for _, step := range []struct {
+		gitInfo, provider, url any
+	}{
+		{nil, "gitlab", "https://git.example/acme/docs"},
+		{map[string]any{"provider": "github"}, "github", "http://git.example/now"},
+	} {
+		body := map[string]any{"url": "http://git.example/now", "ref": "refs/heads/main", "gitInfo": step.gitInfo}
+		if a := h.do("POST", path+"/import", creator, body); a.status != http.StatusNoContent {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		if got := wantShape(t, gitSyncShape, h.do("GET", path+"/info", reader, nil).body); got["url"] != step.url || got["installationProvider"] != step.provider {
+			t.Errorf("%v: %v", step, got)
+		}
 	}
 	if a := h.do("DELETE", path+"/legacy-installation", h.ours.Tokens[schema.RoleAdmin], nil); a.status != http.StatusNoContent {
 		t.Errorf("%d", a.status)
@@ -169,6 +179,7 @@ func TestBadGit(t *testing.T) {
 		{`"ref":"refs/heads/-x y"`, "ref"}, {`"ref":"refs/heads/a//b"`, "ref"}, {`"ref":"refs/heads/.a"`, "ref"}, {`"ref":"refs/heads/a.lock"`, "ref"},
 		{`"ref":"refs/heads/a\n"`, "ref"}, {`"ref":"refs/heads/@{1}"`, "ref"},
 		{`"timestamp":"yesterday"`, "timestamp"}, {`"timestamp":5`, "timestamp"}, {`"timestamp":"0000-01-01T00:00:00Z"`, "timestamp"},
+		{`"timestamp":"9999-12-31T23:59:59-12:00"`, "timestamp"}, {`"timestamp":"0001-01-01T00:00:00+12:00"`, "timestamp"},
 		{`"force":"yes"`, "force"}, {`"gitInfo":{"provider":"github-legacy"}`, "gitInfo.provider"}, {`"gitInfo":{"url":"x"}`, "gitInfo.url"},
 		{`"gitInfo":{"url":"https://me:pass@a.example"}`, "gitInfo.url"}, {`"repoCacheID":"a\u0000"`, "repoCacheID"},
 	} {

@@ -52,11 +52,12 @@ func (h *glossary) list(ctx context.Context, c *Caller, r *listGlossaryRequest) 
 		func(row store.GlossaryRow, e schema.GlossaryEntry) []string { return []string{row.Term, e.ID} })
 }
 
-// glossaryOperation has the members of all three alternatives.
+// glossaryOperation has the members of all three alternatives. The languages of terms are not only those that spaces can be
+// translated into: a glossary may come from elsewhere.
 type glossaryOperation struct {
 	Type         *string           `json:"type" rules:"required,enum=glossaryOperation"`
 	ID           *string           `json:"id"`
-	Translations map[string]string `json:"translations" rules:"len=..100" keys:"enum=language" each:"len=1..255,pattern=oneLine"`
+	Translations map[string]string `json:"translations" rules:"len=..100" keys:"len=..35,pattern=languageTag" each:"len=1..255,pattern=oneLine"`
 }
 
 type updateGlossaryRequest struct {

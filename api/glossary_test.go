@@ -212,7 +212,8 @@ func TestBadGlossary(t *testing.T) {
 		`{"operations":[{"type":"insert","translations":{"en":""}}]}`:                                                 "operations[0].translations.en",
 		`{"operations":[{"type":"insert","translations":{"en":"a\nb"}}]}`:                                             "operations[0].translations.en",
 		`{"operations":[{"type":"insert","translations":{"en":"a\rb"}}]}`:                                             "operations[0].translations.en",
-		`{"operations":[{"type":"insert","translations":{"tlh":"tlhIngan"}}]}`:                                        "operations[0].translations.tlh",
+		`{"operations":[{"type":"insert","translations":{"in English":"space"}}]}`:                                    "operations[0].translations.in English",
+		`{"operations":[{"type":"insert","translations":{"":"space"}}]}`:                                              "operations[0].translations",
 	} {
 		e := h.wantError(h.do("PUT", s.org+"/translations-glossary", s.token, body), 400)
 		if len(e.Details) == 0 || e.Details[0].Field != field {

@@ -230,7 +230,7 @@ func TestListIntegrations(t *testing.T) {
 		}
 	}
 	publish("alpha", `{"title":"First","categories":["analytics","other"],"scopes":["openapi:read"],"target":"site"}`)
-	publish("beta", `{"blocks":[{"id":"b","title":"Bl","urlUnfurl":["https://figma.com/**","https://*.figma.dev/**"]}]}`)
+	publish("beta", `{"blocks":[{"id":"b","title":"Bl","urlUnfurl":["https://figma.com/**","https://*.figma.dev/**","https://*.my_figma.dev/**"]}]}`)
 	publish("gamma", `{"contentSources":[{"id":"c","title":"So","configuration":{"componentId":"x"}}],"target":"space"}`)
 	publish("hidden", `{"visibility":"private"}`)
 	publish("unlisted", `{"visibility":"unlisted"}`)
@@ -238,7 +238,7 @@ func TestListIntegrations(t *testing.T) {
 		"": "alpha beta gamma", "search=ET": "beta", "search=first": "alpha", "search=%25": "", "category=other": "alpha", "category=content": "",
 		"scope=openapi:read": "alpha", "target=site": "alpha", "target=all": "beta", "blocks=true": "beta", "blocks=false": "alpha gamma",
 		"contentSources=true": "gamma", "contentSources=false": "alpha beta", "blockDomain=figma.com": "beta", "blockDomain=WWW.figma.dev": "beta",
-		"blockDomain=figma.dev": "", "blockDomain=www.figma.com": "", "owner=" + h.ours.Organization.ID: "alpha beta gamma",
+		"blockDomain=figma.dev": "", "blockDomain=a.my_figma.dev": "beta", "blockDomain=a.my-figma.dev": "", "blockDomain=v": "", "blockDomain=www.figma.com": "", "owner=" + h.ours.Organization.ID: "alpha beta gamma",
 		"owner=" + h.theirs.Organization.ID: "", "blocks=false&contentSources=false": "alpha",
 	} {
 		for _, token := range []string{admin, h.theirs.Tokens[schema.RoleRead]} {

@@ -18,7 +18,8 @@ func init() {
 
 	patterns["dateTime"] = form{match: isDateTime, problem: "must be a time such as 2026-01-31T12:00:00Z", format: "date-time"}
 	patterns["oneLine"] = matching(`^[^\n\r]*$`, "must not hold a line break")
-	patterns["certificate"] = form{match: isCertificate, problem: "must be an X.509 certificate in PEM, or its DER in base64"}
+	patterns["languageTag"] = matching(`^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$`, "must be the code of a language, such as en or pt-BR")
+	patterns["certificate"] = form{match: isNoPrivateKey, problem: "must be a certificate, not a private key"}
 }
 
 func impactNames() []string {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -23,7 +22,6 @@ func init() {
 		"image":           {match: isImage, problem: "must be a PNG, JPEG, GIF or WebP image in base64", format: "byte"},
 		"gitRef":          {match: isBranchRef, problem: "must be refs/heads/ and the name of a branch", regexp: `^refs/heads/.+$`},
 		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", format: "uri"},
-		"timestamp":       {match: isTimestamp, problem: "must be a time such as 2026-01-31T12:00:00Z", format: "date-time"},
 	})
 }
 
@@ -63,9 +61,4 @@ func isBranchRef(text string) bool {
 // isPlainURL is for addresses that are shown to others.
 func isPlainURL(text string) bool {
 	return isAbsoluteURL(text) && schema.WithoutCredentials(text) == text
-}
-
-func isTimestamp(text string) bool {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil && at.Year() >= 1 && at.Year() <= 9999
 }

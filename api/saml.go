@@ -89,6 +89,9 @@ func (h *samlProviders) resource(ctx context.Context, c *Caller, row store.SAMLP
 	return h.urls.samlResource(c.Rights, row, teams), nil
 }
 
+// isNoPrivateKey keeps out what an administrator copies by mistake and what must not be shown to others.
+func isNoPrivateKey(text string) bool { return !strings.Contains(text, "PRIVATE KEY-----") }
+
 // SAMLSettings are what an administrator takes from the identity provider. Null takes a value back, and so does an empty
 // text, which is how the resource shows that there is none.
 type SAMLSettings struct {
@@ -116,8 +119,8 @@ type createSAMLProviderRequest struct {
 func (h *samlProviders) create(ctx context.Context, c *Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
-		Certificate: emptyIsNone(r.Body.Certificate).Value, SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value,
-		DefaultTeam: r.Body.DefaultTeam.Value,
+		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(or(r.Body.Certificate.Value, "")),
+		SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
 	return h.resource(ctx, c, row, err)
 }
@@ -142,7 +145,8 @@ type updateSAMLProviderRequest struct {
 func (h *samlProviders) update(ctx context.Context, c *Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
-		SSOURL: r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
+		CertificateUsable: isCertificate(or(r.Body.Certificate.Value, "")),
+		SSOURL:            r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
 	return h.resource(ctx, c, row, err)
 }
@@ -194,12 +198,9 @@ func (l links) samlResource(rights Rights, row store.SAMLProvider, teams map[str
 	return p
 }
 
-// isCertificate takes a certificate as administrators copy it: with the lines of PEM, or only what is between them. Empty
-// text is none, which is for the function to judge.
+// isCertificate says whether a text is a certificate as administrators copy it: with the lines of PEM, or only what is
+// between them. The contract takes any text: one that is none is kept, and nobody can log in by it.
 func isCertificate(text string) bool {
-	if text == "" {
-		return true
-	}
 	var der []byte
 	if block, rest := pem.Decode([]byte(text)); block != nil {
 		if block.Type != "CERTIFICATE" || strings.TrimSpace(string(rest)) != "" {

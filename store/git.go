@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
 
@@ -33,8 +34,8 @@ type NewGitOperation struct {
 	Reason string
 }
 
-// QueueGitOperation stores an operation for the engine to run. The space shows the repository of the operation that is last
-// in their order, which need not be this one.
+// QueueGitOperation stores an operation for the engine to run. The space shows the repository as the last operation
+// in their order describes it, which need not be this one; one that describes none changes nothing of what is described.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
@@ -63,7 +64,10 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		if row, err = q.InsertGitOperation(ctx, params); err != nil {
 			return interpret(err, "space")
 		}
-		last, err := q.LatestGitOperation(ctx, n.SpaceID)
+		last, err := q.DescribingGitOperation(ctx, n.SpaceID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			last, err = q.LatestGitOperation(ctx, n.SpaceID)
+		}
 		if err != nil {
 			return interpret(err, "git operation")
 		}
@@ -76,7 +80,7 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, err
 }
 
-// gitSyncState is how a space shows the repository of its last operation.
+// gitSyncState is how a space shows the repository of an operation.
 func gitSyncState(o GitOperation) schema.GitSyncState {
 	at, address := o.CreatedAt.UTC(), o.Url
 	if o.RepoUrl != nil {

@@ -16,9 +16,11 @@ type NewSAMLProvider struct {
 	Label          string
 	EntityID       *string
 	Certificate    *string
-	SSOURL         *string
-	DefaultRole    *string
-	DefaultTeam    *string
+	// CertificateUsable says that a login can be checked by the certificate. Without one the provider stays pending.
+	CertificateUsable bool
+	SSOURL            *string
+	DefaultRole       *string
+	DefaultTeam       *string
 }
 
 // CreateSAMLProvider adds a provider. The default team must be one of the organization.
@@ -28,7 +30,8 @@ func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAML
 	}
 	row, err := s.queries.InsertSAMLProvider(ctx, db.InsertSAMLProviderParams{
 		ID: schema.NewID(), OrganizationID: p.OrganizationID, Label: p.Label, EntityID: p.EntityID, Certificate: p.Certificate,
-		SsoUrl: p.SSOURL, DefaultRole: p.DefaultRole, DefaultTeamID: p.DefaultTeam,
+		CertificateUsable: p.CertificateUsable,
+		SsoUrl:            p.SSOURL, DefaultRole: p.DefaultRole, DefaultTeamID: p.DefaultTeam,
 	})
 	return row, interpret(err, "SAML provider")
 }
@@ -51,9 +54,11 @@ type SAMLProviderChange struct {
 	Label       *string
 	EntityID    schema.Opt[string]
 	Certificate schema.Opt[string]
-	SSOURL      schema.Opt[string]
-	DefaultRole schema.Opt[string]
-	DefaultTeam schema.Opt[string]
+	// CertificateUsable goes with the certificate, as in NewSAMLProvider.
+	CertificateUsable bool
+	SSOURL            schema.Opt[string]
+	DefaultRole       schema.Opt[string]
+	DefaultTeam       schema.Opt[string]
 }
 
 // UpdateSAMLProvider changes a provider of an organization.
@@ -64,7 +69,7 @@ func (s *Store) UpdateSAMLProvider(ctx context.Context, organizationID, id strin
 	row, err := s.queries.UpdateSAMLProvider(ctx, db.UpdateSAMLProviderParams{
 		OrganizationID: organizationID, ID: id, Label: c.Label,
 		SetEntityID: c.EntityID.Set, EntityID: c.EntityID.Value,
-		SetCertificate: c.Certificate.Set, Certificate: c.Certificate.Value,
+		SetCertificate: c.Certificate.Set, Certificate: c.Certificate.Value, CertificateUsable: c.CertificateUsable,
 		SetSsoUrl: c.SSOURL.Set, SsoUrl: c.SSOURL.Value,
 		SetDefaultRole: c.DefaultRole.Set, DefaultRole: c.DefaultRole.Value,
 		SetDefaultTeam: c.DefaultTeam.Set, DefaultTeam: c.DefaultTeam.Value,

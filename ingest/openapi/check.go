@@ -16,7 +16,7 @@ import (
 func check(root any) error {
 	document, ok := root.(map[string]any)
 	if !ok {
-		return fmt.Errorf("must be an object, got %s", kind(root))
+		return fmt.Errorf("is no OpenAPI document, which is an object: it reads as %s", kind(root))
 	}
 	version, err := versionOf(document)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestParseRefuses(t *testing.T) {
 		"a: b: c":                    "no valid YAML",
 		"a: 1\na: 2":                 "a member twice at line 2, column 1",
 		"[1]: 2":                     "whose name is no text",
-		"just text":                  "must be an object, got a string",
+		"just text":                  "is no OpenAPI document, which is an object: it reads as a string",
 		"openapi: 4.0.0":             "must say openapi",
 		"swagger: 2.0":               "must say openapi",
 		"openapi: 3.0.0":             "info",

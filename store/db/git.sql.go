@@ -22,6 +22,36 @@ func (q *Queries) CountGitOperations(ctx context.Context, spaceID string) (int64
 	return count, err
 }
 
+const describingGitOperation = `-- name: DescribingGitOperation :one
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations
+where space_id = $1 and (provider is not null or repo_url is not null)
+order by "timestamp" desc, id desc limit 1
+`
+
+// The last operation of a space that described its repository: what it said stays until another one says something else.
+// Index: git_operations_described (space_id, timestamp desc, id desc).
+func (q *Queries) DescribingGitOperation(ctx context.Context, spaceID string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, describingGitOperation, spaceID)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const gitCredentials = `-- name: GitCredentials :one
 select credentials from git_operations where id = $1
 `
@@ -94,7 +124,7 @@ const latestGitOperation = `-- name: LatestGitOperation :one
 select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations where space_id = $1 order by "timestamp" desc, id desc limit 1
 `
 
-// The operation of a space that counts: the last one in their order.
+// The last operation of a space in their order.
 // Index: git_operations_space (space_id, timestamp desc, id desc).
 func (q *Queries) LatestGitOperation(ctx context.Context, spaceID string) (GitOperation, error) {
 	row := q.db.QueryRow(ctx, latestGitOperation, spaceID)

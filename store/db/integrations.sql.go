@@ -35,7 +35,7 @@ where i.visibility = 'public'
   and ($7::boolean is null or i.has_content_sources = $7)
   and ($8::text is null or exists (
        select 1 from unnest(i.block_domains) d
-       where d = lower($8) or (starts_with(d, '*.') and lower($8) like '%' || substr(d, 2))))
+       where d = lower($8) or (starts_with(d, '*.') and right(lower($8), length(d) - 1) = substr(d, 2))))
 `
 
 type CountIntegrationsParams struct {
@@ -264,7 +264,7 @@ where i.visibility = 'public'
   and ($9::boolean is null or i.has_content_sources = $9)
   and ($10::text is null or exists (
        select 1 from unnest(i.block_domains) d
-       where d = lower($10) or (starts_with(d, '*.') and lower($10) like '%' || substr(d, 2))))
+       where d = lower($10) or (starts_with(d, '*.') and right(lower($10), length(d) - 1) = substr(d, 2))))
 order by i.name
 limit $11
 `

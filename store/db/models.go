@@ -308,16 +308,17 @@ type Revision struct {
 }
 
 type SamlProvider struct {
-	ID             string
-	OrganizationID string
-	Label          string
-	EntityID       *string
-	Certificate    *string
-	SsoUrl         *string
-	DefaultTeamID  *string
-	DefaultRole    *string
-	Active         bool
-	CreatedAt      time.Time
+	ID                string
+	OrganizationID    string
+	Label             string
+	EntityID          *string
+	Certificate       *string
+	CertificateUsable bool
+	SsoUrl            *string
+	DefaultTeamID     *string
+	DefaultRole       *string
+	Active            bool
+	CreatedAt         time.Time
 }
 
 type SearchPage struct {

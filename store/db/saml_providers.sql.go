@@ -65,19 +65,21 @@ func (q *Queries) DeleteSAMLProvider(ctx context.Context, arg DeleteSAMLProvider
 }
 
 const insertSAMLProvider = `-- name: InsertSAMLProvider :one
-insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url, default_role, default_team_id)
-values ($1, $2, $3, $4, $5, $6, $7, $8) returning id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at
+insert into saml_providers
+    (id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_role, default_team_id)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_team_id, default_role, active, created_at
 `
 
 type InsertSAMLProviderParams struct {
-	ID             string
-	OrganizationID string
-	Label          string
-	EntityID       *string
-	Certificate    *string
-	SsoUrl         *string
-	DefaultRole    *string
-	DefaultTeamID  *string
+	ID                string
+	OrganizationID    string
+	Label             string
+	EntityID          *string
+	Certificate       *string
+	CertificateUsable bool
+	SsoUrl            *string
+	DefaultRole       *string
+	DefaultTeamID     *string
 }
 
 func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProviderParams) (SamlProvider, error) {
@@ -87,6 +89,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 		arg.Label,
 		arg.EntityID,
 		arg.Certificate,
+		arg.CertificateUsable,
 		arg.SsoUrl,
 		arg.DefaultRole,
 		arg.DefaultTeamID,
@@ -98,6 +101,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 		&i.Label,
 		&i.EntityID,
 		&i.Certificate,
+		&i.CertificateUsable,
 		&i.SsoUrl,
 		&i.DefaultTeamID,
 		&i.DefaultRole,
@@ -108,7 +112,7 @@ func (q *Queries) InsertSAMLProvider(ctx context.Context, arg InsertSAMLProvider
 }
 
 const listSAMLProviders = `-- name: ListSAMLProviders :many
-select id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at from saml_providers
+select id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_team_id, default_role, active, created_at from saml_providers
 where organization_id = $1 and id > $2::text collate "C"
 order by id
 limit $3
@@ -136,6 +140,7 @@ func (q *Queries) ListSAMLProviders(ctx context.Context, arg ListSAMLProvidersPa
 			&i.Label,
 			&i.EntityID,
 			&i.Certificate,
+			&i.CertificateUsable,
 			&i.SsoUrl,
 			&i.DefaultTeamID,
 			&i.DefaultRole,
@@ -153,7 +158,7 @@ func (q *Queries) ListSAMLProviders(ctx context.Context, arg ListSAMLProvidersPa
 }
 
 const sAMLProviderByID = `-- name: SAMLProviderByID :one
-select id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at from saml_providers where id = $1 and organization_id = $2
+select id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_team_id, default_role, active, created_at from saml_providers where id = $1 and organization_id = $2
 `
 
 type SAMLProviderByIDParams struct {
@@ -170,6 +175,7 @@ func (q *Queries) SAMLProviderByID(ctx context.Context, arg SAMLProviderByIDPara
 		&i.Label,
 		&i.EntityID,
 		&i.Certificate,
+		&i.CertificateUsable,
 		&i.SsoUrl,
 		&i.DefaultTeamID,
 		&i.DefaultRole,
@@ -213,27 +219,29 @@ update saml_providers set
     label = coalesce($1, label),
     entity_id = case when $2::boolean then $3 else entity_id end,
     certificate = case when $4::boolean then $5 else certificate end,
-    sso_url = case when $6::boolean then $7 else sso_url end,
-    default_role = case when $8::boolean then $9 else default_role end,
-    default_team_id = case when $10::boolean then $11 else default_team_id end
-where id = $12 and organization_id = $13
-returning id, organization_id, label, entity_id, certificate, sso_url, default_team_id, default_role, active, created_at
+    certificate_usable = case when $4::boolean then $6 else certificate_usable end,
+    sso_url = case when $7::boolean then $8 else sso_url end,
+    default_role = case when $9::boolean then $10 else default_role end,
+    default_team_id = case when $11::boolean then $12 else default_team_id end
+where id = $13 and organization_id = $14
+returning id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_team_id, default_role, active, created_at
 `
 
 type UpdateSAMLProviderParams struct {
-	Label          *string
-	SetEntityID    bool
-	EntityID       *string
-	SetCertificate bool
-	Certificate    *string
-	SetSsoUrl      bool
-	SsoUrl         *string
-	SetDefaultRole bool
-	DefaultRole    *string
-	SetDefaultTeam bool
-	DefaultTeam    *string
-	ID             string
-	OrganizationID string
+	Label             *string
+	SetEntityID       bool
+	EntityID          *string
+	SetCertificate    bool
+	Certificate       *string
+	CertificateUsable bool
+	SetSsoUrl         bool
+	SsoUrl            *string
+	SetDefaultRole    bool
+	DefaultRole       *string
+	SetDefaultTeam    bool
+	DefaultTeam       *string
+	ID                string
+	OrganizationID    string
 }
 
 // In one statement, so that of two changes at once each keeps what the other did not name.
@@ -244,6 +252,7 @@ func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProvider
 		arg.EntityID,
 		arg.SetCertificate,
 		arg.Certificate,
+		arg.CertificateUsable,
 		arg.SetSsoUrl,
 		arg.SsoUrl,
 		arg.SetDefaultRole,
@@ -260,6 +269,7 @@ func (q *Queries) UpdateSAMLProvider(ctx context.Context, arg UpdateSAMLProvider
 		&i.Label,
 		&i.EntityID,
 		&i.Certificate,
+		&i.CertificateUsable,
 		&i.SsoUrl,
 		&i.DefaultTeamID,
 		&i.DefaultRole,

@@ -117,8 +117,11 @@ create table git_operations (
 );
 
 create index git_operations_space on git_operations (space_id, "timestamp" desc, id desc);
+-- Those that say what a space shows of its repository.
+create index git_operations_described on git_operations (space_id, "timestamp" desc, id desc)
+    where provider is not null or repo_url is not null;
 
--- What a space shows of its repository: that of its last operation. A copy, so that reading a space needs no other table.
+-- What a space shows of its repository, as its operations describe it. A copy, so that reading a space needs no other table.
 alter table spaces add column git_sync jsonb;
 
 -- +goose Down

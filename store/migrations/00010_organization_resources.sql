@@ -102,12 +102,14 @@ create table saml_providers (
     label           text        not null,
     entity_id       text,
     certificate     text,
+    -- Whether the certificate can be read: what an administrator sent is kept as it is.
+    certificate_usable boolean  not null default false,
     sso_url         text,
     -- The team and the role of those who log in by it for the first time.
     default_team_id text collate "C" references teams (id) on delete set null,
     default_role    text check (default_role in ('admin', 'create', 'review', 'edit', 'comment', 'read')),
     active          boolean     not null generated always as
-        (entity_id is not null and certificate is not null and sso_url is not null) stored,
+        (entity_id is not null and certificate_usable and sso_url is not null) stored,
     created_at      timestamptz not null default now()
 );
 create index saml_providers_organization on saml_providers (organization_id, id);

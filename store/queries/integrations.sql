@@ -53,7 +53,7 @@ where i.visibility = 'public'
   and (sqlc.narg(content_sources)::boolean is null or i.has_content_sources = sqlc.narg(content_sources))
   and (sqlc.narg(block_domain)::text is null or exists (
        select 1 from unnest(i.block_domains) d
-       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and lower(sqlc.narg(block_domain)) like '%' || substr(d, 2))))
+       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and right(lower(sqlc.narg(block_domain)), length(d) - 1) = substr(d, 2))))
 order by i.name
 limit sqlc.arg(page_size);
 
@@ -72,7 +72,7 @@ where i.visibility = 'public'
   and (sqlc.narg(content_sources)::boolean is null or i.has_content_sources = sqlc.narg(content_sources))
   and (sqlc.narg(block_domain)::text is null or exists (
        select 1 from unnest(i.block_domains) d
-       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and lower(sqlc.narg(block_domain)) like '%' || substr(d, 2))));
+       where d = lower(sqlc.narg(block_domain)) or (starts_with(d, '*.') and right(lower(sqlc.narg(block_domain)), length(d) - 1) = substr(d, 2))));
 
 -- name: InsertInstallation :one
 insert into integration_installations (id, integration, organization_id) values ($1, $2, $3) returning *;

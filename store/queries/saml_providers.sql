@@ -1,6 +1,7 @@
 -- name: InsertSAMLProvider :one
-insert into saml_providers (id, organization_id, label, entity_id, certificate, sso_url, default_role, default_team_id)
-values ($1, $2, $3, $4, $5, $6, $7, $8) returning *;
+insert into saml_providers
+    (id, organization_id, label, entity_id, certificate, certificate_usable, sso_url, default_role, default_team_id)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *;
 
 -- name: SAMLProviderByID :one
 select * from saml_providers where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
@@ -11,6 +12,7 @@ update saml_providers set
     label = coalesce(sqlc.narg(label), label),
     entity_id = case when sqlc.arg(set_entity_id)::boolean then sqlc.narg(entity_id) else entity_id end,
     certificate = case when sqlc.arg(set_certificate)::boolean then sqlc.narg(certificate) else certificate end,
+    certificate_usable = case when sqlc.arg(set_certificate)::boolean then sqlc.arg(certificate_usable) else certificate_usable end,
     sso_url = case when sqlc.arg(set_sso_url)::boolean then sqlc.narg(sso_url) else sso_url end,
     default_role = case when sqlc.arg(set_default_role)::boolean then sqlc.narg(default_role) else default_role end,
     default_team_id = case when sqlc.arg(set_default_team)::boolean then sqlc.narg(default_team) else default_team_id end

@@ -72,7 +72,7 @@ await step('alike issues are grouped', async () => {
     await until('all three logins in it', async () => (await api.getConversationsIssuesCluster(org, cluster.id)).data.stats.conversations >= 3);
     ({ data: cluster } = await api.getConversationsIssuesCluster(org, cluster.id));
     assert.equal(cluster.muted, false);
-    assert.equal(cluster.sources[login.source], cluster.stats.issues);
+    assert.equal(cluster.sources[login.source], cluster.stats.conversations);
     assert.ok(cluster.weeklyPulse.reduce((a, b) => a + b) > 0);
     const inside = await all((q) => api.listConversationsIssues(org, { cluster: cluster.id, ...q }), 2, (i) => i.issue.id);
     assert.equal(inside.length, cluster.stats.issues);
