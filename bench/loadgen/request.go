@@ -3,11 +3,14 @@ package loadgen
 import "fmt"
 
 // Request makes a whole HTTP/1.1 request with a JSON body. An empty token
-// sends no Authorization.
-func Request(method, address, path, token string, body []byte) []byte {
+// sends no Authorization. Headers are "name: value".
+func Request(method, address, path, token string, body []byte, headers ...string) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, address, len(body))
 	if token != "" {
 		head += "Authorization: Bearer " + token + "\r\n"
+	}
+	for _, header := range headers {
+		head += header + "\r\n"
 	}
 	return append([]byte(head+"\r\n"), body...)
 }

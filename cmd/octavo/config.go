@@ -30,6 +30,8 @@ type Settings struct {
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic when it is created."`
 	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic when it is created: 3 on a cluster."`
 
+	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"After how long a silent sink loses its partitions to the others. Brokers take no less than their group.min.session.timeout.ms, as a rule 6 s."`
+
 	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
 	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" help:"On the first start with an empty database, the first user's token."`
@@ -41,6 +43,9 @@ type Settings struct {
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
 }
+
+// leastSinkSession leaves a sink room for a heartbeat that comes late.
+const leastSinkSession = 3 * time.Second
 
 var allRoles = []string{"api", "sink", "jobs"}
 
@@ -60,6 +65,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.KafkaReplicas < 1 {
 		return fmt.Errorf("OCTAVO_KAFKA_REPLICAS: must be at least 1")
+	}
+	if s.SinkSessionTimeout < leastSinkSession {
+		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)
 	}
 	if s.EventMaxFuture < 0 {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")

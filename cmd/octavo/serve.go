@@ -259,7 +259,7 @@ func (n *node) startSink(ctx context.Context) error {
 	}
 	sink, err := ingest.NewSink(ingest.SinkConfig{
 		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Group: n.settings.KafkaTopic + ".sink",
-		Logger: n.log, Store: table,
+		Logger: n.log, Store: table, SessionTimeout: n.settings.SinkSessionTimeout,
 	}, n.metrics.Ingest)
 	if err != nil {
 		return err

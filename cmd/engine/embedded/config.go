@@ -3,6 +3,7 @@ package embedded
 import (
 	"log/slog"
 	"os"
+	"time"
 )
 
 // The engines' names, in logs, metrics, State and Config.Ports.
@@ -33,6 +34,10 @@ type Config struct {
 	Logger *slog.Logger
 	// OnRestart counts restarts by engine name, for a metric.
 	OnRestart func(name string)
+	// BackoffMax is the longest wait before a restart, GiveUpAfter how many restarts in a row are too many; zero: supervise's. Who kills
+	// engines on purpose wants both otherwise.
+	BackoffMax  time.Duration
+	GiveUpAfter int
 	// NoSync gives up durability against power loss (not against kill -9) where an engine allows it, for the speed of tests.
 	NoSync bool
 }

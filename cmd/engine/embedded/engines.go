@@ -42,8 +42,10 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines: data %w (OCTAVO_DATA_DIR names it)", err)
 	}
 	e := &Engines{
-		lock:       lock,
-		supervisor: supervise.New(supervise.Config{Logger: cfg.Logger, OnRestart: cfg.OnRestart}),
+		lock: lock,
+		supervisor: supervise.New(supervise.Config{
+			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
+		}),
 	}
 	if err := e.startAll(ctx, &cfg, plans); err != nil {
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
