@@ -1,60 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/bench/product"
 )
 
 // client makes single requests; loads go through loadgen.
 type client struct{ address, token string }
 
-var plainHTTP = &http.Client{Timeout: time.Minute}
-
 func (c client) call(ctx context.Context, method, path string, body any, want int, into any) error {
-	var raw []byte
-	switch b := body.(type) {
-	case nil:
-	case []byte:
-		raw = b
-	default:
-		var err error
-		if raw, err = json.Marshal(b); err != nil {
-			return fmt.Errorf("cannot write the body of %s %s: %w", method, path, err)
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.address+path, bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
-	if raw != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := plainHTTP.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
-	switch {
-	case err != nil:
-		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
-	case response.StatusCode != want:
-		return fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
-	case into != nil:
-		if err := json.Unmarshal(answer, into); err != nil {
-			return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
-		}
-	}
-	return nil
+	return product.Client{Address: c.address, Token: c.token}.Call(ctx, method, path, body, want, into)
 }
 
 func (c client) ready(ctx context.Context) error {

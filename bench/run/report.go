@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
@@ -44,49 +44,25 @@ func (b budget) holds(v float64) bool {
 }
 
 type report struct {
-	Date    string   `json:"date"`
-	Commit  string   `json:"commit"`
-	Command string   `json:"command"`
-	Quick   bool     `json:"quick"`
-	Took    string   `json:"took"`
-	Machine machine  `json:"machine"`
-	Rows    []row    `json:"rows"`
-	Skipped []string `json:"skipped,omitempty"`
+	Date    string          `json:"date"`
+	Commit  string          `json:"commit"`
+	Command string          `json:"command"`
+	Quick   bool            `json:"quick"`
+	Took    string          `json:"took"`
+	Machine machine.Machine `json:"machine"`
+	Rows    []row           `json:"rows"`
+	Skipped []string        `json:"skipped,omitempty"`
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {
-	m, err := thisMachine()
+	m, err := machine.This()
 	if err != nil {
 		return nil, err
 	}
 	return &report{
-		Date: time.Now().UTC().Format(time.RFC3339), Commit: commit(ctx), Quick: quick, Machine: m,
+		Date: time.Now().UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Quick: quick, Machine: m,
 		Command: "go run ./bench/run " + strings.Join(os.Args[1:], " "),
 	}, nil
-}
-
-// commit is the measured source, marked if it differs from what is committed.
-func commit(ctx context.Context) string {
-	git := func(arguments ...string) string {
-		cmd := exec.CommandContext(ctx, "git", arguments...)
-		if root, err := enginetest.ModuleRoot(); err == nil {
-			cmd.Dir = root
-		}
-		out, err := cmd.Output()
-		if err != nil {
-			return ""
-		}
-		return strings.TrimSpace(string(out))
-	}
-	id := git("rev-parse", "--short=10", "HEAD")
-	if id == "" {
-		return "unknown"
-	}
-	// Results that this program wrote are no difference in what it measured.
-	if git("status", "--porcelain", "--", ".", ":!bench/results") != "" {
-		id += "-dirty"
-	}
-	return id
 }
 
 // add judges a row by its budget and takes it.
@@ -112,7 +88,7 @@ func (r *report) skip(name, why string) { r.Skipped = append(r.Skipped, name+": 
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Benchmarks, %s\n\n", r.Date[:10])
-	fmt.Fprintf(&b, "Commit %s, `%s`, took %s.\n%s.\n", r.Commit, strings.TrimSpace(r.Command), r.Took, r.Machine.text())
+	fmt.Fprintf(&b, "Commit %s, `%s`, took %s.\n%s.\n", r.Commit, strings.TrimSpace(r.Command), r.Took, r.Machine.Text())
 	if r.Quick {
 		b.WriteString("\n**A smoke run: too short for its figures to mean anything.**\n")
 	}

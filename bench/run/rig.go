@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -123,7 +123,8 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 
 func (r *rig) startEngines(ctx context.Context) (err error) {
 	if r.binary == "" {
-		if err := r.build(ctx); err != nil {
+		r.binary = filepath.Join(r.dir, "octavo")
+		if err := product.Build(ctx, r.binary); err != nil {
 			return err
 		}
 	}
@@ -134,21 +135,6 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 		Sync: true,
 	}.Start(ctx)
 	return err
-}
-
-// build builds the octavo that is measured from the module.
-func (r *rig) build(ctx context.Context) error {
-	root, err := enginetest.ModuleRoot()
-	if err != nil {
-		return err
-	}
-	r.binary = filepath.Join(r.dir, "octavo")
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", r.binary, "./cmd/octavo")
-	cmd.Dir = root
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)
-	}
-	return nil
 }
 
 // start starts a node on the engines.

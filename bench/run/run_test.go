@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/workload"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
@@ -75,7 +76,7 @@ func TestBudgetJudgesTheRatioOrTheValue(t *testing.T) {
 func ptr[T any](v T) *T { return &v }
 
 func TestReportIsKept(t *testing.T) {
-	m, err := thisMachine()
+	m, err := machine.This()
 	if err != nil {
 		t.Fatal(err)
 	}

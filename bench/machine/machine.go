@@ -1,0 +1,80 @@
+// Package machine says on what and of which source a result was measured.
+//
+// It must not import anything of ours.
+package machine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Machine is what the figures depend on.
+type Machine struct {
+	CPU      string `json:"cpu"`
+	Cores    int    `json:"cores"`
+	MemoryGB int    `json:"memoryGB"`
+	Kernel   string `json:"kernel"`
+	Go       string `json:"go"`
+	// Load is the load average when the run began: another program that used
+	// the machine makes all figures doubtful.
+	Load float64 `json:"load"`
+}
+
+// This is the machine that runs the program.
+func This() (Machine, error) {
+	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return m, fmt.Errorf("cannot read the kernel's name: %w", err)
+	}
+	m.Kernel = unix.ByteSliceToString(name.Release[:])
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return m, fmt.Errorf("cannot read the machine's memory: %w", err)
+	}
+	m.MemoryGB = int((info.Totalram*uint64(info.Unit) + 1<<29) >> 30)
+	m.Load = float64(info.Loads[0]) / 65536
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return m, fmt.Errorf("cannot read the processor's name: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+			m.CPU = strings.TrimSpace(value)
+			break
+		}
+	}
+	return m, nil
+}
+
+// Text is one line of it.
+func (m Machine) Text() string {
+	return fmt.Sprintf("%s, %d cores, %d GB, Linux %s, %s, load %.1f at the start", m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Go, m.Load)
+}
+
+// Commit is the measured source, marked if it differs from what is committed.
+func Commit(ctx context.Context) string {
+	git := func(arguments ...string) string {
+		cmd := exec.CommandContext(ctx, "git", arguments...)
+		out, err := cmd.Output()
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(out))
+	}
+	id := git("rev-parse", "--short=10", "HEAD")
+	if id == "" {
+		return "unknown"
+	}
+	// Results that a benchmark wrote are no difference in what it measured.
+	if git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/results") != "" {
+		id += "-dirty"
+	}
+	return id
+}

@@ -1,0 +1,78 @@
+// Package product builds the octavo that a benchmark or a fault run works on,
+// and makes single requests to it.
+//
+// It knows of this module only where its root is.
+package product
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+// Build builds octavo from the module into a file.
+func Build(ctx context.Context, path string) error {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/octavo")
+	cmd.Dir = root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// Client makes single requests; loads go through loadgen.
+type Client struct{ Address, Token string }
+
+var plainHTTP = &http.Client{Timeout: time.Minute}
+
+// Call makes a request and wants a status. A body that is no []byte is sent
+// as JSON; the answer is read into into unless that is nil.
+func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
+	var raw []byte
+	switch b := body.(type) {
+	case nil:
+	case []byte:
+		raw = b
+	default:
+		var err error
+		if raw, err = json.Marshal(b); err != nil {
+			return fmt.Errorf("cannot write the body of %s %s: %w", method, path, err)
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.Token)
+	if raw != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := plainHTTP.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+	case response.StatusCode != want:
+		return fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
+	case into != nil:
+		if err := json.Unmarshal(answer, into); err != nil {
+			return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+		}
+	}
+	return nil
+}
