@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+)
+
+// kind is a sort of fault. Its name is what the output says.
+type kind struct {
+	name    string
+	weight  int      // how often it comes in a deck
+	targets []string // one is chosen, one that no other fault is at
+	// inject does it and returns once the target has recovered or ctx is done.
+	// errNotInjected: there was nothing to do it to.
+	inject func(ctx context.Context, target string, variant int) error
+}
+
+var errNotInjected = errors.New("not injected")
+
+const (
+	// recoverLimit bounds how long a fault waits for its target; the next ones
+	// do not wait for it.
+	recoverLimit = 30 * time.Second
+	// insertLimit bounds how long a fault waits for an insert to come.
+	insertLimit = 10 * time.Second
+)
+
+// kinds are all sorts of faults of a rig.
+func (r *rig) kinds() []kind {
+	var apis, sinks []string
+	for i := range apiNodes {
+		apis = append(apis, apiName(i))
+	}
+	for i := range sinkNodes {
+		sinks = append(sinks, sinkName(i))
+	}
+	list := []kind{
+		{"api killed", 1, apis, r.kill},
+		{"sink killed", 2, sinks, r.kill},
+		{"insights engine killed", 1, []string{embedded.ClickHouse}, r.kill},
+		{"postgres killed", 1, []string{embedded.Postgres}, r.kill},
+		{"sink paused across a rebalance", 2, sinks, r.pause},
+		{"insert cut before its answer", 2, sinks, r.cut},
+	}
+	if r.kafka != "foreign" {
+		list = append(list, kind{"broker killed", 1, []string{embedded.Kafka}, r.kill})
+	}
+	return list
+}
+
+// kill is kill -9.
+func (r *rig) kill(ctx context.Context, target string, _ int) error {
+	before, err := r.signal(target, syscall.SIGKILL)
+	if err != nil {
+		return errNotInjected
+	}
+	return r.restarted(ctx, before)
+}
+
+// pause stops a sink for longer than its session and wakes it: at any moment,
+// or at the one where an insert is on its way, so that it goes on with that
+// when the partition is another's.
+func (r *rig) pause(ctx context.Context, target string, variant int) error {
+	paused, err := r.state(target), error(nil)
+	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }
+	if variant%3 == 0 {
+		stop()
+	} else {
+		waiting, cancel := context.WithTimeout(ctx, insertLimit)
+		defer cancel()
+		if !r.proxyOf(target).atInsert(waiting, stop) {
+			return errNotInjected
+		}
+	}
+	if err != nil {
+		return errNotInjected
+	}
+	// What follows is the fault itself, so it is not cut short: the session
+	// ends, and the other sink has the partitions for a while.
+	time.Sleep(r.session + time.Duration(variant%4)*time.Second)
+	if now := r.state(target); now.PID != paused.PID {
+		return nil // it ended meanwhile
+	}
+	return syscall.Kill(paused.PID, syscall.SIGCONT)
+}
+
+// cut cuts an insert of a sink after it was applied and before the answer
+// arrives.
+func (r *rig) cut(ctx context.Context, target string, _ int) error {
+	waiting, cancel := context.WithTimeout(ctx, insertLimit)
+	defer cancel()
+	// An insert that was refused or died with its engine is no such fault.
+	if applied, cut := r.proxyOf(target).cutNext(waiting); !cut || !applied {
+		return errNotInjected
+	}
+	return nil
+}
+
+func (r *rig) proxyOf(sink string) *proxy {
+	for i, p := range r.proxies {
+		if sinkName(i) == sink {
+			return p
+		}
+	}
+	panic("BUG: no proxy of " + sink)
+}
+
+// injector injects faults at random moments.
+type injector struct {
+	kinds []kind
+	rng   *rand.Rand // of the goroutine that plans
+	deck  []int      // kinds that are still to come before the next shuffle
+	say   func(format string, arguments ...any)
+
+	running sync.WaitGroup
+	mu      sync.Mutex
+	busy    map[string]bool // targets
+	done    map[string]*faultCount
+	total   int
+	began   int // injected or about to be
+}
+
+// faultCount is what came of a kind.
+type faultCount struct {
+	Injected  int           `json:"injected"`
+	Late      int           `json:"lateRecoveries"` // not back within recoverLimit
+	Longest   time.Duration `json:"-"`
+	LongestMS int64         `json:"longestRecoveryMillis"`
+}
+
+func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector {
+	in := &injector{kinds: kinds, rng: rand.New(rand.NewPCG(seed, 2)), say: say, busy: map[string]bool{}, done: map[string]*faultCount{}}
+	for _, k := range kinds {
+		in.done[k.name] = &faultCount{}
+	}
+	return in
+}
+
+// run injects so many faults, one every now and then, until ctx is done. It
+// returns when every target has recovered or was given up.
+func (in *injector) run(ctx context.Context, faults int, gap time.Duration) {
+	defer in.running.Wait()
+	for {
+		in.mu.Lock()
+		total, began := in.total, in.began
+		in.mu.Unlock()
+		if total >= faults {
+			return
+		}
+		// Up to twice the gap, so that some fall on the recovery of others.
+		wait := time.Duration(in.rng.Float64() * 2 * float64(gap))
+		if began >= faults {
+			wait = 50 * time.Millisecond // those under way may come to nothing
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if began < faults {
+			in.next()
+		}
+	}
+}
+
+// next draws a fault and begins it. Kinds come from a shuffled deck, so that
+// each has its share also of a few faults.
+func (in *injector) next() {
+	for range 2 * len(in.kinds) { // kinds whose targets are all busy wait for their turn
+		if len(in.deck) == 0 {
+			in.deck = in.shuffled()
+		}
+		k := in.kinds[in.deck[0]]
+		variant := in.rng.IntN(1 << 16)
+		target, ok := in.take(k, variant)
+		if !ok {
+			in.deck = append(in.deck[1:], in.deck[0])
+			continue
+		}
+		in.deck = in.deck[1:]
+		in.running.Go(func() { in.inject(k, target, variant) })
+		return
+	}
+}
+
+// shuffled is a deck that begins with each kind once.
+func (in *injector) shuffled() []int {
+	deck := in.rng.Perm(len(in.kinds))
+	var more []int
+	for i, k := range in.kinds {
+		for range k.weight - 1 {
+			more = append(more, i)
+		}
+	}
+	in.rng.Shuffle(len(more), func(i, j int) { more[i], more[j] = more[j], more[i] })
+	return append(deck, more...)
+}
+
+func (in *injector) take(k kind, variant int) (string, bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for i := range k.targets {
+		if target := k.targets[(variant+i)%len(k.targets)]; !in.busy[target] {
+			in.busy[target] = true
+			in.began++
+			return target, true
+		}
+	}
+	return "", false
+}
+
+func (in *injector) inject(k kind, target string, variant int) {
+	ctx, cancel := context.WithTimeout(context.Background(), recoverLimit)
+	defer cancel()
+	began := time.Now()
+	err := k.inject(ctx, target, variant)
+	took := time.Since(began)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.busy[target] = false
+	if errors.Is(err, errNotInjected) {
+		in.began--
+		return
+	}
+	in.total++
+	count := in.done[k.name]
+	count.Injected++
+	count.Longest = max(count.Longest, took)
+	count.LongestMS = count.Longest.Milliseconds()
+	outcome := fmt.Sprintf("back after %s", took.Round(time.Millisecond))
+	if err != nil {
+		count.Late++
+		outcome = err.Error()
+	}
+	in.say("fault %d: %s: %s, %s", in.total, k.name, target, outcome)
+}

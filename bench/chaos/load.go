@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+const (
+	// answerLimit is how long a request waits for its answer: longer than the
+	// intake tries to append.
+	answerLimit = 20 * time.Second
+	// maxOpen bounds the requests without an answer. What is due beyond that is
+	// not sent, and counted.
+	maxOpen = 2000
+	// eventURL is the address of an event's page; its id comes after it.
+	eventURL = "https://docs.example.com/chaos/"
+)
+
+// load sends events to the API nodes in an open loop: at its rate, whatever
+// the nodes do.
+type load struct {
+	rate  float64 // events per second
+	keyed float64 // share of requests with an Idempotency-Key
+	path  string
+	token string
+	nodes []*node
+	rng   *rand.Rand // of the pacing goroutine
+	salt  string     // of this run's keys
+
+	open   chan struct{} // a place for each request without an answer
+	conns  []chan *loadgen.Conn
+	flying sync.WaitGroup
+
+	mu       sync.Mutex
+	requests []sentRequest
+	held     int // requests that were due while maxOpen were open
+	retries  int
+	statuses map[int]int
+	odd      []string // answers that no fault explains
+}
+
+// node is where to send.
+type node struct{ address string }
+
+func newLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *load {
+	l := &load{
+		rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
+		open: make(chan struct{}, maxOpen), statuses: map[int]int{},
+	}
+	for _, address := range addresses {
+		l.nodes = append(l.nodes, &node{address})
+		l.conns = append(l.conns, make(chan *loadgen.Conn, maxOpen))
+	}
+	return l
+}
+
+// run sends until ctx is done.
+func (l *load) run(ctx context.Context) {
+	due := time.Now()
+	for number := uint64(0); ; number++ {
+		r := sentRequest{number: number, events: 1 + l.rng.IntN(20)}
+		r.keyed = l.rng.Float64() < l.keyed
+		at, twin := l.rng.IntN(len(l.nodes)), l.rng.IntN(4) == 0
+		timer := time.NewTimer(time.Until(due))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		due = due.Add(time.Duration(float64(r.events) / l.rate * float64(time.Second)))
+		select {
+		case l.open <- struct{}{}:
+			l.flying.Go(func() {
+				defer func() { <-l.open }()
+				l.send(r, at, twin)
+			})
+		default:
+			l.mu.Lock()
+			l.held++
+			l.mu.Unlock()
+		}
+	}
+}
+
+// send sends one request: once, or with a key until it is acknowledged, also
+// to two nodes at the same time.
+func (l *load) send(r sentRequest, at int, twin bool) {
+	body := l.body(r)
+	if !r.keyed {
+		r.outcome = l.exchange(at, body, "")
+		l.record(r)
+		return
+	}
+	key := "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.number, 10)
+	for end := time.Now().Add(5 * time.Minute); ; at = (at + 1) % len(l.nodes) {
+		other := make(chan outcome, 1)
+		if twin {
+			go func() { other <- l.exchange((at+1)%len(l.nodes), body, key) }()
+		} else {
+			other <- unsent
+		}
+		one, two := l.exchange(at, body, key), <-other
+		r.outcome = after(r.outcome, one, two)
+		if r.outcome == acknowledged || time.Now().After(end) {
+			break
+		}
+		l.mu.Lock()
+		l.retries++
+		l.mu.Unlock()
+		time.Sleep(250 * time.Millisecond)
+	}
+	l.record(r)
+}
+
+// after is what is known of a request after several attempts: one that was
+// acknowledged is stored, and one attempt in doubt leaves all in doubt.
+func after(outcomes ...outcome) outcome {
+	most := unsent
+	for _, o := range outcomes {
+		if o == acknowledged {
+			return acknowledged
+		}
+		most = max(most, o)
+	}
+	return most
+}
+
+// exchange is one attempt at one node.
+func (l *load) exchange(at int, body []byte, headers ...string) outcome {
+	if len(headers) == 1 && headers[0] == "" {
+		headers = nil
+	}
+	var conn *loadgen.Conn
+	select {
+	case conn = <-l.conns[at]:
+	default:
+		var err error
+		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
+			conn.Close()
+			return unsent // nobody listens: nothing has left
+		}
+	}
+	status, answer, err := conn.Exchange(loadgen.Request(http.MethodPost, l.nodes[at].address, l.path, l.token, body, headers...))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.statuses[0]++
+		return unknown // also of a connection that was dead before: it cannot tell
+	}
+	l.statuses[status]++
+	said := string(answer[:min(len(answer), 200)])
+	l.conns[at] <- conn
+	switch {
+	case status == http.StatusNoContent:
+		return acknowledged
+	case status >= 500:
+		return failed
+	case status >= 400:
+		if status != http.StatusTooManyRequests && status != http.StatusConflict && len(l.odd) < maxExamples {
+			l.odd = append(l.odd, strconv.Itoa(status)+" "+said)
+		}
+		return refused
+	default:
+		return unknown
+	}
+}
+
+func (l *load) record(r sentRequest) {
+	l.mu.Lock()
+	l.requests = append(l.requests, r)
+	l.mu.Unlock()
+}
+
+// finish waits for the answers that are still to come.
+func (l *load) finish() {
+	l.flying.Wait()
+	for _, conns := range l.conns {
+		for len(conns) > 0 {
+			(<-conns).Close()
+		}
+	}
+}
+
+// body is a request's events. Visitors come back, pages do not.
+func (l *load) body(r sentRequest) []byte {
+	b := []byte(`{"events":[`)
+	for place := range r.events {
+		if place > 0 {
+			b = append(b, ',')
+		}
+		id := eventID(r.number, place)
+		b = append(b, `{"type":"page_view","session":{"visitorId":"v`...)
+		b = strconv.AppendUint(b, id%997, 10)
+		b = append(b, `","sessionId":"s`...)
+		b = strconv.AppendUint(b, id%4999, 10)
+		b = append(b, `"},"location":{"url":"`+eventURL...)
+		b = strconv.AppendUint(b, id, 10)
+		b = append(b, `"}}`...)
+	}
+	return append(b, "]}"...)
+}
+
+// count sums up what was sent, in events.
+func (l *load) count() (sum counts) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sum = counts{Requests: len(l.requests), Held: l.held, Retries: l.retries, Odd: l.odd, Statuses: map[string]int{}}
+	for status, n := range l.statuses {
+		name := strconv.Itoa(status)
+		if status == 0 {
+			name = "none"
+		}
+		sum.Statuses[name] = n
+	}
+	for _, r := range l.requests {
+		sum.Events += r.events
+		if r.keyed {
+			sum.Keyed++
+		}
+		switch r.outcome {
+		case acknowledged:
+			sum.Acknowledged += r.events
+		case refused:
+			sum.Refused += r.events
+		case failed:
+			sum.Failed += r.events
+		case unsent:
+			sum.Unsent += r.events
+		case unknown:
+			sum.Unknown += r.events
+		}
+	}
+	return sum
+}
+
+// counts are of events but for those that say requests.
+type counts struct {
+	Requests     int            `json:"requests"`
+	Keyed        int            `json:"keyedRequests"`
+	Retries      int            `json:"retriedRequests"`
+	Held         int            `json:"heldRequests"` // due while too many were open
+	Events       int            `json:"events"`
+	Acknowledged int            `json:"acknowledged"`
+	Refused      int            `json:"refused"` // 4xx
+	Failed       int            `json:"failed"`  // 5xx
+	Unsent       int            `json:"unsent"`  // nobody listened
+	Unknown      int            `json:"unknown"`
+	Statuses     map[string]int `json:"answers"`
+	Odd          []string       `json:"oddAnswers,omitempty"`
+}

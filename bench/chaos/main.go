@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/octavo-docs/octavo/bench/machine"
+)
+
+type command struct {
+	Faults   int           `default:"300" help:"Faults to inject."`
+	Duration time.Duration `default:"18m" help:"Time over which they are spread; twice as long at most."`
+	Seed     uint64        `help:"Of all that is random; 0: a new one, which is printed."`
+	Rate     float64       `default:"1000" help:"Events per second."`
+	Keyed    float64       `default:"${keyed}" help:"Share of the requests that carry an Idempotency-Key and are sent until they are acknowledged, some to two nodes at once."`
+	Session  time.Duration `default:"6s" help:"The sinks' session: after so long a paused one loses its partitions. Apache Kafka takes no less than 6s."`
+	Kafka    string        `default:"embedded" enum:"embedded,apache" help:"Which broker to start; OCTAVO_TEST_KAFKA_BROKERS names one that runs, which is not killed."`
+	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Brokers that run already."`
+	Binary   string        `type:"path" help:"The octavo binary; absent: built from the module."`
+	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store what is left when all is well again."`
+	Record   bool          `help:"Keep the result in bench/results."`
+	Keep     bool          `help:"Keep data and logs; they are kept in any case when something is wrong."`
+}
+
+// keyedByDefault is the share of requests with an Idempotency-Key.
+const keyedByDefault = "0"
+
+func main() {
+	var c command
+	ctx := kong.Parse(&c, kong.Name("chaos"), kong.Description("Shows that what was acknowledged is stored once, through faults of every process."),
+		kong.Vars{"keyed": keyedByDefault})
+	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// say prints a line with the time since the start.
+func say(began time.Time) func(string, ...any) {
+	return func(format string, arguments ...any) {
+		fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, arguments...))
+	}
+}
+
+// errBroken is what the run ends with when a promise was.
+var errBroken = errors.New("a promise was broken")
+
+// Run injects faults under load, compares, and reports.
+func (c *command) Run() (err error) {
+	if c.Faults < 0 || c.Duration <= 0 || c.Rate <= 0 || c.Keyed < 0 || c.Keyed > 1 || c.Session < 3*time.Second {
+		return errors.New("--faults, --duration, --rate, --keyed or --session is out of its range")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64() >> 32
+	}
+	dir, err := os.MkdirTemp("", "octavo-chaos-")
+	if err != nil {
+		return fmt.Errorf("cannot make a data directory: %w", err)
+	}
+	m, err := machine.This()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	print := say(began)
+	print("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
+	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
+	if len(c.Brokers) > 0 {
+		r.kafka, r.brokers = "foreign", c.Brokers
+	}
+	result := &result{Date: began.UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Machine: m, Seed: c.Seed, Rate: c.Rate, Wanted: c.Faults, Broker: r.kafka,
+		Command: "go run ./bench/chaos " + strings.Join(os.Args[1:], " ")}
+	defer func() {
+		err = errors.Join(err, r.stop())
+		if err != nil || c.Keep {
+			fmt.Fprintln(os.Stderr, "data and logs are kept in", dir)
+		} else {
+			err = os.RemoveAll(dir)
+		}
+	}()
+	if err := c.shake(ctx, r, result, print); err != nil {
+		return err
+	}
+	result.Took = time.Since(began).Round(time.Second).String()
+	fmt.Print("\n", result.text())
+	if c.Record {
+		if err := result.save(); err != nil {
+			return err
+		}
+	}
+	if problems := result.problems(); len(problems) > 0 {
+		return fmt.Errorf("%w: %s", errBroken, strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// shake does everything between the start of the rig and the comparison.
+func (c *command) shake(ctx context.Context, r *rig, result *result, print func(string, ...any)) error {
+	if err := r.start(ctx); err != nil {
+		return err
+	}
+	print("everything runs: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
+	l := newLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
+	loading, endLoad := context.WithCancel(ctx)
+	defer endLoad()
+	loaded := make(chan struct{})
+	go func() {
+		defer close(loaded)
+		l.run(loading)
+	}()
+	in := newInjector(r.kinds(), c.Seed, print)
+	bounded, cancel := context.WithTimeout(ctx, 2*c.Duration)
+	in.run(bounded, c.Faults, c.Duration/time.Duration(max(c.Faults, 1)))
+	cancel()
+	result.Faults = in.done
+	endLoad()
+	<-loaded
+	print("the load ends")
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	settling, cancel := context.WithTimeout(ctx, c.Catchup)
+	defer cancel()
+	if err := r.ready(settling); err != nil {
+		return err
+	}
+	l.finish()
+	result.Sent = l.count()
+	print("every node is ready, every request is answered or given up: %d events acknowledged", result.Sent.Acknowledged)
+	result.requests = l.requests
+	began := time.Now()
+	if err := r.caughtUp(settling); err != nil {
+		result.Stuck = err.Error()
+	}
+	result.Catchup = time.Since(began).Round(time.Millisecond).String()
+	print("the sinks have caught up after %s", result.Catchup)
+	rows, err := r.store.read(ctx, r.site)
+	if err != nil {
+		return err
+	}
+	result.Verdict = compare(result.requests, rows)
+	result.Rollups = len(rollups)
+	result.Differences, err = r.store.differences(ctx, rollups)
+	return err
+}

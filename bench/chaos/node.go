@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
+)
+
+// startNode starts `octavo serve` as a process of its own and keeps it alive.
+func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (address string, err error) {
+	if address, err = freeAddress(); err != nil {
+		return "", err
+	}
+	settings := environment(
+		"OCTAVO_LISTEN="+address,
+		"OCTAVO_ROLES="+roles,
+		"OCTAVO_DATA_DIR="+filepath.Join(r.dir, name),
+		"OCTAVO_BOOTSTRAP_TOKEN="+r.client.Token,
+		"OCTAVO_POSTGRES_URL="+r.engines.PostgresURL,
+		"OCTAVO_KAFKA_BROKERS="+strings.Join(r.brokers, ","),
+		"OCTAVO_CLICKHOUSE_URL="+clickHouse,
+		"OCTAVO_KAFKA_TOPIC="+r.topic,
+		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions),
+		"OCTAVO_SINK_SESSION_TIMEOUT="+r.session.String(),
+		"OCTAVO_RATE_LIMIT=0",
+	)
+	return address, r.nodes.Start(ctx, supervise.Spec{
+		Name: name,
+		Command: func() (*exec.Cmd, error) {
+			cmd := exec.CommandContext(context.Background(), r.binary, "serve") // the supervisor ends it
+			cmd.Env = settings
+			return cmd, nil
+		},
+		Ping: func(ctx context.Context) error {
+			return product.Client{Address: address}.Call(ctx, http.MethodGet, "/healthz", nil, http.StatusOK, nil)
+		},
+		StartTimeout: startLimit,
+		// A paused sink is left alone: that is the fault.
+		PingFailures: neverGiveUp,
+	})
+}
+
+// startApache starts the broker that `make kafka` has fetched.
+func (r *rig) startApache(ctx context.Context) error {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(root, "deploy", "kafka", "broker")
+	if _, err := os.Stat(filepath.Join(root, "deploy", "kafka", "target", "lib")); err != nil {
+		return fmt.Errorf("cannot run Apache Kafka: %w (run `make kafka`)", err)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	controller, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	r.brokers = []string{address}
+	return r.nodes.Start(ctx, supervise.Spec{
+		Name: embedded.Kafka,
+		Command: func() (*exec.Cmd, error) {
+			return exec.CommandContext(context.Background(), program, filepath.Join(r.dir, "kafka"), port(address), port(controller)), nil
+		},
+		Ping:         func(ctx context.Context) error { return kafkaserver.Ping(ctx, address) },
+		StartTimeout: startLimit,
+		PingFailures: neverGiveUp,
+		StopTimeout:  20 * time.Second,
+	})
+}
+
+func port(address string) string {
+	_, port, _ := net.SplitHostPort(address) // our own
+	return port
+}

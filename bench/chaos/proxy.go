@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// proxy stands between one sink and the insights engine. Armed, it cuts an
+// insert after the engine has applied it and before its answer arrives, or
+// tells when an insert begins. It follows the native protocol only as far as
+// that needs: which connection has an insert whose rows are on their way.
+type proxy struct {
+	listener net.Listener
+	target   string
+	// settled returns when the inserts that the engine runs have ended.
+	settled func(context.Context) error
+
+	mu      sync.Mutex
+	links   map[*link]struct{}
+	closed  bool
+	cut     chan bool // armed: takes whether the insert had been applied
+	begun   func()    // armed: an insert begins, and goes on when this returns
+	running sync.WaitGroup
+}
+
+// settleLimit bounds how long an answer is held back.
+const settleLimit = 10 * time.Second
+
+// startProxy listens on an address and passes connections on to the target.
+func startProxy(ctx context.Context, address, target string, settled func(context.Context) error) (*proxy, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen before the insights engine: %w", err)
+	}
+	p := &proxy{listener: listener, target: target, settled: settled, links: map[*link]struct{}{}}
+	p.running.Go(p.accept)
+	return p, nil
+}
+
+func (p *proxy) address() string { return p.listener.Addr().String() }
+
+func (p *proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return // the listener is closed
+		}
+		p.running.Go(func() { p.serve(client) })
+	}
+}
+
+// stop closes all connections and returns when nothing runs any more.
+func (p *proxy) stop() {
+	_ = p.listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	for l := range p.links {
+		l.close()
+	}
+	p.mu.Unlock()
+	p.running.Wait()
+}
+
+func (p *proxy) serve(client net.Conn) {
+	server, err := net.DialTimeout("tcp4", p.target, 5*time.Second)
+	if err != nil {
+		_ = client.Close() // the engine is away: so are we
+		return
+	}
+	l := &link{proxy: p, client: client, server: server}
+	p.mu.Lock()
+	if p.closed {
+		l.close()
+	} else {
+		p.links[l] = struct{}{}
+	}
+	p.mu.Unlock()
+	var up sync.WaitGroup
+	up.Go(l.up)
+	l.down()
+	l.close()
+	up.Wait()
+	p.mu.Lock()
+	delete(p.links, l)
+	p.mu.Unlock()
+}
+
+// cutNext cuts the next insert that is answered and returns whether it had
+// been applied. cut is false if none was answered before ctx was done.
+func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
+	done := make(chan bool, 1)
+	p.mu.Lock()
+	p.cut = done
+	p.mu.Unlock()
+	select {
+	case applied = <-done:
+		return applied, true
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	taken := p.cut != done
+	p.cut = nil
+	p.mu.Unlock()
+	if taken {
+		return <-done, true
+	}
+	return false, false
+}
+
+// atInsert runs f when the next insert begins, before the engine hears of it.
+// It reports false if none began before ctx was done.
+func (p *proxy) atInsert(ctx context.Context, f func()) bool {
+	done := make(chan struct{})
+	p.mu.Lock()
+	p.begun = func() { f(); close(done) }
+	p.mu.Unlock()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	taken := p.begun == nil
+	p.begun = nil
+	p.mu.Unlock()
+	if taken {
+		<-done
+	}
+	return taken
+}
+
+// link is one connection through the proxy.
+type link struct {
+	proxy          *proxy
+	client, server net.Conn
+
+	mu    sync.Mutex
+	state linkState
+	tail  []byte // of the client's bytes: a statement may arrive in two parts
+}
+
+type linkState uint8
+
+const (
+	idle    linkState = iota
+	asked             // the client has sent an INSERT
+	invited           // the server has told the table's columns
+	sending           // rows are on their way
+)
+
+func (l *link) close() {
+	_ = l.client.Close() // what it did not take is lost on purpose
+	_ = l.server.Close()
+}
+
+const bufferSize = 64 << 10
+
+// up passes the client's bytes on.
+func (l *link) up() {
+	defer l.close()
+	buffer := make([]byte, bufferSize)
+	for {
+		n, err := l.client.Read(buffer)
+		if n > 0 {
+			if l.fromClient(buffer[:n]) {
+				l.proxy.insertBegins()
+			}
+			if _, err := l.server.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var insertStatement = []byte("INSERT INTO ")
+
+// fromClient follows the client and reports whether an insert begins.
+func (l *link) fromClient(data []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state == invited || l.state == sending {
+		l.state = sending
+		return false
+	}
+	text := append(l.tail, data...)
+	if bytes.Contains(text, insertStatement) {
+		l.state, l.tail = asked, nil
+		return true
+	}
+	l.tail = append(l.tail[:0], text[max(0, len(text)-len(insertStatement)+1):]...)
+	return false
+}
+
+func (p *proxy) insertBegins() {
+	p.mu.Lock()
+	f := p.begun
+	p.begun = nil
+	p.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
+// Packets of the native protocol that end an insert.
+const (
+	packetException   = 2
+	packetEndOfStream = 5
+)
+
+// down passes the server's bytes on, unless they are the answer to cut.
+func (l *link) down() {
+	buffer := make([]byte, bufferSize)
+	for {
+		n, err := l.server.Read(buffer)
+		if n > 0 {
+			if done := l.fromServer(buffer[:n]); done != nil {
+				done <- l.withhold(buffer[n-1])
+				return
+			}
+			if _, err := l.client.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// fromServer follows the server. If the bytes are to be held back it returns
+// where to say how the insert ended.
+func (l *link) fromServer(data []byte) chan<- bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.state == asked && data[0] == packetException:
+		l.state = idle
+	case l.state == asked:
+		l.state = invited
+	case l.state == sending:
+		l.proxy.mu.Lock()
+		cut := l.proxy.cut
+		l.proxy.cut = nil
+		l.proxy.mu.Unlock()
+		if cut != nil {
+			return cut
+		}
+		if data[len(data)-1] == packetEndOfStream || data[0] == packetException {
+			l.state = idle
+		}
+	}
+	return nil
+}
+
+// withhold waits until the engine has ended the insert whose answer has begun
+// to arrive, and reports whether that answer was a good one. last is the last
+// byte so far.
+func (l *link) withhold(last byte) (applied bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
+	defer cancel()
+	if err := l.proxy.settled(ctx); err != nil {
+		return last == packetEndOfStream // the engine was killed meanwhile
+	}
+	buffer := make([]byte, bufferSize)
+	for last != packetEndOfStream {
+		if err := l.server.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+			return false
+		}
+		n, err := l.server.Read(buffer)
+		if n > 0 {
+			last = buffer[n-1]
+			continue
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+// result is what a run shows.
+type result struct {
+	Date    string                 `json:"date"`
+	Commit  string                 `json:"commit"`
+	Command string                 `json:"command"`
+	Took    string                 `json:"took"`
+	Machine machine.Machine        `json:"machine"`
+	Broker  string                 `json:"broker"`
+	Seed    uint64                 `json:"seed"`
+	Rate    float64                `json:"eventsPerSecond"`
+	Wanted  int                    `json:"faultsWanted"`
+	Faults  map[string]*faultCount `json:"faults"`
+	Sent    counts                 `json:"sent"`
+	Catchup string                 `json:"catchup"` // what was left when all was well again
+	Stuck   string                 `json:"stuck,omitempty"`
+	Verdict verdict                `json:"verdict"`
+	// Rollups is how many were compared with the raw rows.
+	Rollups     int      `json:"rollups"`
+	Differences []string `json:"rollupDifferences,omitempty"`
+
+	requests []sentRequest
+}
+
+func (r *result) injected() (n int) {
+	for _, f := range r.Faults {
+		n += f.Injected
+	}
+	return n
+}
+
+// problems are why the run shows nothing, or shows what must not be.
+func (r *result) problems() (list []string) {
+	bad := func(wrong bool, format string, arguments ...any) {
+		if wrong {
+			list = append(list, fmt.Sprintf(format, arguments...))
+		}
+	}
+	v := r.Verdict
+	bad(v.Lost > 0, "%d acknowledged events are lost", v.Lost)
+	bad(v.Doubled > 0, "%d events are stored more than once", v.Doubled)
+	bad(v.Torn > 0, "%d requests are stored in part", v.Torn)
+	bad(v.Refused > 0, "%d events are stored though they were refused", v.Refused)
+	bad(v.Foreign > 0, "%d events are stored that nobody sent", v.Foreign)
+	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
+	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
+	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
+	bad(r.Sent.Acknowledged == 0, "nothing was acknowledged, so nothing is shown")
+	bad(r.injected() < r.Wanted, "only %d of %d faults came about in the time", r.injected(), r.Wanted)
+	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
+		bad(r.Wanted >= len(r.Faults) && r.Faults[name].Injected == 0, "no %s", name)
+	}
+	return list
+}
+
+// text is the result as Markdown.
+func (r *result) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Faults under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
+	broker := map[string]string{"embedded": "the embedded broker", "apache": "Apache Kafka", "foreign": "a broker that was running and is not killed"}[r.Broker]
+	fmt.Fprintf(&b, "%d API nodes and %d sinks on %s, an open loop of %g events/s in requests of 1 to 20.\n\n", apiNodes, sinkNodes, broker, r.Rate)
+	b.WriteString("| fault | injected | longest until it was over |\n|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
+		f := r.Faults[name]
+		fmt.Fprintf(&b, "| %s | %d | %.1f s |\n", name, f.Injected, f.Longest.Seconds())
+	}
+	fmt.Fprintf(&b, "| **all** | **%d** | |\n\n", r.injected())
+	s, v := r.Sent, r.Verdict
+	b.WriteString("| events | |\n|---|---|\n")
+	for _, line := range []struct {
+		what string
+		n    int
+	}{
+		{"acknowledged (204)", s.Acknowledged},
+		{"refused (4xx)", s.Refused},
+		{"failed (5xx: stored or not, whole and once)", s.Failed},
+		{"without an answer (the same)", s.Unknown},
+		{"that nobody listened to", s.Unsent},
+		{"stored", v.Stored},
+		{"**lost**", v.Lost},
+		{"**doubled**", v.Doubled},
+		{"stored though refused", v.Refused},
+		{"stored and never sent", v.Foreign},
+		{"requests stored in part", v.Torn},
+	} {
+		fmt.Fprintf(&b, "| %s | %d |\n", line.what, line.n)
+	}
+	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were sent again %d times; %d were held back because %d were open. Answers by status: ",
+		s.Requests, s.Keyed, s.Retries, s.Held, maxOpen)
+	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s × %d", status, s.Statuses[status])
+	}
+	fmt.Fprintf(&b, ".\nWhen all was well again the sinks had caught up within %s.\n", r.Catchup)
+	if r.Rollups == 0 {
+		b.WriteString("Raw rows against rollups: there are none yet, so nothing is compared.\n")
+	} else {
+		fmt.Fprintf(&b, "Raw rows against %d rollups: %d differences.\n", r.Rollups, len(r.Differences))
+	}
+	for _, line := range slices.Concat(v.Examples, r.Differences) {
+		fmt.Fprintf(&b, "\n- %s", line)
+	}
+	if problems := r.problems(); len(problems) > 0 {
+		fmt.Fprintf(&b, "\n\n**Broken**: %s.\n", strings.Join(problems, "; "))
+	}
+	return b.String()
+}
+
+// save keeps the result beside the benchmarks'.
+func (r *result) save() error {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	name := r.Date[:10] + "-" + r.Commit + "-chaos"
+	if r.Broker != "embedded" {
+		name += "-" + r.Broker
+	}
+	path := filepath.Join(root, "bench", "results", name)
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	for ending, content := range map[string][]byte{".md": []byte(r.text()), ".json": append(text, '\n')} {
+		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
+			return fmt.Errorf("cannot keep the result: %w", err)
+		}
+	}
+	fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+	return nil
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+const (
+	apiNodes, sinkNodes = 2, 2
+	partitions          = 4
+	startLimit          = 2 * time.Minute
+	// Restarts come as fast as those of a service manager that never gives up.
+	restartAtMost = time.Second
+	neverGiveUp   = 1 << 30
+)
+
+// rig is everything that runs: the engines, the nodes, and the proxies between
+// the sinks and the insights engine. It restarts what ends.
+type rig struct {
+	dir     string
+	log     *os.File
+	binary  string
+	session time.Duration
+	topic   string
+	brokers []string
+	kafka   string // "embedded", "apache" or "foreign": who runs the broker
+
+	engines *embedded.Engines
+	nodes   *supervise.Supervisor // and Apache Kafka
+	proxies []*proxy
+	store   *events
+	apis    []string // addresses
+	sinks   []string
+
+	client    product.Client
+	org, site string
+}
+
+func (r *rig) insights() string {
+	return "/v1/orgs/" + url.PathEscape(r.org) + "/sites/" + url.PathEscape(r.site) + "/insights"
+}
+
+// start starts all of it and makes a site. stop is to be called even after an
+// error.
+func (r *rig) start(ctx context.Context) error {
+	var err error
+	if r.log, err = os.OpenFile(filepath.Join(r.dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return fmt.Errorf("cannot keep a log: %w", err)
+	}
+	logger := slog.New(slog.NewTextHandler(r.log, nil))
+	if r.binary == "" {
+		r.binary = filepath.Join(r.dir, "octavo")
+		if err := product.Build(ctx, r.binary); err != nil {
+			return err
+		}
+	}
+	r.engines, err = embedded.Start(ctx, embedded.Config{
+		DataDir: filepath.Join(r.dir, "engines"), Executable: r.binary, Logger: logger,
+		Want:       embedded.Set{Postgres: true, ClickHouse: true, Kafka: r.kafka == "embedded"},
+		BackoffMax: restartAtMost, GiveUpAfter: neverGiveUp,
+	})
+	if err != nil {
+		return err
+	}
+	r.nodes = supervise.New(supervise.Config{Logger: logger, BackoffMax: restartAtMost, GiveUpAfter: neverGiveUp})
+	switch r.kafka {
+	case "embedded":
+		r.brokers = r.engines.KafkaBrokers
+	case "apache":
+		if err := r.startApache(ctx); err != nil {
+			return err
+		}
+	}
+	if r.store, err = openEvents(r.engines.ClickHouseURL); err != nil {
+		return err
+	}
+	r.client.Token = schema.NewToken()
+	for i := range apiNodes {
+		// The first migrates and makes the topic; the others find both.
+		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
+		if err != nil {
+			return err
+		}
+		r.apis = append(r.apis, address)
+	}
+	r.client.Address = r.apis[0]
+	for i := range sinkNodes {
+		if err := r.startSink(ctx, i); err != nil {
+			return err
+		}
+	}
+	return r.create(ctx)
+}
+
+func apiName(i int) string  { return "api-" + strconv.Itoa(i+1) }
+func sinkName(i int) string { return "sink-" + strconv.Itoa(i+1) }
+
+// startSink starts a sink whose way to the insights engine is a proxy.
+func (r *rig) startSink(ctx context.Context, i int) error {
+	behind, err := url.Parse(r.engines.ClickHouseURL)
+	if err != nil {
+		return fmt.Errorf("cannot read the insights engine's address: %w", err)
+	}
+	at, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	p, err := startProxy(ctx, at, behind.Host, r.store.settle)
+	if err != nil {
+		return err
+	}
+	r.proxies = append(r.proxies, p)
+	behind.Host = p.address()
+	address, err := r.startNode(ctx, sinkName(i), "sink", behind.String())
+	r.sinks = append(r.sinks, address)
+	return err
+}
+
+// create makes the site that events are sent to.
+func (r *rig) create(ctx context.Context) error {
+	var made struct{ ID string }
+	if err := r.client.Call(ctx, http.MethodPost, "/v1/orgs", map[string]any{"title": "Chaos"}, http.StatusCreated, &made); err != nil {
+		return err
+	}
+	r.org = made.ID
+	err := r.client.Call(ctx, http.MethodPost, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", map[string]any{"title": "Chaos"}, http.StatusCreated, &made)
+	r.site = made.ID
+	return err
+}
+
+// ready waits until every node says that it can reach all that it needs.
+func (r *rig) ready(ctx context.Context) error {
+	for _, address := range append(append([]string{}, r.apis...), r.sinks...) {
+		err := await(ctx, func(ctx context.Context) error {
+			return product.Client{Address: address}.Call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
+		})
+		if err != nil {
+			return fmt.Errorf("the node at %s is not ready: %w", address, err)
+		}
+	}
+	return nil
+}
+
+// state is a process by name, as its supervisor sees it.
+func (r *rig) state(name string) supervise.State {
+	for _, s := range append(r.engines.State(), r.nodes.State()...) {
+		if s.Name == name {
+			return s
+		}
+	}
+	return supervise.State{}
+}
+
+// signal sends a signal to a process that answers.
+func (r *rig) signal(name string, signal syscall.Signal) (before supervise.State, err error) {
+	before = r.state(name)
+	if before.Status != supervise.StatusRunning || before.PID == 0 {
+		return before, fmt.Errorf("%s does not run", name)
+	}
+	return before, syscall.Kill(before.PID, signal)
+}
+
+// restarted waits until a process that was killed has a successor that answers.
+func (r *rig) restarted(ctx context.Context, before supervise.State) error {
+	return await(ctx, func(context.Context) error {
+		if now := r.state(before.Name); now.Status != supervise.StatusRunning || now.PID == before.PID {
+			return fmt.Errorf("%s is %s", before.Name, now.Status)
+		}
+		return nil
+	})
+}
+
+// stop ends everything, hard what does not end.
+func (r *rig) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs []error
+	if r.nodes != nil {
+		errs = append(errs, r.nodes.Stop(ctx))
+	}
+	for _, p := range r.proxies {
+		p.stop()
+	}
+	if r.store != nil {
+		errs = append(errs, r.store.close())
+	}
+	if r.engines != nil {
+		errs = append(errs, r.engines.Stop(ctx))
+	}
+	if r.log != nil {
+		errs = append(errs, r.log.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// await asks until the answer is nil, or says the last one when ctx is done.
+func await(ctx context.Context, ask func(context.Context) error) error {
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// freeAddress is a loopback address below the ports that Linux gives to
+// outgoing connections: a client could else connect to itself there.
+func freeAddress() (string, error) {
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
+		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
+		if err == nil {
+			return address, l.Close()
+		}
+	}
+	return "", errors.New("cannot find a free port on 127.0.0.1")
+}
+
+// environment is this process's without the product's own settings.
+func environment(settings ...string) []string {
+	var list []string
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "OCTAVO_") {
+			list = append(list, entry)
+		}
+	}
+	return append(list, settings...)
+}
