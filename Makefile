@@ -44,8 +44,9 @@ test: engines clienttest build ## unit and integration tests on the real, embedd
 	$(WITH_ENGINES) go test -timeout 9m ./...
 
 .PHONY: test-all
-test-all: engines clienttest build kafka ## all tests under the race detector, the event path on Apache Kafka, the fuzz targets for a short time
+test-all: engines clienttest build kafka ## all tests under the race detector, faults under load, the event path on Apache Kafka, the fuzz targets for a short time
 	$(WITH_ENGINES) go test -race -timeout 25m ./...
+	$(MAKE) chaos-short
 	.ci/apache-kafka
 	$(MAKE) fuzz
 
@@ -64,6 +65,17 @@ fuzz: ## run every fuzz target for FUZZTIME
 .PHONY: bench
 bench: engines build ## benchmarks with their ratios, into bench/results/
 	go run ./bench/run
+
+CHAOS_FAULTS   ?= 320
+CHAOS_DURATION ?= 18m
+CHAOS_FLAGS    ?= --record
+.PHONY: chaos
+chaos: engines ## kill, pause and cut every process under load, then compare what was acknowledged with what is stored, into bench/results/
+	go run ./bench/chaos --faults $(CHAOS_FAULTS) --duration $(CHAOS_DURATION) $(CHAOS_FLAGS)
+
+.PHONY: chaos-short
+chaos-short: engines ## the same with each kind of fault once or twice, about a minute
+	go run ./bench/chaos --faults 12 --duration 40s --rate 500
 
 .PHONY: lint
 lint: $(LINTER) ## linters, and the size of files
