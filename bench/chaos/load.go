@@ -30,8 +30,9 @@ type load struct {
 	path  string
 	token string
 	nodes []*node
-	rng   *rand.Rand // of the pacing goroutine
-	salt  string     // of this run's keys
+	rng   *rand.Rand    // of the pacing goroutine
+	salt  string        // of this run's keys
+	again time.Duration // how long a request with a key waits before it is sent again
 
 	open   chan struct{} // a place for each request without an answer
 	conns  []chan *loadgen.Conn
@@ -51,7 +52,7 @@ type node struct{ address string }
 func newLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *load {
 	l := &load{
 		rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
-		open: make(chan struct{}, maxOpen), statuses: map[int]int{},
+		again: 250 * time.Millisecond, open: make(chan struct{}, maxOpen), statuses: map[int]int{},
 	}
 	for _, address := range addresses {
 		l.nodes = append(l.nodes, &node{address})
@@ -114,7 +115,7 @@ func (l *load) send(r sentRequest, at int, twin bool) {
 		l.mu.Lock()
 		l.retries++
 		l.mu.Unlock()
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(l.again)
 	}
 	l.record(r)
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Few faults have each kind, and what could not be injected is not counted.
+func TestInjectorDrawsEachKind(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var injected int
+	refused := false
+	inject := func(_ context.Context, target string, _ int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if target[0] == 'b' && !refused {
+			refused = true
+			return errNotInjected
+		}
+		injected++
+		return nil
+	}
+	var kinds []kind
+	for _, name := range []string{"a", "b", "c"} {
+		kinds = append(kinds, kind{name, 2, []string{name + "1", name + "2"}, inject})
+	}
+	in := newInjector(kinds, 3, func(string, ...any) {})
+	in.run(t.Context(), 9, 0)
+	if injected != 9 || in.total != 9 {
+		t.Fatalf("%d faults, %d counted, want 9", injected, in.total)
+	}
+	for name, count := range in.done {
+		if count.Injected < 2 {
+			t.Errorf("%s was injected %d times of 9", name, count.Injected)
+		}
+	}
+}
+
+// The same seed shuffles the same decks, another one others.
+func TestInjectorFollowsItsSeed(t *testing.T) {
+	t.Parallel()
+	decks := func(seed uint64) (list []int) {
+		in := newInjector((&rig{}).kinds(), seed, func(string, ...any) {})
+		for range 10 {
+			list = append(list, in.shuffled()...)
+		}
+		return list
+	}
+	if !slices.Equal(decks(1), decks(1)) || slices.Equal(decks(1), decks(2)) {
+		t.Error("the decks do not follow the seed")
+	}
+}
+
+// A target has one fault at a time; a kind whose targets are all busy waits.
+func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	at := map[string]int{}
+	release := make(chan struct{})
+	var slow sync.Once
+	inject := func(_ context.Context, target string, _ int) error {
+		mu.Lock()
+		at[target]++
+		if at[target] > 1 {
+			t.Errorf("two faults at %s", target)
+		}
+		mu.Unlock()
+		slow.Do(func() { <-release })
+		mu.Lock()
+		at[target]--
+		mu.Unlock()
+		return nil
+	}
+	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
+	time.AfterFunc(50*time.Millisecond, func() { close(release) })
+	in.run(t.Context(), 20, time.Millisecond)
+	if in.total != 20 {
+		t.Errorf("%d faults, want 20", in.total)
+	}
+}
+
+func TestInjectorEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	in := newInjector([]kind{{"never", 1, []string{"x"}, func(context.Context, string, int) error { return errNotInjected }}}, 1, func(string, ...any) {})
+	in.run(ctx, 5, time.Millisecond)
+	r := &result{Faults: in.done, Wanted: 5}
+	if in.total != 0 || !slices.Contains(r.problems(), "only 0 of 5 faults came about in the time") || !slices.Contains(r.problems(), "no never") {
+		t.Errorf("%d faults; problems %v", in.total, r.problems())
+	}
+}

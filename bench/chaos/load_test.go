@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeNode stands in for an API node: it keeps what it acknowledges, and answers
+// as told.
+type fakeNode struct {
+	mu     sync.Mutex
+	rows   map[uint64]storedRow
+	keys   map[string]bool
+	n      int
+	answer func(n int) int // 0: store, and break the connection
+	forget bool            // keys
+}
+
+func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	text, _ := io.ReadAll(r.Body)
+	var body struct {
+		Events []struct{ Location struct{ URL string } }
+	}
+	if json.Unmarshal(text, &body) != nil || r.Header.Get("Authorization") != "Bearer token" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	f.n++
+	status := f.answer(f.n)
+	key := r.Header.Get("Idempotency-Key")
+	if (status == 0 || status == 204) && !(key != "" && f.keys[key] && !f.forget) {
+		f.keys[key] = true
+		for _, e := range body.Events {
+			id, _ := strconv.ParseUint(strings.TrimPrefix(e.Location.URL, eventURL), 10, 64)
+			row := f.rows[id]
+			row.rows++
+			f.rows[id] = row
+		}
+	}
+	f.mu.Unlock()
+	if status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(status)
+}
+
+func forgetsKeys(f *fakeNode) { f.forget = true }
+
+// runLoad sends to two nodes that share a store until so many requests are taken.
+func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...func(*fakeNode)) (*load, *fakeNode) {
+	t.Helper()
+	fake := &fakeNode{rows: map[uint64]storedRow{}, keys: map[string]bool{}}
+	for _, option := range options {
+		option(fake)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	fake.answer = func(n int) int {
+		if n == 60 {
+			cancel()
+		}
+		return answer(n)
+	}
+	var addresses []string
+	for range 2 {
+		server := httptest.NewServer(fake)
+		t.Cleanup(server.Close)
+		addresses = append(addresses, strings.TrimPrefix(server.URL, "http://"))
+	}
+	l := newLoad(2_000, keyed, "/events", "token", addresses, 1)
+	l.again = time.Millisecond
+	l.run(ctx)
+	l.finish()
+	return l, fake
+}
+
+// What the load remembers agrees with a store that does what it answers, and
+// does not with one that loses or doubles.
+func TestLoadKnowsWhatWasAnswered(t *testing.T) {
+	t.Parallel()
+	statuses := []int{204, 204, 503, 0, 429, 204}
+	l, fake := runLoad(t, 0, func(n int) int { return statuses[n%len(statuses)] })
+	c := l.count()
+	if c.Acknowledged == 0 || c.Failed == 0 || c.Unknown == 0 || c.Refused == 0 || len(c.Odd) > 0 {
+		t.Errorf("got %+v", c)
+	}
+	if c.Acknowledged+c.Failed+c.Unknown+c.Refused+c.Unsent != c.Events || c.Requests != len(l.requests) {
+		t.Errorf("the outcomes do not add up: %+v", c)
+	}
+	if v := compare(l.requests, fake.rows); !v.ok() || v.Stored <= c.Acknowledged {
+		t.Errorf("got %+v of %+v", v, c)
+	}
+	i := slices.IndexFunc(l.requests, func(r sentRequest) bool { return r.outcome == acknowledged })
+	id := eventID(l.requests[i].number, 0)
+	fake.rows[id] = storedRow{rows: 2}
+	if v := compare(l.requests, fake.rows); v.Doubled != 1 {
+		t.Errorf("a planted double is not found: %+v", v)
+	}
+	delete(fake.rows, id)
+	if v := compare(l.requests, fake.rows); v.Lost != 1 {
+		t.Errorf("a planted loss is not found: %+v", v)
+	}
+}
+
+// A request with a key is sent until it is acknowledged, and a store that does
+// not honour keys is found out.
+func TestLoadRepeatsKeys(t *testing.T) {
+	t.Parallel()
+	statuses := []int{204, 503, 0}
+	l, fake := runLoad(t, 1, func(n int) int { return statuses[n%len(statuses)] })
+	c := l.count()
+	if c.Acknowledged != c.Events || c.Keyed != c.Requests || c.Retries == 0 {
+		t.Errorf("got %+v", c)
+	}
+	if v := compare(l.requests, fake.rows); !v.ok() || v.Stored != c.Events {
+		t.Errorf("got %+v of %+v", v, c)
+	}
+	l, fake = runLoad(t, 1, func(n int) int { return statuses[n%len(statuses)] }, forgetsKeys)
+	if v := compare(l.requests, fake.rows); v.Doubled == 0 || v.Lost > 0 {
+		t.Errorf("a store that forgets keys is not found out: %+v", v)
+	}
+}
+
+func TestLoadKnowsWhenNobodyListens(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := newLoad(1, 0, "/events", "token", []string{address}, 1)
+	if got := l.exchange(0, []byte("{}"), ""); got != unsent {
+		t.Errorf("got %s", got)
+	}
+}
+
+// After several attempts the one in most doubt counts, but for an
+// acknowledgement.
+func TestOutcomeOfSeveralAttempts(t *testing.T) {
+	t.Parallel()
+	for want, attempts := range map[outcome][]outcome{
+		acknowledged: {unknown, failed, acknowledged},
+		unknown:      {unknown, refused, unsent},
+		failed:       {refused, failed, unsent},
+		refused:      {refused, unsent},
+		unsent:       {unsent},
+	} {
+		if got := after(attempts...); got != want {
+			t.Errorf("%v ends %s, want %s", attempts, got, want)
+		}
+	}
+}
+
+// A difference between raw rows and a rollup breaks the run.
+func TestResultSaysWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	good := func() *result {
+		return &result{Date: "2026-11-21T10:00:00Z", Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: counts{Acknowledged: 1}}
+	}
+	if problems := good().problems(); len(problems) > 0 {
+		t.Errorf("a good run has %v", problems)
+	}
+	for want, spoil := range map[string]func(*result){
+		"1 acknowledged events are lost":                func(r *result) { r.Verdict.Lost = 1 },
+		"2 events are stored more than once":            func(r *result) { r.Verdict.Doubled = 2 },
+		"1 requests are stored in part":                 func(r *result) { r.Verdict.Torn = 1 },
+		"1 events are stored though they were refused":  func(r *result) { r.Verdict.Refused = 1 },
+		"1 events are stored that nobody sent":          func(r *result) { r.Verdict.Foreign = 1 },
+		"1 differences between raw rows and rollups":    func(r *result) { r.Differences = []string{"x"} },
+		"the sinks did not catch up: slow":              func(r *result) { r.Stuck = "slow" },
+		"good requests were refused: 400 no":            func(r *result) { r.Sent.Odd = []string{"400 no"} },
+		"nothing was acknowledged, so nothing is shown": func(r *result) { r.Sent.Acknowledged = 0 },
+		"only 1 of 2 faults came about in the time":     func(r *result) { r.Wanted = 2 },
+	} {
+		r := good()
+		spoil(r)
+		if problems := r.problems(); !slices.Equal(problems, []string{want}) || !strings.Contains(r.text(), want) {
+			t.Errorf("got %v, want %s", problems, want)
+		}
+	}
+}
