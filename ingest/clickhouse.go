@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -22,12 +23,20 @@ type ClickHouseConfig struct {
 	Cluster string
 	// SettleWait is how often Settle looks again; 50 ms.
 	SettleWait time.Duration
+
+	// blockRows is how many rows go to the server at once, 8,192: clickhouse-go
+	// makes its buffers anew for each insert, and small ones grow less often.
+	// The server joins the blocks of an insert before it writes them.
+	blockRows int
 }
 
 // ClickHouse is the Store of the events table.
 type ClickHouse struct {
 	cfg    ClickHouseConfig
 	insert string
+
+	mu       sync.Mutex
+	settings clickhouse.Settings // those of insertSettings that the server knows; nil: not asked yet
 }
 
 // NewClickHouse builds a store. It starts nothing.
@@ -36,6 +45,7 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 		return nil, errors.New("cannot build the store without a connection")
 	}
 	setDefault(&cfg.SettleWait, 50*time.Millisecond)
+	setDefault(&cfg.blockRows, 8192)
 	names := insights.InsertColumns()
 	for i := range names {
 		names[i] = sqltree.Ident(names[i])
@@ -46,52 +56,41 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 	}, nil
 }
 
-// insertSettings are said with every insert: the defaults of several changed
-// between releases of the server, and any of them would break what Insert
-// promises.
-var insertSettings = clickhouse.Settings{
-	// Acknowledged means written: not buffered, and on a cluster by the shard.
-	"async_insert":                        0,
-	"distributed_foreground_insert":       1,
-	"insert_distributed_one_random_shard": 0,
-	// Repeats are told by position; the engine's own memory of blocks could
-	// only drop rows that happen to be equal.
-	"insert_deduplicate": 0,
-	// Events may be of any month since 1970, and an import has them all.
-	"max_partitions_per_insert_block": 0,
-}
-
-// blockRows is how many rows go to the server at once: clickhouse-go makes its
-// buffers anew for each insert, and small ones grow less often. The server
-// joins the blocks of an insert before it writes them.
-const blockRows = 8192
-
 // Insert implements [Store].
-func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings))
-	batch, err := c.cfg.Conn.PrepareBatch(ctx, c.insert)
+func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	settings, err := c.settingsFor(ctx, token)
 	if err != nil {
+		return err
+	}
+	batch, err := c.cfg.Conn.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), c.insert)
+	if err != nil {
+		c.heard(err)
 		return fmt.Errorf("cannot begin an insert: %w", err)
 	}
 	// Closing a batch that was sent does nothing.
 	defer func() { _ = batch.Close() }()
-	for from := 0; from < rows.Rows(); from += blockRows {
+	for from := 0; from < rows.Rows(); from += c.cfg.blockRows {
 		if from > 0 {
 			if err := batch.Flush(); err != nil {
 				return fmt.Errorf("cannot send rows: %w", err)
 			}
 		}
-		for i, values := range rows.Part(from, min(from+blockRows, rows.Rows())) {
+		for i, values := range rows.Part(from, min(from+c.cfg.blockRows, rows.Rows())) {
 			if err := batch.Column(i).Append(values); err != nil {
-				return errors.Join(fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err), batch.Abort())
+				return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
 			}
 		}
 	}
 	if err := batch.Send(); err != nil {
+		c.heard(err)
 		return fmt.Errorf("cannot insert %d rows: %w", rows.Rows(), err)
 	}
 	return nil
 }
+
+// Sequential implements [Store]. A replica that did not take the insert may
+// not have its rows yet.
+func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
 // processes is the table of running queries on all nodes.
 func (c *ClickHouse) processes() string {

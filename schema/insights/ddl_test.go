@@ -47,9 +47,9 @@ func TestSettingStatements(t *testing.T) {
 		topology     Topology
 		engine, want string
 	}{
-		"none":         {Topology{}, "MergeTree ORDER BY time", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
-		"off":          {Topology{}, before + ", non_replicated_deduplication_window = 0", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
-		"today's":      {Topology{}, before + ", non_replicated_deduplication_window = 100000", ""},
+		"none":    {Topology{}, "MergeTree ORDER BY time", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
+		"off":     {Topology{}, before + ", non_replicated_deduplication_window = 0", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
+		"today's": {Topology{}, before + ", non_replicated_deduplication_window = 100000", ""},
 		"cluster, one": {Topology{Cluster: "octavo"}, before + ", non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 3600",
 			"ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING replicated_deduplication_window_seconds = 604800"},
 		"cluster, all": {Topology{Cluster: "octavo"}, before,
