@@ -23,11 +23,6 @@ type ClickHouseConfig struct {
 	Cluster string
 	// SettleWait is how often Settle looks again; 50 ms.
 	SettleWait time.Duration
-
-	// blockRows is how many rows go to the server at once, 8,192: clickhouse-go
-	// makes its buffers anew for each insert, and small ones grow less often.
-	// The server joins the blocks of an insert before it writes them.
-	blockRows int
 }
 
 // ClickHouse is the Store of the events table.
@@ -45,7 +40,6 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 		return nil, errors.New("cannot build the store without a connection")
 	}
 	setDefault(&cfg.SettleWait, 50*time.Millisecond)
-	setDefault(&cfg.blockRows, 8192)
 	names := insights.InsertColumns()
 	for i := range names {
 		names[i] = sqltree.Ident(names[i])
@@ -69,16 +63,12 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	}
 	// Closing a batch that was sent does nothing.
 	defer func() { _ = batch.Close() }()
-	for from := 0; from < rows.Rows(); from += c.cfg.blockRows {
-		if from > 0 {
-			if err := batch.Flush(); err != nil {
-				return fmt.Errorf("cannot send rows: %w", err)
-			}
-		}
-		for i, values := range rows.Part(from, min(from+c.cfg.blockRows, rows.Rows())) {
-			if err := batch.Column(i).Append(values); err != nil {
-				return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
-			}
+	// All rows go as one block. A server joins the blocks of an insert before it
+	// writes them, but the engine of 2026 numbers them first, each under the
+	// token: cut otherwise, the same rows would not be known again.
+	for i, values := range rows.Values() {
+		if err := batch.Column(i).Append(values); err != nil {
+			return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
 		}
 	}
 	if err := batch.Send(); err != nil {

@@ -26,10 +26,9 @@ var insertSettings = clickhouse.Settings{
 	"deduplicate_insert":                                 "enable",
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
-	// The server knows a repeated insert block by block, so the blocks must be
-	// the same whatever pieces the client sends: it joins all of an insert into
-	// one, which it divides by month. With several threads or limits of its own
-	// it would divide it by chance too.
+	// The server knows a repeated insert block by block, so an insert is one
+	// block, which the server divides by month and by nothing else: neither by
+	// limits of its own nor over threads.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,
