@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
@@ -163,16 +164,17 @@ func (c *cut) offsets(lo, hi int) (first, last uint64) {
 	return from.at.Offset, to.at.Offset
 }
 
-// storedRows are stored rows by offset and index.
-type storedRows map[uint64]map[uint16]insights.RowContent
+// storedRows are stored rows by offset and index. A position may have several:
+// those of a log before this one.
+type storedRows map[uint64]map[uint16][]insights.RowContent
 
 func indexStored(list []StoredRow) storedRows {
 	rows := storedRows{}
 	for _, r := range list {
 		if rows[r.Offset] == nil {
-			rows[r.Offset] = map[uint16]insights.RowContent{}
+			rows[r.Offset] = map[uint16][]insights.RowContent{}
 		}
-		rows[r.Offset][r.Index] = r.Content
+		rows[r.Offset][r.Index] = append(rows[r.Offset][r.Index], r.Content)
 	}
 	return rows
 }
@@ -190,8 +192,7 @@ func (s storedRows) same(m cutMessage, scratch *insights.Batch) ([]bool, error) 
 	}
 	same := make([]bool, scratch.Rows())
 	for i := range same {
-		content, ok := at[uint16(i)]
-		same[i] = ok && content == scratch.Content(i)
+		same[i] = slices.Contains(at[uint16(i)], scratch.Content(i))
 	}
 	return same, nil
 }

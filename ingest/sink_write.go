@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -189,6 +190,10 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) error {
 	token := c.token(s.cfg.Topic, lo, hi)
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
+		if again > maxAgain {
+			// Each of these tokens stores once at most, so this can go on no more.
+			return fmt.Errorf("the store has %d rows less than it says", c.rows.Rows())
+		}
 		if again > 0 {
 			// The engine notes a token before the rows are in place. If it was
 			// killed or its disk was full in between, it drops the rows for ever
@@ -212,6 +217,9 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) error {
 	}
 	return nil
 }
+
+// maxAgain is how often an insert is given another token.
+const maxAgain = 3
 
 // rebuild makes the cut's rows those that the store may lack.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
