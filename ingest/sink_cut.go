@@ -29,9 +29,12 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// doubt: part of it may be stored already.
-	doubt   bool
-	before  int // rows that were stored before this sink began with it
+	// doubt: part of it may be stored already, by an insert that may still run.
+	doubt bool
+	// split: the store refused an insert of it, which is over.
+	split   bool
+	found   storedRows // what the store had after that; nil: not asked yet
+	before  int        // rows that were stored before this sink began with it
 	refused []refusedRow
 }
 

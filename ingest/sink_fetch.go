@@ -61,32 +61,10 @@ type partition struct {
 	done     progress
 }
 
-// bounds are the first offset that the log has of a partition, and the one
-// that its next message will have.
-func (s *Sink) bounds(ctx context.Context, partition int) (first, next int64, err error) {
-	res, err := s.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
-		Addr:           nil,
-		Topics:         map[string][]kafka.OffsetRequest{s.cfg.Topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
-		IsolationLevel: kafka.ReadUncommitted,
-	})
-	if err == nil {
-		err = kafka.UnknownTopicOrPartition
-		for _, o := range res.Topics[s.cfg.Topic] {
-			if o.Partition == partition {
-				first, next, err = o.FirstOffset, o.LastOffset, o.Error
-			}
-		}
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("cannot ask for the offsets of partition %d: %w", partition, err)
-	}
-	return first, next, nil
-}
-
 // locate finds where to start: at the committed offset, less what is read
 // again to know the ids of the messages just before it.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
-	first, next, err := s.bounds(ctx, p.id)
+	first, next, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
 	if err != nil {
 		return err
 	}
@@ -162,7 +140,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			return
 		case errors.Is(err, kafka.OffsetOutOfRange):
 			// What expires while it is read is lost; what comes after is not.
-			first, end, err := s.bounds(ctx, p.id)
+			first, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
 			if err == nil && next < first {
 				s.expired(p.id, next, first)
 				next = first

@@ -422,8 +422,8 @@ func TestSinkDropsRepeats(t *testing.T) {
 	}
 }
 
-// TestSinkPassesUnreadable: a message that is none is counted and blocks
-// nothing.
+// TestSinkPassesUnreadable: a message that is none is counted and put aside,
+// and blocks nothing.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -436,6 +436,7 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	r.accept(numbered(3, 3))
 	s := r.sink(nil, nil)
 	r.awaitStored(6)
+	r.awaitCommitted(1)
 	if n := testutil.ToFloat64(s.metrics.unreadable); n != 3 {
 		t.Errorf("%v unreadable messages counted, want 3", n)
 	}

@@ -150,12 +150,13 @@ func (g *generation) put(having, finishing context.Context, c *cut, lo, hi int) 
 		if err == nil || errors.Is(err, errNotOurs) {
 			return err
 		}
-		c.doubt = true
 		fault := faultOf(err)
 		if fault.rows {
+			c.split, c.found = true, nil
 			refused = err
 			return nil
 		}
+		c.doubt = true
 		g.sink.metrics.storeErrors.WithLabelValues(fault.reason).Inc()
 		return err
 	})
@@ -223,14 +224,22 @@ const maxAgain = 3
 
 // rebuild makes the cut's rows those that the store may lack.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
-	if !c.doubt {
+	if !c.doubt && !c.split {
 		return nil
 	}
-	stored, err := g.storedOf(ctx, c, lo, hi)
-	if err != nil {
-		return err
+	found := c.found
+	if c.doubt || found == nil {
+		from, to := 0, c.total
+		if c.doubt {
+			from, to = lo, hi
+		}
+		var err error
+		if found, err = g.storedOf(ctx, c, from, to); err != nil {
+			return err
+		}
+		c.found = found // of no use in doubt: it is asked for again
 	}
-	return c.rebuild(lo, hi, stored, g.scratch)
+	return c.rebuild(lo, hi, found, g.scratch)
 }
 
 func (g *generation) storedOf(ctx context.Context, c *cut, lo, hi int) (storedRows, error) {
