@@ -16,6 +16,7 @@ import (
 // decodes one cut while the writer inserts the cut before.
 type generation struct {
 	sink       *Sink
+	group      committer
 	member     member
 	partitions []*partition
 	scratch    *insights.Batch // the writer's
@@ -24,8 +25,13 @@ type generation struct {
 	renewed time.Time        // when a commit last said that the partitions are ours
 }
 
+// committer tells the group how far partitions are; a *Sink, but in tests.
+type committer interface {
+	commit(ctx context.Context, who member, list map[int]progress) error
+}
+
 func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *generation {
-	g := &generation{sink: s, member: who, scratch: insights.NewBatch(), stored: map[int]progress{}}
+	g := &generation{sink: s, group: s, member: who, scratch: insights.NewBatch(), stored: map[int]progress{}}
 	for _, a := range assigned {
 		g.partitions = append(g.partitions, &partition{id: a.ID, repeats: newRepeats(s.cfg.Window)})
 	}

@@ -51,7 +51,7 @@ func (g *generation) commitStored(ctx context.Context) {
 }
 
 func (g *generation) commit(ctx context.Context) error {
-	if err := g.sink.commit(ctx, g.member, g.stored); err != nil {
+	if err := g.group.commit(ctx, g.member, g.stored); err != nil {
 		g.sink.metrics.commitErrors.Inc()
 		return err
 	}
