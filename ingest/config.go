@@ -62,11 +62,11 @@ type SinkConfig struct {
 	Store   Store    // a *ClickHouse in production; required
 	Logger  *slog.Logger
 
-	BatchRows  int           // rows after which a batch is inserted; 32,768
-	BatchBytes int           // message bytes after which it is; 16 MiB
-	BatchAge   time.Duration // age of its first message after which it is; 500 ms
+	BatchRows  int           // rows of a partition after which they are inserted; 32,768
+	BatchBytes int           // message bytes after which they are, also of all partitions; 16 MiB
+	BatchAge   time.Duration // age of their first message after which they are; 500 ms
 
-	FetchBytes int           // bytes asked of the broker at once, for each partition; 4 MiB
+	FetchBytes int           // bytes asked of the broker at once, for each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
 	// Window is how many messages of a partition lie at most between a message
@@ -152,7 +152,7 @@ func (c *SinkConfig) complete() error {
 	setDefault(&c.BatchRows, DefaultBatchRows)
 	setDefault(&c.BatchBytes, 16<<20)
 	setDefault(&c.BatchAge, 500*time.Millisecond)
-	setDefault(&c.FetchBytes, 4<<20)
+	setDefault(&c.FetchBytes, 1<<20)
 	setDefault(&c.FetchWait, 250*time.Millisecond)
 	setDefault(&c.Window, 16_384)
 	setDefault(&c.InsertTimeout, time.Minute)
