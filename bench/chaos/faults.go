@@ -143,10 +143,11 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 	return in
 }
 
-// run injects so many faults, one every now and then, until ctx is done. It
+// run injects so many faults, spread over a time, until ctx is done. It
 // returns when every target has recovered or was given up.
-func (in *injector) run(ctx context.Context, faults int, gap time.Duration) {
+func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
+	end := time.Now().Add(over)
 	for {
 		in.mu.Lock()
 		total, began := in.total, in.began
@@ -154,10 +155,12 @@ func (in *injector) run(ctx context.Context, faults int, gap time.Duration) {
 		if total >= faults {
 			return
 		}
-		// Up to twice the gap, so that some fall on the recovery of others.
-		wait := time.Duration(in.rng.Float64() * 2 * float64(gap))
-		if began >= faults {
-			wait = 50 * time.Millisecond // those under way may come to nothing
+		// Those under way may come to nothing, so the last ones are waited for.
+		wait := 50 * time.Millisecond
+		if began < faults {
+			// Up to twice what is left for each, so that some fall on the
+			// recovery of others.
+			wait = max(wait, time.Duration(in.rng.Float64()*2*float64(time.Until(end))/float64(faults-began)))
 		}
 		select {
 		case <-ctx.Done():

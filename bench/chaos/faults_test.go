@@ -77,7 +77,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	}
 	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
 	time.AfterFunc(50*time.Millisecond, func() { close(release) })
-	in.run(t.Context(), 20, time.Millisecond)
+	in.run(t.Context(), 20, 20*time.Millisecond)
 	if in.total != 20 {
 		t.Errorf("%d faults, want 20", in.total)
 	}
@@ -88,7 +88,7 @@ func TestInjectorEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	in := newInjector([]kind{{"never", 1, []string{"x"}, func(context.Context, string, int) error { return errNotInjected }}}, 1, func(string, ...any) {})
-	in.run(ctx, 5, time.Millisecond)
+	in.run(ctx, 5, 5*time.Millisecond)
 	r := &result{Faults: in.done, Wanted: 5}
 	if in.total != 0 || !slices.Contains(r.problems(), "only 0 of 5 faults came about in the time") || !slices.Contains(r.problems(), "no never") {
 		t.Errorf("%d faults; problems %v", in.total, r.problems())

@@ -118,7 +118,7 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, print func(
 	}()
 	in := newInjector(r.kinds(), c.Seed, print)
 	bounded, cancel := context.WithTimeout(ctx, 2*c.Duration)
-	in.run(bounded, c.Faults, c.Duration/time.Duration(max(c.Faults, 1)))
+	in.run(bounded, c.Faults, c.Duration)
 	cancel()
 	result.Faults = in.done
 	endLoad()
