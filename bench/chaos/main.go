@@ -32,7 +32,7 @@ type command struct {
 }
 
 // keyedByDefault is the share of requests with an Idempotency-Key.
-const keyedByDefault = "0"
+const keyedByDefault = "0.3"
 
 func main() {
 	var c command
