@@ -7,26 +7,35 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// Events that the store refuses are listed and shown beside a running server,
-// hold up nothing, and come into the table once when they are replayed.
-func TestDeadLetters(t *testing.T) {
-	t.Parallel()
-	i := newInstance(t)
+// clickHouse connects to a running server's own insights engine.
+func (i *instance) clickHouse() driver.Conn {
+	i.t.Helper()
 	var engines notes
 	text, err := os.ReadFile(filepath.Join(i.dir, "engines.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &engines)
 	}
 	if err != nil {
-		t.Fatal(err)
+		i.t.Fatal(err)
 	}
 	conn, err := openClickHouse(engines.ClickHouse, 1)
 	if err != nil {
-		t.Fatal(err)
+		i.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
+	i.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// Events that the store refuses are listed and shown beside a running server,
+// hold up nothing, and come into the table once when they are replayed.
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	conn := i.clickHouse()
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK url != 'https://docs.example.com/poison'"); err != nil {
 		t.Fatal(err)
 	}

@@ -257,10 +257,7 @@ func (n *node) startSink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sink, err := ingest.NewSink(ingest.SinkConfig{
-		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Group: n.settings.KafkaTopic + ".sink",
-		Logger: n.log, Store: table, SessionTimeout: n.settings.SinkSessionTimeout,
-	}, n.metrics.Ingest)
+	sink, err := ingest.NewSink(n.settings.sinkConfig(n.backends, table, n.log), n.metrics.Ingest)
 	if err != nil {
 		return err
 	}
@@ -270,6 +267,15 @@ func (n *node) startSink(ctx context.Context) error {
 	n.onStop("sink", sink.Stop)
 	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
 	return nil
+}
+
+// sinkConfig is how this node's sink works, also for those that look at what
+// it did.
+func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) ingest.SinkConfig {
+	return ingest.SinkConfig{
+		Brokers: b.kafkaBrokers, Topic: s.KafkaTopic, Group: s.KafkaTopic + ".sink",
+		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout,
+	}
 }
 
 // wait returns when the process is told to stop, or when a part that it cannot

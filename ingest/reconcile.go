@@ -1,0 +1,289 @@
+package ingest
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Reconciler compares the log with the store, position by position: each event
+// of the log has one row, but for repeats and dead letters, which have none.
+//
+// It looks at what the sinks have committed: what comes after is in flight. A
+// repeat whose first message has expired cannot be known for one and shows as
+// missing, as do rows that were erased on purpose. On a cluster a replica that
+// is behind shows rows as missing that come a moment later.
+type Reconciler struct {
+	sink   *Sink // its settings and its way to the log; it is never started
+	window int   // events compared at once; a message is never split
+}
+
+// NewReconciler builds a reconciler of what sinks with these settings do. It
+// connects when it is used.
+func NewReconciler(cfg SinkConfig) (*Reconciler, error) {
+	s, err := NewSink(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Reconciler{sink: s, window: 50_000}, nil
+}
+
+// Close gives the connections back.
+func (r *Reconciler) Close() { r.sink.transport.CloseIdleConnections() }
+
+// Reconciled is what was compared of a partition: messages with
+// From ≤ offset < To.
+type Reconciled struct {
+	Partition    int   `json:"partition"`
+	From         int64 `json:"from"`
+	To           int64 `json:"to"`
+	Messages     int64 `json:"messages"`
+	Repeats      int64 `json:"repeats"`    // messages
+	Unreadable   int64 `json:"unreadable"` // messages
+	Events       int64 `json:"events"`     // that should be stored
+	DeadLettered int64 `json:"deadLettered"`
+	Rows         int64 `json:"rows"`
+	// Others are rows at these positions with other contents: those of a log
+	// before this one, which is gone.
+	Others      int64 `json:"otherRows"`
+	Differences int64 `json:"differences"` // ranges that were reported
+}
+
+// Difference is a range of offsets, without a gap, all of whose messages
+// differ from the store.
+type Difference struct {
+	Partition int   `json:"partition"`
+	From      int64 `json:"from"`
+	To        int64 `json:"to"`
+	Events    int64 `json:"events"`   // that should be stored
+	Missing   int64 `json:"missing"`  // events without a row
+	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
+	Unwanted  int64 `json:"unwanted"` // rows of repeats and of dead letters
+}
+
+// Run compares every partition from an offset on, or from the first that the
+// log has, and reports each difference when it is found.
+func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
+	s := r.sink
+	count, err := countPartitions(ctx, s.client, s.cfg.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reconcile %s: %w", s.cfg.Topic, err)
+	}
+	ids := make([]int, count)
+	for id := range ids {
+		ids[id] = id
+	}
+	// The commits come first: letters that are read after them are there for
+	// all that they include.
+	committed, err := s.progressOf(ctx, ids)
+	if errors.Is(err, kafka.GroupIdNotFound) {
+		committed, err = map[int]progress{}, nil // no sink has ever committed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask how far the sinks are: %w", err)
+	}
+	dead, err := r.deadKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Reconciled, 0, count)
+	for _, id := range ids {
+		p := &reconciling{r: r, dead: dead, report: report, repeats: newRepeats(s.cfg.Window), scratch: insights.NewBatch()}
+		p.sum.Partition = id
+		if err := p.run(ctx, from, committed[id].offset); err != nil {
+			return list, err
+		}
+		list = append(list, p.sum)
+	}
+	return list, nil
+}
+
+// deadKeys are the keys of all dead letters, also of those that were replayed:
+// an event that is replayed has a row at its new position.
+func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
+	letters, err := NewDeadLetters(r.sink.cfg.Brokers, r.sink.cfg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	defer letters.Close()
+	keys := map[string]bool{}
+	err = letters.Each(ctx, true, func(letter *DeadLetter, _ bool) error {
+		keys[letter.Key()] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dead letters: %w", err)
+	}
+	return keys, nil
+}
+
+// reconciling is the work on one partition.
+type reconciling struct {
+	r       *Reconciler
+	dead    map[string]bool
+	report  func(Difference) error
+	repeats repeats
+	scratch *insights.Batch
+
+	sum     Reconciled
+	pending []logged // whose rows are not read yet
+	events  int      // of pending
+	open    *Difference
+}
+
+// logged is a message of the log.
+type logged struct {
+	offset  int64
+	message insights.Message
+	repeat  bool
+}
+
+func (p *reconciling) run(ctx context.Context, from, committed int64) error {
+	s, id := p.r.sink, p.sum.Partition
+	first, next, err := offsetsOf(ctx, s.client, s.cfg.Topic, id)
+	if err != nil {
+		return err
+	}
+	if committed > next {
+		return fmt.Errorf("cannot reconcile partition %d: %d messages are stored of a log that has %d: was the topic made anew?", id, committed, next)
+	}
+	p.sum.From = max(first, from)
+	p.sum.To = max(p.sum.From, committed)
+	if p.sum.From == p.sum.To {
+		return nil
+	}
+	// What is before is read for its ids only.
+	err = readRecords(ctx, s.client, s.cfg.Topic, id, max(first, p.sum.From-int64(s.cfg.Window)), p.sum.To, func(offset int64, _, value []byte) error {
+		p.read(offset, value)
+		if p.events >= p.r.window || len(p.pending) >= p.r.window {
+			return p.compare(ctx)
+		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // of a comparison; readRecords keeps its own to itself
+	}
+	if err == nil {
+		err = p.compare(ctx)
+	}
+	if err == nil {
+		err = p.close()
+	}
+	return err
+}
+
+// read takes one message of the log, as a sink does.
+func (p *reconciling) read(offset int64, value []byte) {
+	l := logged{offset: offset}
+	var err error
+	if l.message, err = insights.ParseMessage(value); err == nil {
+		l.repeat = !p.repeats.first(l.message.ID, offset)
+	}
+	if offset < p.sum.From {
+		return
+	}
+	p.sum.Messages++
+	switch {
+	case err != nil:
+		p.sum.Unreadable++
+		return
+	case l.repeat:
+		p.sum.Repeats++
+	}
+	p.pending = append(p.pending, l)
+	p.events += l.message.Count
+}
+
+// compare holds what is pending against the store.
+func (p *reconciling) compare(ctx context.Context) error {
+	if len(p.pending) == 0 {
+		return nil
+	}
+	at := uint16(p.sum.Partition)
+	rows, err := p.r.sink.cfg.Store.Stored(ctx, at, uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
+	if err != nil {
+		return err
+	}
+	stored := indexStored(rows)
+	p.sum.Others += int64(len(rows))
+	for _, l := range p.pending {
+		if err := p.message(l, stored[uint64(l.offset)], insights.Position{Partition: at, Offset: uint64(l.offset)}); err != nil {
+			return err
+		}
+	}
+	clear(p.pending)
+	p.pending, p.events = p.pending[:0], 0
+	return nil
+}
+
+// message compares one message with the rows at its offset.
+func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, at insights.Position) error {
+	defer p.scratch.Reset()
+	if p.scratch.Add(l.message, at, nil) != nil {
+		p.sum.Unreadable++
+		return nil
+	}
+	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1}
+	letter := DeadLetter{Partition: p.sum.Partition, Offset: l.offset, Sum: hex.EncodeToString(l.message.ID[:])}
+	for i := range p.scratch.Rows() {
+		content, n := p.scratch.Content(i), int64(0)
+		for _, row := range stored[uint16(i)] {
+			if row == content {
+				n++
+			}
+		}
+		p.sum.Rows += n
+		p.sum.Others -= n
+		letter.Index = i
+		switch {
+		case l.repeat:
+			d.Unwanted += n
+		case p.dead[letter.Key()]:
+			p.sum.DeadLettered++
+			d.Unwanted += n
+		default:
+			d.Events++
+			d.Missing += max(0, 1-n)
+			d.Doubled += max(0, n-1)
+		}
+	}
+	p.sum.Events += d.Events
+	return p.differs(d)
+}
+
+// differs gathers the differences of messages next to each other in one range.
+func (p *reconciling) differs(d Difference) error {
+	if d.Missing+d.Doubled+d.Unwanted == 0 {
+		return p.close()
+	}
+	if p.open != nil && p.open.To == d.From {
+		p.open.To = d.To
+		p.open.Events += d.Events
+		p.open.Missing += d.Missing
+		p.open.Doubled += d.Doubled
+		p.open.Unwanted += d.Unwanted
+		return nil
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	p.open = &d
+	return nil
+}
+
+// close reports the range that is open.
+func (p *reconciling) close() error {
+	if p.open == nil {
+		return nil
+	}
+	d := *p.open
+	p.open = nil
+	p.sum.Differences++
+	return p.report(d)
+}
