@@ -169,27 +169,43 @@ func TestOutcomeOfSeveralAttempts(t *testing.T) {
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {
-		return &result{Date: "2026-11-21T10:00:00Z", Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: counts{Acknowledged: 1}}
+		return &result{Date: "2026-11-21T10:00:00Z", Broker: "embedded", Wanted: 1, Faults: map[string]*faultCount{"api killed": {Injected: 1}}, Sent: counts{Acknowledged: 1}, Log: reconciled{Events: 1}}
 	}
 	if problems := good().problems(); len(problems) > 0 {
 		t.Errorf("a good run has %v", problems)
 	}
 	for want, spoil := range map[string]func(*result){
-		"1 acknowledged events are lost":                func(r *result) { r.Verdict.Lost = 1 },
-		"2 events are stored more than once":            func(r *result) { r.Verdict.Doubled = 2 },
-		"1 requests are stored in part":                 func(r *result) { r.Verdict.Torn = 1 },
-		"1 events are stored though they were refused":  func(r *result) { r.Verdict.Refused = 1 },
-		"1 events are stored that nobody sent":          func(r *result) { r.Verdict.Foreign = 1 },
-		"1 differences between raw rows and rollups":    func(r *result) { r.Differences = []string{"x"} },
-		"the sinks did not catch up: slow":              func(r *result) { r.Stuck = "slow" },
-		"good requests were refused: 400 no":            func(r *result) { r.Sent.Odd = []string{"400 no"} },
-		"nothing was acknowledged, so nothing is shown": func(r *result) { r.Sent.Acknowledged = 0 },
-		"only 1 of 2 faults came about in the time":     func(r *result) { r.Wanted = 2 },
+		"the log and the table differ in 1 ranges of offsets": func(r *result) { r.Log.Ranges = 1 },
+		"1 events were acknowledged, and the log has 0":       func(r *result) { r.Log.Events = 0 },
+		"1 acknowledged events are lost":                      func(r *result) { r.Verdict.Lost = 1 },
+		"2 events are stored more than once":                  func(r *result) { r.Verdict.Doubled = 2 },
+		"1 requests are stored in part":                       func(r *result) { r.Verdict.Torn = 1 },
+		"1 events are stored though they were refused":        func(r *result) { r.Verdict.Refused = 1 },
+		"1 events are stored that nobody sent":                func(r *result) { r.Verdict.Foreign = 1 },
+		"1 differences between raw rows and rollups":          func(r *result) { r.Differences = []string{"x"} },
+		"the sinks did not catch up: slow":                    func(r *result) { r.Stuck = "slow" },
+		"good requests were refused: 400 no":                  func(r *result) { r.Sent.Odd = []string{"400 no"} },
+		"nothing was acknowledged, so nothing is shown":       func(r *result) { r.Sent.Acknowledged = 0 },
+		"only 1 of 2 faults came about in the time":           func(r *result) { r.Wanted = 2 },
 	} {
 		r := good()
 		spoil(r)
 		if problems := r.problems(); !slices.Equal(problems, []string{want}) || !strings.Contains(r.text(), want) {
 			t.Errorf("got %v, want %s", problems, want)
 		}
+	}
+}
+
+func TestReconciledIsRead(t *testing.T) {
+	t.Parallel()
+	sum, err := parseReconciled([]byte(`{"partition":0,"from":2,"to":4,"events":2,"missing":1,"doubled":0,"unwanted":0}
+{"partition":0,"from":0,"to":9,"messages":9,"repeats":1,"unreadable":0,"events":80,"deadLettered":0,"rows":79,"otherRows":0,"differences":1}
+{"partition":1,"from":0,"to":1,"messages":1,"repeats":0,"unreadable":0,"events":20,"deadLettered":0,"rows":20,"otherRows":0,"differences":0}
+`))
+	if err != nil || sum.Messages != 10 || sum.Repeats != 1 || sum.Events != 100 || sum.Rows != 99 || sum.Ranges != 1 || len(sum.FirstLines) != 1 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	if _, err := parseReconciled([]byte("nothing of the kind")); err == nil {
+		t.Error("what cannot be read is taken")
 	}
 }

@@ -147,6 +147,9 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, print func(
 		return err
 	}
 	result.Verdict = compare(result.requests, rows)
+	if result.Log, err = r.reconcile(ctx); err != nil {
+		return err
+	}
 	result.Rollups = len(rollups)
 	result.Differences, err = r.store.differences(ctx, rollups)
 	return err

@@ -29,6 +29,8 @@ type result struct {
 	Catchup string                 `json:"catchup"` // what was left when all was well again
 	Stuck   string                 `json:"stuck,omitempty"`
 	Verdict verdict                `json:"verdict"`
+	// Log is the log against the table, as the product itself compares them.
+	Log reconciled `json:"log"`
 	// Rollups is how many were compared with the raw rows.
 	Rollups     int      `json:"rollups"`
 	Differences []string `json:"rollupDifferences,omitempty"`
@@ -56,6 +58,8 @@ func (r *result) problems() (list []string) {
 	bad(v.Torn > 0, "%d requests are stored in part", v.Torn)
 	bad(v.Refused > 0, "%d events are stored though they were refused", v.Refused)
 	bad(v.Foreign > 0, "%d events are stored that nobody sent", v.Foreign)
+	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
+	bad(r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged, and the log has %d", r.Sent.Acknowledged, r.Log.Events)
 	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
 	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
 	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
@@ -108,12 +112,14 @@ func (r *result) text() string {
 		fmt.Fprintf(&b, "%s × %d", status, s.Statuses[status])
 	}
 	fmt.Fprintf(&b, ".\nWhen all was well again the sinks had caught up within %s.\n", r.Catchup)
+	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
+		r.Log.Messages, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
 	if r.Rollups == 0 {
 		b.WriteString("Raw rows against rollups: there are none yet, so nothing is compared.\n")
 	} else {
 		fmt.Fprintf(&b, "Raw rows against %d rollups: %d differences.\n", r.Rollups, len(r.Differences))
 	}
-	for _, line := range slices.Concat(v.Examples, r.Differences) {
+	for _, line := range slices.Concat(v.Examples, r.Log.FirstLines, r.Differences) {
 		fmt.Fprintf(&b, "\n- %s", line)
 	}
 	if problems := r.problems(); len(problems) > 0 {
