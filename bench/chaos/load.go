@@ -100,7 +100,8 @@ func (l *load) send(r sentRequest, at int, twin bool) {
 		return
 	}
 	key := "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.number, 10)
-	for end := time.Now().Add(5 * time.Minute); ; at = (at + 1) % len(l.nodes) {
+	// Less and less often, as a client that minds the nodes would.
+	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan outcome, 1)
 		if twin {
 			go func() { other <- l.exchange((at+1)%len(l.nodes), body, key) }()
@@ -115,7 +116,7 @@ func (l *load) send(r sentRequest, at int, twin bool) {
 		l.mu.Lock()
 		l.retries++
 		l.mu.Unlock()
-		time.Sleep(l.again)
+		time.Sleep(wait)
 	}
 	l.record(r)
 }

@@ -70,8 +70,8 @@ func (c *command) Run() (err error) {
 		return err
 	}
 	began := time.Now()
-	print := say(began)
-	print("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
+	tell := say(began)
+	tell("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
 	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
 	if len(c.Brokers) > 0 {
 		r.kafka, r.brokers = "foreign", c.Brokers
@@ -86,7 +86,7 @@ func (c *command) Run() (err error) {
 			err = os.RemoveAll(dir)
 		}
 	}()
-	if err := c.shake(ctx, r, result, print); err != nil {
+	if err := c.shake(ctx, r, result, tell); err != nil {
 		return err
 	}
 	result.Took = time.Since(began).Round(time.Second).String()
@@ -103,11 +103,11 @@ func (c *command) Run() (err error) {
 }
 
 // shake does everything between the start of the rig and the comparison.
-func (c *command) shake(ctx context.Context, r *rig, result *result, print func(string, ...any)) error {
+func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(string, ...any)) error {
 	if err := r.start(ctx); err != nil {
 		return err
 	}
-	print("everything runs: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
+	tell("everything runs: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
 	l := newLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
 	loading, endLoad := context.WithCancel(ctx)
 	defer endLoad()
@@ -116,14 +116,14 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, print func(
 		defer close(loaded)
 		l.run(loading)
 	}()
-	in := newInjector(r.kinds(), c.Seed, print)
+	in := newInjector(r.kinds(), c.Seed, tell)
 	bounded, cancel := context.WithTimeout(ctx, 2*c.Duration)
 	in.run(bounded, c.Faults, c.Duration)
 	cancel()
 	result.Faults = in.done
 	endLoad()
 	<-loaded
-	print("the load ends")
+	tell("the load ends")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -134,14 +134,14 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, print func(
 	}
 	l.finish()
 	result.Sent = l.count()
-	print("every node is ready, every request is answered or given up: %d events acknowledged", result.Sent.Acknowledged)
+	tell("every node is ready, every request is answered or given up: %d events acknowledged", result.Sent.Acknowledged)
 	result.requests = l.requests
 	began := time.Now()
 	if err := r.caughtUp(settling); err != nil {
 		result.Stuck = err.Error()
 	}
 	result.Catchup = time.Since(began).Round(time.Millisecond).String()
-	print("the sinks have caught up after %s", result.Catchup)
+	tell("the sinks have caught up after %s", result.Catchup)
 	rows, err := r.store.read(ctx, r.site)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (p *proxy) stop() {
 }
 
 func (p *proxy) serve(client net.Conn) {
-	server, err := net.DialTimeout("tcp4", p.target, 5*time.Second)
+	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp4", p.target)
 	if err != nil {
 		_ = client.Close() // the engine is away: so are we
 		return

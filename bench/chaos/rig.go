@@ -219,7 +219,7 @@ func await(ctx context.Context, ask func(context.Context) error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), err)
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
