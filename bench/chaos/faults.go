@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
 // kind is a sort of fault. Its name is what the output says.
@@ -50,7 +51,9 @@ func (r *rig) kinds() []kind {
 		{"insert cut before its answer", 2, sinks, r.cut},
 	}
 	if r.kafka != "foreign" {
-		list = append(list, kind{"broker killed", 1, []string{embedded.Kafka}, r.kill})
+		list = append(list,
+			kind{"broker killed", 1, []string{embedded.Kafka}, r.kill},
+			kind{"broker paused past a produce", 1, []string{embedded.Kafka}, r.pauseBroker})
 	}
 	return list
 }
@@ -82,10 +85,28 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	if err != nil {
 		return errNotInjected
 	}
-	// What follows is the fault itself, so it is not cut short: the session
-	// ends, and the other sink has the partitions for a while.
-	time.Sleep(r.session + time.Duration(variant%4)*time.Second)
-	if now := r.state(target); now.PID != paused.PID {
+	// The session ends, and the other sink has the partitions for a while.
+	return r.wake(paused, r.session+time.Duration(variant%4)*time.Second)
+}
+
+// produceLimit is above what the intake gives one attempt to append.
+const produceLimit = 5500 * time.Millisecond
+
+// pauseBroker stops the broker until the intake tries to append again. Awake,
+// it finds both attempts and answers the second: the log has repeats.
+func (r *rig) pauseBroker(_ context.Context, target string, variant int) error {
+	paused, err := r.signal(target, syscall.SIGSTOP)
+	if err != nil {
+		return errNotInjected
+	}
+	return r.wake(paused, produceLimit+time.Duration(variant%4)*500*time.Millisecond)
+}
+
+// wake lets a stopped process go on after a while. The while is the fault
+// itself, so it is not cut short.
+func (r *rig) wake(paused supervise.State, after time.Duration) error {
+	time.Sleep(after)
+	if now := r.state(paused.Name); now.PID != paused.PID {
 		return nil // it ended meanwhile
 	}
 	return syscall.Kill(paused.PID, syscall.SIGCONT)
