@@ -75,6 +75,22 @@ func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 	return err
 }
 
+const inOtherSites = `-- name: InOtherSites :one
+select exists (select from site_spaces where space_id = $1 and site_id <> all($2::text[]))
+`
+
+type InOtherSitesParams struct {
+	SpaceID string
+	Sites   []string
+}
+
+func (q *Queries) InOtherSites(ctx context.Context, arg InOtherSitesParams) (bool, error) {
+	row := q.db.QueryRow(ctx, inOtherSites, arg.SpaceID, arg.Sites)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
 values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
@@ -295,6 +311,56 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockSitesOfSpace = `-- name: LockSitesOfSpace :many
+select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update
+`
+
+// In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+func (q *Queries) LockSitesOfSpace(ctx context.Context, spaceID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSitesOfSpace, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockSpaceToDelete = `-- name: LockSpaceToDelete :many
+select id from spaces where id = $1 for update
+`
+
+// Keeps sites from taking the space in; no row for a space that is gone.
+func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSpaceToDelete, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
