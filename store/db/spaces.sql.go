@@ -402,6 +402,40 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 	return i, err
 }
 
+const spaceForSite = `-- name: SpaceForSite :one
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1 for key share
+`
+
+// Until the transaction ends, the space neither goes nor moves to another organization.
+func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
+	row := q.db.QueryRow(ctx, spaceForSite, id)
+	var i Space
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
+	)
+	return i, err
+}
+
 const spacesForUser = `-- name: SpacesForUser :many
 select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces_access($1, $2::text[]) a

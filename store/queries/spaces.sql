@@ -92,3 +92,7 @@ delete from spaces where id = $1;
 -- name: SpaceByID :one
 -- For a caller whose right to it is already known.
 select * from spaces where id = $1;
+
+-- name: SpaceForSite :one
+-- Until the transaction ends, the space neither goes nor moves to another organization.
+select * from spaces where id = $1 for key share;
