@@ -160,9 +160,9 @@ func (w *structure) view(id string) (SiteSpaceRow, error) {
 	return row, interpret(err, "site space")
 }
 
-// space reads a space of the site's organization that a member of a request names.
+// space reads a space of the site's organization that a member of a request names, and keeps it there.
 func (w *structure) space(field, id string) (Space, error) {
-	row, err := w.q.SpaceByID(w.ctx, id)
+	row, err := w.q.SpaceForSite(w.ctx, id)
 	switch err = interpret(err, "space"); {
 	case schema.IsCode(err, schema.CodeNotFound), err == nil && row.OrganizationID != w.site.OrganizationID:
 		return Space{}, schema.Invalid(field, "names no space of this organization")

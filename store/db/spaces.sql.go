@@ -75,6 +75,22 @@ func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 	return err
 }
 
+const inOtherSites = `-- name: InOtherSites :one
+select exists (select from site_spaces where space_id = $1 and site_id <> all($2::text[]))
+`
+
+type InOtherSitesParams struct {
+	SpaceID string
+	Sites   []string
+}
+
+func (q *Queries) InOtherSites(ctx context.Context, arg InOtherSitesParams) (bool, error) {
+	row := q.db.QueryRow(ctx, inOtherSites, arg.SpaceID, arg.Sites)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
 values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
@@ -305,6 +321,56 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 	return items, nil
 }
 
+const lockSitesOfSpace = `-- name: LockSitesOfSpace :many
+select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update
+`
+
+// In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+func (q *Queries) LockSitesOfSpace(ctx context.Context, spaceID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSitesOfSpace, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockSpaceToDelete = `-- name: LockSpaceToDelete :many
+select id from spaces where id = $1 for update
+`
+
+// Keeps sites from taking the space in; no row for a space that is gone.
+func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSpaceToDelete, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const spaceByID = `-- name: SpaceByID :one
 select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1
 `
@@ -312,6 +378,41 @@ select id, organization_id, title, emoji, visibility, edit_mode, language, defau
 // For a caller whose right to it is already known.
 func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 	row := q.db.QueryRow(ctx, spaceByID, id)
+	var i Space
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
+		&i.GitSync,
+	)
+	return i, err
+}
+
+const spaceForSite = `-- name: SpaceForSite :one
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for key share
+`
+
+// Until the transaction ends, the space neither goes nor moves to another organization.
+func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
+	row := q.db.QueryRow(ctx, spaceForSite, id)
 	var i Space
 	err := row.Scan(
 		&i.ID,

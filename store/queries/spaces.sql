@@ -75,9 +75,24 @@ update spaces set
 where id = sqlc.arg(id)
 returning *;
 
+-- name: LockSitesOfSpace :many
+-- In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update;
+
+-- name: LockSpaceToDelete :many
+-- Keeps sites from taking the space in; no row for a space that is gone.
+select id from spaces where id = $1 for update;
+
+-- name: InOtherSites :one
+select exists (select from site_spaces where space_id = sqlc.arg(space_id) and site_id <> all(sqlc.arg(sites)::text[]));
+
 -- name: DeleteSpace :exec
 delete from spaces where id = $1;
 
 -- name: SpaceByID :one
 -- For a caller whose right to it is already known.
 select * from spaces where id = $1;
+
+-- name: SpaceForSite :one
+-- Until the transaction ends, the space neither goes nor moves to another organization.
+select * from spaces where id = $1 for key share;
