@@ -133,15 +133,18 @@ begin atomic
         select c.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end, p.depth + 1
         from path p join collections c on c.id = p.parent_id
         where p.depth < 16
-    ), mine as (
-        select g.collection_id, g.space_id, role_rank(g.role) as rank
-        from grants g
-        where g.user_id = of_user or g.team_id = any(array(select t.team_id from team_members t where t.user_id = of_user))
+    ), teams as (
+        select array(select t.team_id from team_members t where t.user_id = of_user) as ids
     )
     select (select p.level from path p where p.parent_id is null),
            greatest(
-               (select max(m.rank) from path p join mine m on m.collection_id = p.id),
-               (select max(m.rank) from mine m where m.space_id = content),
+               (select max(greatest(
+                   (select max(role_rank(g.role)) from grants g where g.collection_id = p.id and g.user_id = of_user),
+                   (select max(role_rank(g.role)) from grants g
+                    where g.collection_id = p.id and g.team_id = any((select t.ids from teams t)::text[]))))
+                from path p),
+               (select max(role_rank(g.role)) from grants g
+                where g.space_id = content and (g.user_id = of_user or g.team_id = any((select t.ids from teams t)::text[]))),
                0);
 end;
 -- +goose StatementEnd

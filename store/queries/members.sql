@@ -76,17 +76,19 @@ with recursive given as (
 ), closed as (
     select s.id from closed_spaces(sqlc.arg(organization_id)) s
 ), spaces_there as (
-    select count(*) as total from spaces s where s.organization_id = sqlc.arg(organization_id)
+    select (select count(*) from spaces s where s.organization_id = sqlc.arg(organization_id)) as every,
+           (select count(*) from closed) as closed
+), numbers as (
+    select x.user_id, count(*) as given, count(c.id) as closed from mine x left join closed c on c.id = x.id group by x.user_id
 )
 select m.user_id,
        (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
        (case
-           when m.role = 'admin' then (select total from spaces_there)
-           when m.role is null then (select count(*) from mine x where x.user_id = m.user_id)
-           else (select total from spaces_there) - (select count(*) from closed)
-              + (select count(*) from mine x join closed c on c.id = x.id where x.user_id = m.user_id)
+           when m.role = 'admin' then s.every
+           when m.role is null then coalesce(n.given, 0)
+           else s.every - s.closed + coalesce(n.closed, 0)
        end)::bigint as spaces
-from memberships m
+from memberships m cross join spaces_there s left join numbers n on n.user_id = m.user_id
 where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]);
 
 -- name: OtherAdmin :one
