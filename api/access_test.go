@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -269,7 +270,8 @@ func TestGrantsStayInTheTenant(t *testing.T) {
 	if got := h.want(200, "GET", path+"/users", admin, nil); got["count"] != 0.0 {
 		t.Errorf("%v", got)
 	}
-	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"guest","users":["x"]}`} {
+	h.want(204, "POST", path, admin, map[string]any{"role": "read", "users": []string{h.ours.Users[schema.RoleEdit].ID}, "teams": []string{}})
+	for _, body := range []string{`{}`, `{"role":"read"}`, `{"users":["x"]}`, `{"role":"read","users":[]}`, `{"role":"read","users":[],"teams":[]}`, `{"role":"guest","users":["x"]}`} {
 		h.want(400, "POST", path, admin, body)
 	}
 	h.want(404, "GET", path+"/users", h.theirs.Tokens[schema.RoleAdmin], nil)
@@ -290,6 +292,14 @@ func TestTransferCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.grant(h.ours, outer, store.Subjects{Users: []string{reader}, Teams: []string{h.team(h.ours, reader)}}, "edit")
+	invites := []string{}
+	for name, id := range map[string]string{"collection": inner, "space": space} {
+		made := h.want(201, "POST", org+"/link-invites", admin, map[string]any{"level": "edit", name: id})
+		invites = append(invites, made["id"].(string))
+	}
+	translation := h.want(201, "POST", org+"/translations", admin, map[string]any{
+		"source": map[string]any{"space": space, "language": "en"}, "language": "fr",
+	})["id"].(string)
 	target := h.organization(h.ours)
 	transfer := func(collection, to string, status int) map[string]any {
 		t.Helper()
@@ -324,10 +334,67 @@ func TestTransferCollection(t *testing.T) {
 	if got := h.ids(org+"/collections", admin); len(got) != 0 {
 		t.Errorf("left behind: %v", got)
 	}
+	h.want(404, "GET", org+"/translations/"+translation, admin, nil)
+	h.want(200, "GET", "/v1/orgs/"+target+"/translations/"+translation, admin, nil)
+	for _, invite := range invites {
+		for _, organization := range []string{org, "/v1/orgs/" + target} {
+			h.want(404, "POST", organization+"/invites/"+invite, h.ours.Tokens[schema.RoleRead], nil)
+			h.want(404, "GET", organization+"/link-invites/"+invite, admin, nil)
+		}
+	}
 	users := h.want(200, "GET", "/v1/collections/"+outer+"/permissions/users", admin, nil)
 	if got := roles(users); !cmp.Equal(got, map[string]any{h.ours.Users[schema.RoleAdmin].ID: "admin"}) {
 		t.Errorf("grants came along: %v", got)
 	}
+}
+
+// TestTransferTakesContentAlong reads, searches and writes the content of a space after its collection was transferred.
+func TestTransferTakesContentAlong(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin, target, collection := h.ours.Tokens[schema.RoleAdmin], h.organization(h.ours), h.collection(h.ours, nil)
+	h.exec("update spaces set parent_id = $2 where id = $1", h.ours.Space.ID, collection)
+	h.exec("delete from site_spaces where space_id = $1", h.ours.Space.ID)
+	page, file := `{"operation":"insert_page","title":"Wombats","document":{"markdown":"They dig."}}`, `{"operation":"insert_files","files":[{"name":"a.txt","base64":"aGVsbG8="}]}`
+	merged := h.changeRequest(h.ours)
+	h.changeContent(schema.RoleAdmin, merged.ID, page, file)
+	h.mergeNow(merged.ID)
+	open := h.changeRequest(h.ours)
+	h.changeContent(schema.RoleAdmin, open.ID, `{"operation":"insert_page","title":"More","document":{"markdown":"They bite, too."}}`)
+	h.exec("update change_requests set cluster_id = 'left-behind' where id = $1", open.ID)
+	invite, err := h.st.CreateLinkInvite(t.Context(), store.NewLinkInvite{
+		OrganizationID: h.ours.Organization.ID, UserID: h.ours.Users[schema.RoleAdmin].ID, CollectionID: &collection,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.want(200, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": target})
+	if _, known := h.want(200, "GET", h.requestPath(open.ID), admin, nil)["conversationsIssuesCluster"]; known {
+		t.Error("the change request names a cluster of another organization")
+	}
+	h.mergeNow(open.ID)
+	space := "/v1/spaces/" + h.ours.Space.ID
+	for path, text := range map[string]string{"wombats": "They dig.", "more": "They bite, too."} {
+		got := h.want(200, "GET", space+"/content/path/"+path+"?format=markdown", admin, nil)
+		if markdown, _ := got["markdown"].(string); !strings.Contains(markdown, text) {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	revision := decode[schema.Revision](h, h.do("GET", space+"/content", admin, nil))
+	address := strings.TrimPrefix(revision.Files[0].DownloadURL, "https://docs.example.com/base")
+	if a := h.do("GET", address, "", nil); a.status != 200 || string(a.body) != "hello" {
+		t.Errorf("%s: %d %s", address, a.status, a.body)
+	}
+	for organization, want := range map[string]float64{target: 1, h.ours.Organization.ID: 0} {
+		for _, word := range []string{"dig", "bite"} {
+			if got := h.want(200, "GET", "/v1/orgs/"+organization+"/search?query="+word, admin, nil)["count"]; got != want {
+				t.Errorf("%s: %s is found in %v spaces, want %v", organization, word, got, want)
+			}
+		}
+	}
+	back := "/v1/collections/" + collection + "/transfer"
+	h.want(200, "POST", back, admin, map[string]any{"organization": h.ours.Organization.ID})
+	h.want(404, "GET", "/v1/orgs/"+h.ours.Organization.ID+"/link-invites/"+invite.ID, admin, nil)
 }
 
 // TestTransferKnowsEveryTable finds the tables that say of what organization a space's things are: those that the transfer of
@@ -339,9 +406,9 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
-	rows, err := conn.Query(t.Context(), `select s.table_name::text
-		from information_schema.columns s join information_schema.columns o using (table_schema, table_name)
-		where s.table_schema = 'public' and s.column_name = 'space_id' and o.column_name = 'organization_id' order by 1`)
+	rows, err := conn.Query(t.Context(), `select distinct k.conrelid::regclass::text
+		from pg_constraint k join pg_attribute o on o.attrelid = k.conrelid and o.attname = 'organization_id'
+		where k.contype = 'f' and k.confrelid in ('spaces'::regclass, 'collections'::regclass) order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,8 +416,9 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"change_requests", "grants"}, tables); diff != "" {
-		t.Errorf("store.TransferCollection must take them along: %s", diff)
+	known := []string{"change_requests", "collections", "grants", "link_invites", "spaces", "translations"}
+	if diff := cmp.Diff(known, tables); diff != "" {
+		t.Errorf("store.TransferCollection must take them along, or away: %s", diff)
 	}
 }
 

@@ -55,8 +55,8 @@ func changeRequestOperations(h *changeRequests) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/change-requests", ID: "listChangeRequestsForOrganization", Tag: tag,
-			Doc:   "List the change requests of the spaces of an organization.",
-			Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.listInOrganization),
+			Doc:   "List the change requests of the spaces of an organization that the caller may see.",
+			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.listInOrganization),
 		},
 	}
 }
@@ -105,7 +105,7 @@ func (h *changeRequests) listInOrganization(
 	filter, organization := r.filter(), c.Organization.Organization.ID
 	return h.list(ctx, "organization "+organization, r, filter,
 		func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error) {
-			return h.store.ListChangeRequestsInOrganization(ctx, organization, c.Rights.Has(RightAdmin), filter, after, size)
+			return h.store.ListChangeRequestsInOrganization(ctx, c.viewer(), organization, filter, after, size)
 		})
 }
 
@@ -227,11 +227,13 @@ func (h *changeRequests) merge(ctx context.Context, c *Caller, _ *struct{}) (sch
 		return schema.MergeResult{}, err
 	}
 	outdated := store.ChangeRequestRow{ChangeRequest: *c.ChangeRequest, Head: space.Revision}.Outdated()
-	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated,
-		mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)); err != nil {
+	own, above := mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)
+	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated, own, above); err != nil {
 		return schema.MergeResult{}, err
 	}
-	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID)
+	// Of requests that are up to date when they are judged, the first to be merged outdates the others.
+	upToDate := own.Or(above).RequireUpToDate(c.Principal.UserID)
+	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, upToDate)
 	return mergeResult(result, schema.ResultMerge), err
 }
 

@@ -242,6 +242,28 @@ func TestListsOfChangeRequests(t *testing.T) {
 	if got := ask[idPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
 		t.Errorf("%+v", got)
 	}
+	// A grant opens it, for a guest too.
+	h.exec("insert into grants (organization_id, space_id, user_id, role) select $1, $2, unnest($3::text[]), 'read'",
+		h.ours.Organization.ID, h.ours.Space.ID, []string{h.ours.Users[schema.RoleEdit].ID, h.ours.Users[schema.RoleGuest].ID})
+	sees := func(role schema.Role, want int64) {
+		t.Helper()
+		for _, query := range []string{"", "?orderBy=createdAt"} {
+			if got := ask[idPage](h, role, "GET", list+query, nil, 200); got.Count != want || len(got.Items) != int(want) {
+				t.Errorf("%s%s: %+v, want %d", role, query, got, want)
+			}
+		}
+	}
+	sees(schema.RoleEdit, 2)
+	sees(schema.RoleGuest, 2)
+	sees(schema.RoleCreate, 0)
+	// A space that inherits from a closed collection is as closed as it.
+	closed := h.collection(h.ours, nil)
+	h.exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.ours.Space.ID, closed)
+	sees(schema.RoleCreate, 2)
+	h.exec("update collections set default_level = null where id = $1", closed)
+	sees(schema.RoleCreate, 0)
+	sees(schema.RoleEdit, 2)
+	sees(schema.RoleAdmin, 2)
 }
 
 // TestParallelChangeRequests has many writers on one space: numbers are distinct, counters are what the rows say, and of all
@@ -298,5 +320,30 @@ func TestParallelChangeRequests(t *testing.T) {
 	wait.Wait()
 	if got := (<-statuses) + (<-statuses); got != 200+409 {
 		t.Errorf("statuses add up to %d", got)
+	}
+}
+
+// TestParallelMergesStayUpToDate merges many requests at once where only what is up to date may be merged: one is, and outdates
+// the others, which have no conflict with it.
+func TestParallelMergesStayUpToDate(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.want(200, "PATCH", "/v1/spaces/"+h.ours.Space.ID, h.ours.Tokens[schema.RoleAdmin],
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"require_up_to_date_change_request"}]}}`)
+	const writers = 6
+	statuses := make(chan int, writers)
+	var wait sync.WaitGroup
+	for range writers {
+		path := h.requestPath(h.changeRequest(h.ours).ID)
+		wait.Go(func() { statuses <- h.do("POST", path+"/merge", h.ours.Tokens[schema.RoleAdmin], nil).status })
+	}
+	wait.Wait()
+	close(statuses)
+	seen := map[int]int{}
+	for status := range statuses {
+		seen[status]++
+	}
+	if seen[200] != 1 || seen[409] != writers-1 {
+		t.Errorf("statuses %v", seen)
 	}
 }

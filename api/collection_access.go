@@ -58,15 +58,16 @@ type inviteToCollectionRequest struct {
 	Body struct {
 		// A null role is the guest's: guests have only what was given to them, so it takes away what was given here.
 		Role  schema.Opt[string] `json:"role" rules:"required,enum=role"`
-		Users []string           `json:"users" rules:"len=1..1000"`
-		Teams []string           `json:"teams" rules:"len=1..1000"`
+		Users []string           `json:"users" rules:"len=..1000"`
+		Teams []string           `json:"teams" rules:"len=..1000"`
 	} `body:"json"`
 }
 
 func (r *inviteToCollectionRequest) Validate() []schema.Detail {
 	var c checker
-	if r.Body.Users == nil && r.Body.Teams == nil {
-		c.add("users", "is required where there are no teams")
+	// The contract asks for one that is not empty, and lets the other be as it is.
+	if len(r.Body.Users) == 0 && len(r.Body.Teams) == 0 {
+		c.add("users", "must name somebody where there are no teams")
 	}
 	return c.details
 }

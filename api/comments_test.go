@@ -410,7 +410,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 		}
 		h.exec("update comments set posted_at = now() where id <> all($1)", passing[:4])
 		// The order of those with equal times is that of their ids.
-		order := h.ids("read", path+"?order=asc")
+		order := h.ids(path+"?order=asc", h.ours.Tokens["read"])
 		for _, direction := range []string{"asc", "desc"} {
 			var seen []string
 			for page := ""; ; {

@@ -55,7 +55,7 @@ func (h *harness) mergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	merged, err := h.st.MergeChangeRequest(h.t.Context(), row.ChangeRequest, user)
+	merged, err := h.st.MergeChangeRequest(h.t.Context(), row.ChangeRequest, user, false)
 	if err != nil || merged.Conflicts {
 		h.t.Fatal(merged, err)
 	}
@@ -422,7 +422,7 @@ func TestMergeRulesAreAsked(t *testing.T) {
 	if _, err := h.st.EditChangeRequest(t.Context(), request, store.ChangeRequestEdit{Subject: new(string)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.st.MergeChangeRequest(t.Context(), request, request.CreatedBy); !schema.IsCode(err, schema.CodeConflict) {
+	if _, err := h.st.MergeChangeRequest(t.Context(), request, request.CreatedBy, false); !schema.IsCode(err, schema.CodeConflict) {
 		t.Errorf("%v", err)
 	}
 	if got := h.mergeNow(request.ID); got.Result != schema.ResultMerge {

@@ -133,29 +133,25 @@ func (h *git) list(ctx context.Context, c *Caller, r *listGitOperationsRequest) 
 		})
 }
 
-func (h *git) info(ctx context.Context, c *Caller, _ *struct{}) (schema.GitSyncState, error) {
-	latest, err := h.store.LatestGitOperations(ctx, c.Space.Space.ID)
-	if err != nil {
-		return schema.GitSyncState{}, err
-	}
-	operation, any := latest[c.Space.Space.ID]
-	if !any {
+func (h *git) info(_ context.Context, c *Caller, _ *struct{}) (schema.GitSyncState, error) {
+	state := gitSyncState(c.Space.Space)
+	if state == nil {
 		return schema.GitSyncState{}, schema.NotFound("git provider of the space")
 	}
-	return gitSyncState(operation), nil
+	return *state, nil
 }
 
 func (h *git) deleteLegacy(context.Context, *Caller, *struct{}) (NoContent, error) {
 	return NoContent{}, nil
 }
 
-// gitSyncState is how a space shows its repository, by its last operation.
-func gitSyncState(o store.GitOperation) schema.GitSyncState {
-	at := o.CreatedAt.UTC()
-	return schema.GitSyncState{
-		RepoName: schema.RepoName(or(o.RepoUrl, o.Url)), InstallationProvider: or(o.Provider, ""), URL: or(o.RepoUrl, o.Url),
-		UpdatedAt: &at,
+// gitSyncState is the repository of a space; nil while there is none.
+func gitSyncState(s store.Space) *schema.GitSyncState {
+	if s.GitSync == nil {
+		return nil
 	}
+	state := decoded[schema.GitSyncState](s.GitSync)
+	return &state
 }
 
 func gitOperationResource(o store.GitOperation) schema.GitOperation {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -45,6 +46,13 @@ func TestGitOperations(t *testing.T) {
 	creator, reader := h.ours.Tokens[schema.RoleCreate], h.ours.Tokens[schema.RoleRead]
 	path := "/v1/spaces/" + h.ours.Space.ID + "/git"
 	h.wantError(h.do("GET", path+"/info", reader, nil), http.StatusNotFound)
+	shown := func() any {
+		t.Helper()
+		return wantShape(t, spaceShape, h.do("GET", "/v1/spaces/"+h.ours.Space.ID, reader, nil).body)["gitSync"]
+	}
+	if got := shown(); got != nil {
+		t.Errorf("a space without Git shows %v", got)
+	}
 	for _, call := range [][2]string{
 		{"/import", `{"url":"https://me:s3cr3t@git.example/acme/docs.git","ref":"refs/heads/a/b","repoCacheID":"c","repoTreeURL":"https://t","repoCommitURL":"https://c",
 			"repoProjectDirectory":"docs","timestamp":"2026-01-02T03:04:05.678+02:00","force":true,"standalone":true,
@@ -65,6 +73,9 @@ func TestGitOperations(t *testing.T) {
 	}
 	info := h.do("GET", path+"/info", reader, nil)
 	got := wantShape(t, gitSyncShape, info.body)
+	if diff := cmp.Diff(any(got), shown()); diff != "" {
+		t.Error(diff)
+	}
 	delete(got, "updatedAt")
 	want := map[string]any{"repoName": "acme/docs", "installationProvider": "gitlab", "url": "https://git.example/acme/docs"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -131,6 +142,15 @@ func TestGitOperationsInParallel(t *testing.T) {
 	}
 	if len(seen) != 14 {
 		t.Errorf("%d operations", len(seen))
+	}
+	var first schema.List[schema.GitOperation]
+	var info schema.GitSyncState
+	if err := errors.Join(json.Unmarshal(h.do("GET", path+"/operations?limit=1", h.ours.Tokens[schema.RoleAdmin], nil).body, &first),
+		json.Unmarshal(h.do("GET", path+"/info", h.ours.Tokens[schema.RoleAdmin], nil).body, &info)); err != nil {
+		t.Fatal(err)
+	}
+	if info.URL != first.Items[0].URL {
+		t.Errorf("the space shows %s, but %s is last", info.URL, first.Items[0].URL)
 	}
 	h.wantError(h.do("GET", path+"/operations?page="+schema.PageToken("git operations "+h.ours.Space.ID, "x", "y"), h.ours.Tokens[schema.RoleAdmin], nil),
 		http.StatusBadRequest)

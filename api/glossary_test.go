@@ -35,7 +35,7 @@ var glossaryShape = shape{
 	"translations": func(v any) error {
 		for language, term := range v.(map[string]any) {
 			if err := text(1, 255)(term); err != nil || !slices.Contains(schema.Languages(), language) {
-				return fmt.Errorf("%s: %v", language, err)
+				return fmt.Errorf("%s: %w", language, err)
 			}
 		}
 		return nil

@@ -218,18 +218,6 @@ func (h *harness) try(op *Operation, tenant *storetest.Tenant, token string, hea
 	return h.do(op.Method, path, token, body, header...)
 }
 
-// operation finds a row of the table.
-func (h *harness) operation(id string) *Operation {
-	h.t.Helper()
-	for i := range h.server.table {
-		if h.server.table[i].ID == id {
-			return &h.server.table[i]
-		}
-	}
-	h.t.Fatalf("no operation is called %s", id)
-	return nil
-}
-
 // wantError checks the status and the one shape that errors have.
 func (h *harness) wantError(a answer, status int) schema.ErrorObject {
 	h.t.Helper()

@@ -42,7 +42,7 @@ func integrationOperations(h *integrations) []Operation {
 		{
 			Method: http.MethodGet, Path: one + "/assets/{assetId}", ID: "getIntegrationAsset", Tag: "integrations",
 			Doc:   "Read a picture of an integration, by an address that its resource shows.",
-			Scope: public(), Status: http.StatusOK, Handler: handle(h.asset),
+			Scope: public(), Status: http.StatusOK, Produces: imageTypes, Handler: handle(h.asset),
 		},
 		{
 			Method: http.MethodPost, Path: one + "/installations", ID: "installIntegration", Tag: "integrations",

@@ -90,12 +90,19 @@ func (d *openAPIWriter) operation(op *Operation) (dict, error) {
 	if body != nil {
 		out["requestBody"] = body
 	}
-	success, err := d.success(op)
+	success, err := d.success(op, op.Status)
 	if err != nil {
 		return nil, err
 	}
 	refused := dict{"$ref": "#/components/responses/Error"}
 	responses := dict{strconv.Itoa(op.Status): success, "default": refused}
+	if op.Handler.Response.Implements(reflect.TypeFor[statused]()) { // It created what the path names, or changed it.
+		created, err := d.success(op, http.StatusCreated)
+		if err != nil {
+			return nil, err
+		}
+		responses[strconv.Itoa(http.StatusCreated)] = created
+	}
 	for _, code := range refusals(op) {
 		responses[strconv.Itoa(code)] = refused
 	}
@@ -118,22 +125,22 @@ func refusals(op *Operation) []int {
 	return codes
 }
 
-func (d *openAPIWriter) success(op *Operation) (dict, error) {
-	out := dict{"description": http.StatusText(op.Status)}
+// success describes an answer with one of the statuses of success that the operation has.
+func (d *openAPIWriter) success(op *Operation, status int) (dict, error) {
+	out := dict{"description": http.StatusText(status)}
 	response := op.Handler.Response
 	switch {
-	case op.Status == http.StatusNoContent:
+	case status == http.StatusNoContent:
 		return out, nil
-	case response == reflect.TypeFor[Encoded]():
-		out["content"] = mediaOf("application/json", dict{"type": "object"})
-		return out, nil
-	}
-	if response == reflect.TypeFor[File]() {
+	case len(op.Produces) > 0:
 		media := dict{}
 		for _, produced := range op.Produces {
 			maps.Copy(media, mediaOf(produced, dict{"type": "string", "format": "binary"}))
 		}
 		out["content"] = media
+		return out, nil
+	case response == reflect.TypeFor[Encoded]():
+		out["content"] = mediaOf("application/json", dict{"type": "object"})
 		return out, nil
 	}
 	of, err := d.typeSchema(response, rule{}, "")
@@ -141,7 +148,7 @@ func (d *openAPIWriter) success(op *Operation) (dict, error) {
 		return nil, err
 	}
 	out["content"] = mediaOf("application/json", of)
-	if op.Status == http.StatusCreated {
+	if status == http.StatusCreated {
 		out["headers"] = dict{"Location": dict{
 			"description": "The address of what was created.", "schema": dict{"type": "string", "format": "uri"},
 		}}

@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +43,9 @@ func TestOpenAPIDocument(t *testing.T) {
 		if got.OperationID != op.ID || (got.RequestBody != nil) != (op.BodyLimit > 0) || got.Responses.Status(op.Status) == nil {
 			t.Errorf("%s is described as %+v", op.ID, got)
 		}
+		if op.Handler.Response.Implements(reflect.TypeFor[statused]()) && got.Responses.Status(http.StatusCreated) == nil {
+			t.Errorf("%s creates, too, and that is not described", op.ID)
+		}
 		for _, name := range pathParam.FindAllStringSubmatch(op.Path, -1) {
 			if got.Parameters.GetByInAndName("path", name[1]) == nil {
 				t.Errorf("%s: %s is not described", op.ID, name[1])
@@ -65,8 +70,19 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 			t.Errorf("%s: %d %s is not described", op.ID, a.status, a.body)
 			continue
 		}
-		media := response.Value.Content["application/json"]
-		if media == nil {
+		form, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+		if len(response.Value.Content) == 0 {
+			if len(a.body) > 0 {
+				t.Errorf("%s: %d has a body: %s", op.ID, a.status, a.body)
+			}
+			continue
+		}
+		media := response.Value.Content.Get(form)
+		if err != nil || media == nil {
+			t.Errorf("%s: an answer of the type %q is not described: %v", op.ID, form, err)
+			continue
+		}
+		if form != "application/json" {
 			continue
 		}
 		var value any

@@ -212,8 +212,9 @@ func isAbsent(v reflect.Value) bool {
 		return v.IsNil()
 	case reflect.Struct:
 		return isOpt(v.Type()) && !v.FieldByName("Set").Bool()
+	default:
+		return false
 	}
-	return false
 }
 
 // checkOf makes the check of a type under a rule.
@@ -324,7 +325,7 @@ func numberCheck(r rule) check {
 		if r.span == nil {
 			return
 		}
-		number := 0.0
+		var number float64
 		if v.CanFloat() {
 			number = v.Float()
 		} else {

@@ -24,8 +24,8 @@ func searchOperations(h *searches) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/search", ID: "searchOrganizationContent", Tag: "search",
-			Doc:   "Find pages of an organization's spaces by their words, with the best pages of each space.",
-			Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.organization),
+			Doc:   "Find pages of the spaces of an organization that the caller may see by their words, with the best pages of each space.",
+			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.organization),
 		},
 	}
 }
@@ -59,7 +59,7 @@ func (h *searches) organization(ctx context.Context, c *Caller, r *searchRequest
 			if err != nil {
 				return store.Page[store.FoundSpace]{}, err
 			}
-			return h.store.SearchOrganization(ctx, organization, c.Rights.Has(RightAdmin), *r.Query, position, size)
+			return h.store.SearchOrganization(ctx, c.viewer(), organization, *r.Query, position, size)
 		},
 		func(s store.FoundSpace) schema.SearchSpaceResult {
 			result := schema.SearchSpaceResult{ID: s.SpaceID, Title: s.Title, Pages: make([]schema.SearchPageResult, len(s.Pages))}

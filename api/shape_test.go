@@ -165,7 +165,7 @@ var (
 		"createdAt": timestamp, "updatedAt": timestamp, "deletedAt?": timestamp, "editMode?": one("live", "locked"),
 		"mergeRules":   object(shape{"type": one("inherit", "rules", "none"), "rules?": list(object(mergeRuleShape))}),
 		"urls":         object(shape{"location": uri, "app": uri, "published?": uri, "public?": uri, "icon?": text(1, 2048)}),
-		"organization": id, "parent?": id, "language?": text(2, 5), "revision": id,
+		"organization": id, "parent?": id, "language?": text(2, 5), "gitSync?": object(gitSyncShape), "revision": id,
 		"defaultLevel": one(append(role, nil, "inherit")...),
 		"comments":     count, "changeRequests": count, "changeRequestsOpen": count, "changeRequestsDraft": count,
 		"permissions": booleans("view access admin viewInviteLinks edit triggerGitSync comment merge review installIntegration"),

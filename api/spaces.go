@@ -180,7 +180,7 @@ func (l links) spaceResource(a store.SpaceAccess) schema.Space {
 		Object: "space", ID: s.ID, Title: s.Title, Emoji: s.Emoji, Visibility: s.Visibility,
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), EditMode: s.EditMode,
 		MergeRules: mergeRulesResource(s.MergeRules), URLs: l.space(s), Organization: s.OrganizationID, Parent: or(s.ParentID, ""),
-		Language: or(s.Language, ""), Revision: s.Revision, DefaultLevel: schema.Level(or(s.DefaultLevel, "")),
+		Language: or(s.Language, ""), GitSync: gitSyncState(s), Revision: s.Revision, DefaultLevel: schema.Level(or(s.DefaultLevel, "")),
 		Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
 		Permissions: spacePermissions(contentRights(a.ContentAccess)),

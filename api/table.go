@@ -34,7 +34,8 @@ type Operation struct {
 	Timeout time.Duration
 	// Tail lets the last parameter of the path take all that is left of it, slashes too.
 	Tail bool
-	// Produces are the media types of the answer of an operation whose response type is File; others answer JSON.
+	// Produces are the media types of the answer of an operation whose response type is File, or Encoded as something else
+	// than JSON; others answer JSON.
 	Produces []string
 	// Rate is the limit that the operation counts against.
 	Rate RateClass
@@ -151,7 +152,7 @@ func checkStatus(op Operation) error {
 	bodiless := op.Handler.Response == reflect.TypeFor[NoContent]()
 	file := op.Handler.Response == reflect.TypeFor[File]()
 	switch {
-	case file != (len(op.Produces) > 0):
+	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]():
 		return errors.New("the response type File and the media types that are produced go together")
 	case op.Status < 200 || op.Status > 299:
 		return fmt.Errorf("status %d is no success", op.Status)

@@ -43,6 +43,9 @@ type ReviewState struct {
 // mergeRuleBypass is the rule that demands nothing: it names those for whom the others do not count.
 const mergeRuleBypass = "allow_bypass"
 
+// mergeRuleUpToDate is the rule about something that can change without the change request.
+const mergeRuleUpToDate = "require_up_to_date_change_request"
+
 // mergeRules has a row per rule that can be looked at here: what is wrong, or nothing. The rules with users come first.
 var mergeRules = []struct {
 	name    string
@@ -83,7 +86,7 @@ var mergeRules = []struct {
 		}
 		return ""
 	}},
-	{"require_up_to_date_change_request", false, func(_ MergeRule, f MergeFacts) string {
+	{mergeRuleUpToDate, false, func(_ MergeRule, f MergeFacts) string {
 		if f.Outdated {
 			return "the main content has changed since: update the change request"
 		}
@@ -144,9 +147,7 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 // met, except by those who may bypass them. A rule that cannot be evaluated here, such as an expression or the review of an
 // agent, is not met.
 func (m MergeRules) Problems(f MergeFacts) []Detail {
-	if m.Type != "rules" || slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
-		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, f.Actor)
-	}) {
+	if !m.bind(f.Actor) {
 		return nil
 	}
 	var problems []Detail
@@ -162,6 +163,18 @@ func (m MergeRules) Problems(f MergeFacts) []Detail {
 		}
 	}
 	return problems
+}
+
+// bind says whether there are rules that a user must keep to.
+func (m MergeRules) bind(actor string) bool {
+	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
+		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
+	})
+}
+
+// RequireUpToDate says whether a user may merge only what is up to date, also at the moment of the merge.
+func (m MergeRules) RequireUpToDate(actor string) bool {
+	return m.bind(actor) && slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Rule == mergeRuleUpToDate })
 }
 
 // NotMergeable answers a merge that rules do not allow, naming every rule that is not met.

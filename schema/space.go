@@ -18,6 +18,7 @@ type Space struct {
 	Organization        string           `json:"organization"`
 	Parent              string           `json:"parent,omitempty"`
 	Language            string           `json:"language,omitempty"`
+	GitSync             *GitSyncState    `json:"gitSync,omitzero"`
 	Revision            string           `json:"revision"`
 	DefaultLevel        Level            `json:"defaultLevel"`
 	Comments            int64            `json:"comments"`

@@ -112,14 +112,18 @@ type MergeResult struct {
 }
 
 // MergeChangeRequest makes the content of a request that of its space, with a new revision. seen is the request as the caller
-// judged it: one that has changed since is refused. A request without changes is merged too, as there is nothing against it.
-func (s *Store) MergeChangeRequest(ctx context.Context, seen ChangeRequest, userID string) (MergeResult, error) {
+// judged it: one that has changed since is refused, and with upToDate one that is outdated by now. A request without changes is
+// merged too, as there is nothing against it.
+func (s *Store) MergeChangeRequest(ctx context.Context, seen ChangeRequest, userID string, upToDate bool) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, seen, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
 			return err
 		}
 		if !row.UpdatedAt.Equal(seen.UpdatedAt) {
 			return schema.Conflict("the change request was changed meanwhile")
+		}
+		if upToDate && baseOf(*row) != space.Revision {
+			return schema.Conflict("the main content was changed meanwhile: update the change request")
 		}
 		m, err := mergeContent(ctx, q, space, *row)
 		if err != nil {

@@ -237,21 +237,22 @@ func (s *Store) ListChangeRequestsInSpace(
 	return changeRequestPage(rows, err, size, total)
 }
 
-// ListChangeRequestsInOrganization lists the requests of an organization's spaces that follow a position. Those of spaces
-// that give members no access are in the list only if hiddenToo.
+// ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
+// position.
 func (s *Store) ListChangeRequestsInOrganization(
-	ctx context.Context, organizationID string, hiddenToo bool, filter ChangeRequestFilter, after ChangeRequestPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID string, filter ChangeRequestFilter, after ChangeRequestPosition, size int,
 ) (Page[ChangeRequestRow], error) {
+	role := viewer.Role.Nullable()
 	total, err := s.queries.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
-		OrganizationID: organizationID, HiddenToo: hiddenToo, Statuses: filter.Statuses, Creator: filter.Creator,
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Statuses: filter.Statuses, Creator: filter.Creator,
 		Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer,
 	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
 	params := db.ListChangeRequestsInOrganizationByUpdateParams{
-		OrganizationID: organizationID, HiddenToo: hiddenToo, Before: after.Time, BeforeID: after.ID, Statuses: filter.Statuses,
-		Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Before: after.Time, BeforeID: after.ID,
+		Statuses: filter.Statuses, Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
 	}
 	if filter.ByCreation {
 		rows, err := s.queries.ListChangeRequestsInOrganizationByCreation(

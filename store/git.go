@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -32,7 +33,8 @@ type NewGitOperation struct {
 	Reason string
 }
 
-// QueueGitOperation stores an operation for the engine to run.
+// QueueGitOperation stores an operation for the engine to run. The space shows the repository of the operation that is last
+// in their order, which need not be this one.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
@@ -52,8 +54,37 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 			return GitOperation{}, err
 		}
 	}
-	row, err := s.queries.InsertGitOperation(ctx, params)
-	return row, interpret(err, "space")
+	var row GitOperation
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		// One at a time per space, so that each sees what the others added.
+		if _, err = q.LockSpace(ctx, n.SpaceID); err != nil {
+			return interpret(err, "space")
+		}
+		if row, err = q.InsertGitOperation(ctx, params); err != nil {
+			return interpret(err, "space")
+		}
+		last, err := q.LatestGitOperation(ctx, n.SpaceID)
+		if err != nil {
+			return interpret(err, "git operation")
+		}
+		shown, err := json.Marshal(gitSyncState(last))
+		if err != nil {
+			return schema.Internal(err)
+		}
+		return interpret(q.SetSpaceGitSync(ctx, db.SetSpaceGitSyncParams{ID: n.SpaceID, GitSync: shown}), "space")
+	})
+	return row, err
+}
+
+// gitSyncState is how a space shows the repository of its last operation.
+func gitSyncState(o GitOperation) schema.GitSyncState {
+	at, address := o.CreatedAt.UTC(), o.Url
+	if o.RepoUrl != nil {
+		address = *o.RepoUrl
+	}
+	return schema.GitSyncState{
+		RepoName: schema.RepoName(address), InstallationProvider: orEmpty(o.Provider), URL: address, UpdatedAt: &at,
+	}
 }
 
 // GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that
@@ -65,19 +96,6 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	}
 	credentials, err := s.unseal(ctx, "git operation "+operationID, sealed)
 	return string(credentials), err
-}
-
-// LatestGitOperations gives for each of the spaces, by its id, the operation that is last in their order.
-func (s *Store) LatestGitOperations(ctx context.Context, spaceIDs ...string) (map[string]GitOperation, error) {
-	rows, err := s.queries.LatestGitOperations(ctx, spaceIDs)
-	if err != nil {
-		return nil, interpret(err, "git operations")
-	}
-	latest := make(map[string]GitOperation, len(rows))
-	for _, row := range rows {
-		latest[row.SpaceID] = row
-	}
-	return latest, nil
 }
 
 // GitPosition is where a page of operations ended.

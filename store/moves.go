@@ -136,8 +136,8 @@ func (s siblings) target(move Move) (int, error) {
 }
 
 // TransferCollection gives a collection, with all that is in it, to another organization, where it becomes the last at the
-// top. What was given to people who are not in that organization, and to teams, is taken away; the user who does it keeps
-// the right to administer it.
+// top. What was given to people who are not in that organization, and to teams, is taken away, and links that invite people
+// to it lead nowhere; the user who does it keeps the right to administer it. Translations go with the spaces they are of.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
@@ -155,13 +155,13 @@ func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID str
 		if was.ParentID != nil {
 			return schema.PreconditionFailed("the collection stands in another one: move it to the top first")
 		}
-		row, err = transfer(ctx, q, id, to, userID)
+		row, err = transfer(ctx, q, id, from, to, userID)
 		return err
 	})
 	return row, err
 }
 
-func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collection, error) {
+func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (Collection, error) {
 	collections, _, err := collectionTree(ctx, q, id)
 	if err != nil {
 		return Collection{}, err
@@ -190,8 +190,12 @@ func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collec
 	if err != nil {
 		return Collection{}, interpret(err, "collection")
 	}
-	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
-		return Collection{}, interpret(err, "change request")
+	if err := transferContent(ctx, q, spaces, from, to); err != nil {
+		return Collection{}, err
+	}
+	// Whoever has such a link was invited by the old organization, and is none of the new one's business.
+	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
+		return Collection{}, interpret(err, "invite")
 	}
 	if err := q.TransferGrants(ctx, db.TransferGrantsParams{
 		OrganizationID: to, Collections: collections, Spaces: spaces,
@@ -202,4 +206,22 @@ func transfer(ctx context.Context, q *db.Queries, id, to, userID string) (Collec
 		OrganizationID: to, CollectionID: &id, Users: []string{userID}, Teams: []string{}, Role: string(schema.RoleAdmin),
 	})
 	return row, interpret(err, "grant")
+}
+
+// transferContent takes along what is kept by organization of what is in locked spaces.
+func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
+	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return interpret(err, "change request")
+	}
+	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
+		return interpret(err, "translation")
+	}
+	if err := q.CopyDocuments(ctx, db.CopyDocumentsParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
+		return interpret(err, "document")
+	}
+	if err := q.CopyFiles(ctx, db.CopyFilesParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
+		return interpret(err, "file")
+	}
+	err := q.TransferSearchPages(ctx, db.TransferSearchPagesParams{OrganizationID: to, FromID: from, Spaces: spaces})
+	return interpret(err, "page")
 }

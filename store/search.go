@@ -148,19 +148,20 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after Se
 	return pageOf(pages, size, total), nil
 }
 
-// SearchOrganization finds the spaces whose current content has the words, the best match first. Spaces that give members
-// no access are searched only if hiddenToo.
+// SearchOrganization finds those of the spaces that the viewer may see whose current content has the words, the best match
+// first.
 func (s *Store) SearchOrganization(
-	ctx context.Context, organizationID string, hiddenToo bool, query string, after SearchPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID, query string, after SearchPosition, size int,
 ) (Page[FoundSpace], error) {
+	role := viewer.Role.Nullable()
 	total, err := s.queries.SearchOrganizationTotal(ctx, db.SearchOrganizationTotalParams{
-		OrganizationID: organizationID, HiddenToo: hiddenToo, Query: query,
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query,
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
 	rows, err := s.queries.SearchOrganization(ctx, db.SearchOrganizationParams{
-		OrganizationID: organizationID, HiddenToo: hiddenToo, Query: query, After: -after.Rank, AfterID: after.ID,
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query, After: -after.Rank, AfterID: after.ID,
 		PageSize: pageSize(size),
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ type sibling struct {
 // placeAmong finds the position of something new that is to stand before siblings[at]. Where there is no room, all siblings get
 // new positions, and moved says so.
 func placeAmong(siblings []sibling, at int) (position int64, moved bool) {
-	low, high := int64(0), int64(0)
+	var low, high int64
 	if at > 0 {
 		low = siblings[at-1].position
 	}

@@ -14,7 +14,7 @@ var tags = bluemonday.StrictPolicy().AddSpaceWhenStrippingTag(true)
 
 var (
 	fences   = regexp.MustCompile("(?s)(```|~~~).*?(```|~~~|$)")
-	markup   = regexp.MustCompile("(?i)<(/?[a-z][a-z0-9]*\\b[^<>]*|!--.*?--)>")
+	markup   = regexp.MustCompile(`(?i)<(/?[a-z][a-z0-9]*\b[^<>]*|!--.*?--)>`)
 	blockEnd = regexp.MustCompile(`(?i)<(/p|/div|/li|/h[1-6]|/tr|/blockquote|br\s*/?)>`)
 	images   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
 	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)

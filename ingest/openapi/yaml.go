@@ -44,8 +44,9 @@ func (w *yamlWriter) value(node *yaml.Node, depth int) error {
 		return w.sequence(node, depth)
 	case yaml.ScalarNode:
 		return w.scalar(node)
+	default:
+		return fmt.Errorf("has something that JSON has not at %s", at(node))
 	}
-	return fmt.Errorf("has something that JSON has not at %s", at(node))
 }
 
 func (w *yamlWriter) sequence(node *yaml.Node, depth int) error {
@@ -136,8 +137,9 @@ func (w *yamlWriter) merge(source *yaml.Node, seen map[string]bool, depth int) e
 			}
 		}
 		return nil
+	default:
+		return fmt.Errorf("merges what is no mapping at %s", at(source))
 	}
-	return fmt.Errorf("merges what is no mapping at %s", at(source))
 }
 
 // scalar writes what YAML takes for a number, a boolean or null as such, and all else, also what it takes for a date, as the

@@ -62,7 +62,7 @@ func (w writer) blocks(nodes []schema.Node) string {
 	previous := ""
 	for i := range nodes {
 		n := &nodes[i]
-		text, marker := "", ""
+		var text, marker string
 		if pair, isList := markers[n.Type]; isList {
 			marker = pair[0]
 			if previous == marker {

@@ -257,8 +257,9 @@ func (w *inlineWriter) delimiter(m marks) string {
 		return "~~"
 	case markItalic:
 		return w.italic
+	default: // Code has its own way: its delimiter depends on its text.
+		return ""
 	}
-	return ""
 }
 
 // close ends marks, from the innermost, until none is open that is not wanted.

@@ -68,21 +68,22 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 
 const countChangeRequestsInOrganization = `-- name: CountChangeRequestsInOrganization :one
 select count(*)
-from change_requests c join spaces s on s.id = c.space_id
-where c.organization_id = $1
-  and ($2::boolean or s.default_level is not null)
-  and ($3::text[] is null or c.status = any($3))
-  and ($4::text is null or c.created_by = $4)
-  and ($5::text is null or c.cluster_id = $5)
-  and ($6::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $6))
+from change_requests c
+    join spaces_seen($1, $2, $3) s on s.id = c.space_id
+where c.organization_id = $3
+  and ($4::text[] is null or c.status = any($4))
+  and ($5::text is null or c.created_by = $5)
+  and ($6::text is null or c.cluster_id = $6)
   and ($7::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $7))
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
+  and ($8::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
 `
 
 type CountChangeRequestsInOrganizationParams struct {
+	UserID         string
+	Role           *string
 	OrganizationID string
-	HiddenToo      bool
 	Statuses       []string
 	Creator        *string
 	Cluster        *string
@@ -93,8 +94,9 @@ type CountChangeRequestsInOrganizationParams struct {
 // No index: of those that begin with the organization, any does.
 func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg CountChangeRequestsInOrganizationParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countChangeRequestsInOrganization,
+		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
-		arg.HiddenToo,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
@@ -207,24 +209,28 @@ func (q *Queries) InsertContributor(ctx context.Context, arg InsertContributorPa
 
 const listChangeRequestsInOrganizationByCreation = `-- name: ListChangeRequestsInOrganizationByCreation :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.organization_id = $1
-  and ($2::boolean or s.default_level is not null)
-  and (c.created_at, c.id) < ($3::timestamptz, $4::text collate "C")
-  and ($5::text[] is null or c.status = any($5))
-  and ($6::text is null or c.created_by = $6)
-  and ($7::text is null or c.cluster_id = $7)
-  and ($8::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+from change_requests c
+    cross join lateral (
+        select seen.revision from spaces_seen($1, $2, $3) seen
+        where seen.id = c.space_id limit 1
+    ) s
+where c.organization_id = $3
+  and (c.created_at, c.id) < ($4::timestamptz, $5::text collate "C")
+  and ($6::text[] is null or c.status = any($6))
+  and ($7::text is null or c.created_by = $7)
+  and ($8::text is null or c.cluster_id = $8)
   and ($9::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $9))
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $9))
+  and ($10::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $10))
 order by c.created_at desc, c.id desc
-limit $10
+limit $11
 `
 
 type ListChangeRequestsInOrganizationByCreationParams struct {
+	UserID         string
+	Role           *string
 	OrganizationID string
-	HiddenToo      bool
 	Before         time.Time
 	BeforeID       string
 	Statuses       []string
@@ -243,8 +249,9 @@ type ListChangeRequestsInOrganizationByCreationRow struct {
 // Index: change_requests_organization_created (organization_id, created_at desc, id desc).
 func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context, arg ListChangeRequestsInOrganizationByCreationParams) ([]ListChangeRequestsInOrganizationByCreationRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByCreation,
+		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
-		arg.HiddenToo,
 		arg.Before,
 		arg.BeforeID,
 		arg.Statuses,
@@ -293,24 +300,28 @@ func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context
 
 const listChangeRequestsInOrganizationByUpdate = `-- name: ListChangeRequestsInOrganizationByUpdate :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.organization_id = $1
-  and ($2::boolean or s.default_level is not null)
-  and (c.updated_at, c.id) < ($3::timestamptz, $4::text collate "C")
-  and ($5::text[] is null or c.status = any($5))
-  and ($6::text is null or c.created_by = $6)
-  and ($7::text is null or c.cluster_id = $7)
-  and ($8::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $8))
+from change_requests c
+    cross join lateral (
+        select seen.revision from spaces_seen($1, $2, $3) seen
+        where seen.id = c.space_id limit 1
+    ) s
+where c.organization_id = $3
+  and (c.updated_at, c.id) < ($4::timestamptz, $5::text collate "C")
+  and ($6::text[] is null or c.status = any($6))
+  and ($7::text is null or c.created_by = $7)
+  and ($8::text is null or c.cluster_id = $8)
   and ($9::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $9))
+      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $9))
+  and ($10::text is null or exists (
+      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $10))
 order by c.updated_at desc, c.id desc
-limit $10
+limit $11
 `
 
 type ListChangeRequestsInOrganizationByUpdateParams struct {
+	UserID         string
+	Role           *string
 	OrganizationID string
-	HiddenToo      bool
 	Before         time.Time
 	BeforeID       string
 	Statuses       []string
@@ -327,10 +338,12 @@ type ListChangeRequestsInOrganizationByUpdateRow struct {
 }
 
 // Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
+// Those of the spaces that the user may see. The limit has each looked up on its own, so that the order of the index stays.
 func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, arg ListChangeRequestsInOrganizationByUpdateParams) ([]ListChangeRequestsInOrganizationByUpdateRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByUpdate,
+		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
-		arg.HiddenToo,
 		arg.Before,
 		arg.BeforeID,
 		arg.Statuses,
@@ -573,7 +586,7 @@ func (q *Queries) LockChangeRequest(ctx context.Context, id string) (ChangeReque
 }
 
 const lockSpace = `-- name: LockSpace :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1 for no key update
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for no key update
 `
 
 // Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
@@ -602,6 +615,7 @@ func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }

@@ -157,6 +157,48 @@ func (q *Queries) CollectionTree(ctx context.Context, id string) ([]CollectionTr
 	return items, nil
 }
 
+const copyDocuments = `-- name: CopyDocuments :exec
+insert into documents (organization_id, hash, content)
+select $1, d.hash, d.content
+from documents d
+where d.organization_id = $2 and d.hash in (
+    select named #>> '{}' from revisions r, jsonb_path_query(r.pages, 'strict $.**.document') named where r.space_id = any($3::text[]))
+on conflict do nothing
+`
+
+type CopyDocumentsParams struct {
+	OrganizationID string
+	FromID         string
+	Spaces         []string
+}
+
+// Those that any revision of the spaces names. They stay where they were as well: other spaces there may have the same.
+func (q *Queries) CopyDocuments(ctx context.Context, arg CopyDocumentsParams) error {
+	_, err := q.db.Exec(ctx, copyDocuments, arg.OrganizationID, arg.FromID, arg.Spaces)
+	return err
+}
+
+const copyFiles = `-- name: CopyFiles :exec
+insert into files (organization_id, hash, content)
+select $1, f.hash, f.content
+from files f
+where f.organization_id = $2 and f.hash in (
+    select named ->> 'hash' from revisions r, jsonb_array_elements(r.files) named where r.space_id = any($3::text[]))
+on conflict do nothing
+`
+
+type CopyFilesParams struct {
+	OrganizationID string
+	FromID         string
+	Spaces         []string
+}
+
+// As CopyDocuments.
+func (q *Queries) CopyFiles(ctx context.Context, arg CopyFilesParams) error {
+	_, err := q.db.Exec(ctx, copyFiles, arg.OrganizationID, arg.FromID, arg.Spaces)
+	return err
+}
+
 const countCollections = `-- name: CountCollections :one
 select count(*)
 from collections_seen($1, $2, $3) seen
@@ -209,6 +251,21 @@ type DropForeignGrantsParams struct {
 // Takes away what was given to those who are not in the organization.
 func (q *Queries) DropForeignGrants(ctx context.Context, arg DropForeignGrantsParams) error {
 	_, err := q.db.Exec(ctx, dropForeignGrants, arg.Collections, arg.Spaces, arg.OrganizationID)
+	return err
+}
+
+const dropLinkInvitesTo = `-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any($1::text[]) or space_id = any($2::text[])
+`
+
+type DropLinkInvitesToParams struct {
+	Collections []string
+	Spaces      []string
+}
+
+func (q *Queries) DropLinkInvitesTo(ctx context.Context, arg DropLinkInvitesToParams) error {
+	_, err := q.db.Exec(ctx, dropLinkInvitesTo, arg.Collections, arg.Spaces)
 	return err
 }
 
@@ -607,7 +664,8 @@ func (q *Queries) SpacesArePublished(ctx context.Context, spaces []string) (bool
 }
 
 const transferChangeRequests = `-- name: TransferChangeRequests :exec
-update change_requests set organization_id = $1 where space_id = any($2::text[])
+update change_requests set organization_id = $1, cluster_id = null
+where space_id = any($2::text[])
 `
 
 type TransferChangeRequestsParams struct {
@@ -615,6 +673,7 @@ type TransferChangeRequestsParams struct {
 	Spaces         []string
 }
 
+// The issues cluster that one answers stays with its organization.
 func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChangeRequestsParams) error {
 	_, err := q.db.Exec(ctx, transferChangeRequests, arg.OrganizationID, arg.Spaces)
 	return err
@@ -662,6 +721,38 @@ type TransferGrantsParams struct {
 
 func (q *Queries) TransferGrants(ctx context.Context, arg TransferGrantsParams) error {
 	_, err := q.db.Exec(ctx, transferGrants, arg.OrganizationID, arg.Collections, arg.Spaces)
+	return err
+}
+
+const transferSearchPages = `-- name: TransferSearchPages :exec
+update search_pages set words = ts_delete(words, 'organization ' || $1::text)
+    || array_to_tsvector(array['organization ' || $2::text])
+where space_id = any($3::text[])
+`
+
+type TransferSearchPagesParams struct {
+	FromID         string
+	OrganizationID string
+	Spaces         []string
+}
+
+// The word that stands for the organization is another: see UpsertSearchPages.
+func (q *Queries) TransferSearchPages(ctx context.Context, arg TransferSearchPagesParams) error {
+	_, err := q.db.Exec(ctx, transferSearchPages, arg.FromID, arg.OrganizationID, arg.Spaces)
+	return err
+}
+
+const transferTranslations = `-- name: TransferTranslations :exec
+update translations set organization_id = $1 where source_space_id = any($2::text[])
+`
+
+type TransferTranslationsParams struct {
+	OrganizationID string
+	Spaces         []string
+}
+
+func (q *Queries) TransferTranslations(ctx context.Context, arg TransferTranslationsParams) error {
+	_, err := q.db.Exec(ctx, transferTranslations, arg.OrganizationID, arg.Spaces)
 	return err
 }
 

@@ -90,46 +90,32 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 	return i, err
 }
 
-const latestGitOperations = `-- name: LatestGitOperations :many
-select distinct on (space_id) id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations
-where space_id = any($1::text[])
-order by space_id, "timestamp" desc, id desc
+const latestGitOperation = `-- name: LatestGitOperation :one
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations where space_id = $1 order by "timestamp" desc, id desc limit 1
 `
 
-// The operation that counts for each of the spaces, for those that have one.
-func (q *Queries) LatestGitOperations(ctx context.Context, spaces []string) ([]GitOperation, error) {
-	rows, err := q.db.Query(ctx, latestGitOperations, spaces)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []GitOperation{}
-	for rows.Next() {
-		var i GitOperation
-		if err := rows.Scan(
-			&i.ID,
-			&i.SpaceID,
-			&i.Kind,
-			&i.State,
-			&i.Reason,
-			&i.Url,
-			&i.Credentials,
-			&i.Ref,
-			&i.Parameters,
-			&i.Provider,
-			&i.RepoUrl,
-			&i.Timestamp,
-			&i.CreatedBy,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// The operation of a space that counts: the last one in their order.
+// Index: git_operations_space (space_id, timestamp desc, id desc).
+func (q *Queries) LatestGitOperation(ctx context.Context, spaceID string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, latestGitOperation, spaceID)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+	)
+	return i, err
 }
 
 const listGitOperations = `-- name: ListGitOperations :many
@@ -186,4 +172,18 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 		return nil, err
 	}
 	return items, nil
+}
+
+const setSpaceGitSync = `-- name: SetSpaceGitSync :exec
+update spaces set git_sync = $2 where id = $1
+`
+
+type SetSpaceGitSyncParams struct {
+	ID      string
+	GitSync []byte
+}
+
+func (q *Queries) SetSpaceGitSync(ctx context.Context, arg SetSpaceGitSyncParams) error {
+	_, err := q.db.Exec(ctx, setSpaceGitSync, arg.ID, arg.GitSync)
+	return err
 }

@@ -445,6 +445,7 @@ type Space struct {
 	ChangeRequestsDraft int32
 	ChangeRequestNumber int32
 	ResolvedComments    int64
+	GitSync             []byte
 }
 
 type Team struct {

@@ -27,19 +27,18 @@ const searchOrganization = `-- name: SearchOrganization :many
 with matches as (
     select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
            ts_rank(p.words, websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1)) as rank
-    from search_pages p join spaces s on s.id = p.space_id
-    where s.organization_id = $2
-      and ($3::boolean or s.default_level is not null)
-      and numnode(websearch_to_tsquery('simple', $1)) > 0
+    from search_pages p
+        join spaces_seen($2, $3, $4) s on s.id = p.space_id
+    where numnode(websearch_to_tsquery('simple', $1)) > 0
       and p.words @@ ((websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1))
-                      && quote_literal('organization ' || $2::text)::tsquery)
+                      && quote_literal('organization ' || $4::text)::tsquery)
 ), found as (
     select space_id, max(rank)::real as best
     from matches
     group by space_id
-    having (-max(rank), space_id) > ($4::real, $5::text collate "C")
+    having (-max(rank), space_id) > ($5::real, $6::text collate "C")
     order by -max(rank), space_id
-    limit $6
+    limit $7
 ), numbered as (
     select m.space_id, m.space_title, m.page_id, m.title, m.path, m.rank, f.best, row_number() over (partition by m.space_id order by m.rank desc, m.page_id) as place
     from matches m join found f on f.space_id = m.space_id
@@ -52,8 +51,9 @@ order by -best, space_id, place
 
 type SearchOrganizationParams struct {
 	Query          string
+	UserID         string
+	Role           *string
 	OrganizationID string
-	HiddenToo      bool
 	After          float32
 	AfterID        string
 	PageSize       int32
@@ -68,13 +68,14 @@ type SearchOrganizationRow struct {
 	Best       float32
 }
 
-// The spaces with a match, by their best one, and their ten best pages each.
+// The spaces with a match that the user may see, by their best one, and their ten best pages each.
 // No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
 func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganizationParams) ([]SearchOrganizationRow, error) {
 	rows, err := q.db.Query(ctx, searchOrganization,
 		arg.Query,
+		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
-		arg.HiddenToo,
 		arg.After,
 		arg.AfterID,
 		arg.PageSize,
@@ -106,23 +107,28 @@ func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganization
 
 const searchOrganizationTotal = `-- name: SearchOrganizationTotal :one
 select count(distinct s.id)
-from search_pages p join spaces s on s.id = p.space_id
-where s.organization_id = $1
-  and ($2::boolean or s.default_level is not null)
-  and numnode(websearch_to_tsquery('simple', $3)) > 0
-  and p.words @@ ((websearch_to_tsquery('simple', $3) || websearch_to_tsquery('english', $3))
-                  && quote_literal('organization ' || $1::text)::tsquery)
+from search_pages p
+    join spaces_seen($1, $2, $3) s on s.id = p.space_id
+where numnode(websearch_to_tsquery('simple', $4)) > 0
+  and p.words @@ ((websearch_to_tsquery('simple', $4) || websearch_to_tsquery('english', $4))
+                  && quote_literal('organization ' || $3::text)::tsquery)
 `
 
 type SearchOrganizationTotalParams struct {
+	UserID         string
+	Role           *string
 	OrganizationID string
-	HiddenToo      bool
 	Query          string
 }
 
 // No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
 func (q *Queries) SearchOrganizationTotal(ctx context.Context, arg SearchOrganizationTotalParams) (int64, error) {
-	row := q.db.QueryRow(ctx, searchOrganizationTotal, arg.OrganizationID, arg.HiddenToo, arg.Query)
+	row := q.db.QueryRow(ctx, searchOrganizationTotal,
+		arg.UserID,
+		arg.Role,
+		arg.OrganizationID,
+		arg.Query,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -138,7 +138,7 @@ func (q *Queries) InsertSiteSpace(ctx context.Context, arg InsertSiteSpaceParams
 }
 
 const listSiteSpaces = `-- name: ListSiteSpaces :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.site_id = $1 and l.rank > $2::text collate "C"
   and ($3::boolean is null or l.is_default = $3)
@@ -208,6 +208,7 @@ func (q *Queries) ListSiteSpaces(ctx context.Context, arg ListSiteSpacesParams) 
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.SectionPath,
 			&i.SectionDefault,
 		); err != nil {
@@ -311,7 +312,7 @@ func (q *Queries) SiteSpace(ctx context.Context, arg SiteSpaceParams) (SiteSpace
 }
 
 const siteSpaceView = `-- name: SiteSpaceView :one
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.site_id = $1 and l.id = $2
 `
@@ -365,6 +366,7 @@ func (q *Queries) SiteSpaceView(ctx context.Context, arg SiteSpaceViewParams) (S
 		&i.Space.ChangeRequestsDraft,
 		&i.Space.ChangeRequestNumber,
 		&i.Space.ResolvedComments,
+		&i.Space.GitSync,
 		&i.SectionPath,
 		&i.SectionDefault,
 	)
@@ -372,7 +374,7 @@ func (q *Queries) SiteSpaceView(ctx context.Context, arg SiteSpaceViewParams) (S
 }
 
 const siteSpacesOfSections = `-- name: SiteSpacesOfSections :many
-select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
+select l.id, l.site_id, l.space_id, l.position, l.created_at, l.section_id, l.path, l.condition, l.hidden, l.is_default, l.rank, sp.id, sp.organization_id, sp.title, sp.emoji, sp.visibility, sp.edit_mode, sp.language, sp.default_level, sp.revision, sp.created_at, sp.updated_at, sp.parent_id, sp.position, sp.icon, sp.merge_rules, sp.open_comments, sp.change_requests, sp.change_requests_open, sp.change_requests_draft, sp.change_request_number, sp.resolved_comments, sp.git_sync, s.path as section_path, coalesce(s.is_default, true)::boolean as section_default
 from site_spaces l join spaces sp on sp.id = l.space_id left join site_sections s on s.id = l.section_id
 where l.section_id = any($1::text[])
 order by l.rank
@@ -429,6 +431,7 @@ func (q *Queries) SiteSpacesOfSections(ctx context.Context, sectionIds []string)
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.SectionPath,
 			&i.SectionDefault,
 		); err != nil {

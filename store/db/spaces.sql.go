@@ -73,7 +73,7 @@ func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
+values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
 `
 
 type InsertSpaceParams struct {
@@ -123,12 +123,13 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen($1, $2, $3) seen
     join spaces s on s.id = seen.id
     left join access_to($1, s.id, s.default_level, s.parent_id) a on $2 is distinct from 'admin'
@@ -190,6 +191,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -204,7 +206,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, coalesce(x.level, '')::text as level,
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level,
        greatest($1::integer, (
            select max(role_rank(g.role)) from grants_of($2, $3) g where g.space_id = s.id
        ))::integer as grant_rank
@@ -281,6 +283,7 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -295,7 +298,7 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 }
 
 const spaceByID = `-- name: SpaceByID :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments from spaces where id = $1
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1
 `
 
 // For a caller whose right to it is already known.
@@ -324,12 +327,13 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }
 
 const spacesForUser = `-- name: SpacesForUser :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = $1
     cross join access_to($1, s.id, s.default_level, s.parent_id) a
@@ -380,6 +384,7 @@ func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([
 			&i.Space.ChangeRequestsDraft,
 			&i.Space.ChangeRequestNumber,
 			&i.Space.ResolvedComments,
+			&i.Space.GitSync,
 			&i.Role,
 			&i.Level,
 			&i.GrantRank,
@@ -405,7 +410,7 @@ update spaces set
     merge_rules = coalesce($9, merge_rules),
     updated_at = now()
 where id = $10
-returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments
+returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
 `
 
 type UpdateSpaceParams struct {
@@ -458,6 +463,7 @@ func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space
 		&i.ChangeRequestsDraft,
 		&i.ChangeRequestNumber,
 		&i.ResolvedComments,
+		&i.GitSync,
 	)
 	return i, err
 }

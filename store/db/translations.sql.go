@@ -40,6 +40,7 @@ insert into translations (id, organization_id, source_space_id, source_language,
 select $1, s.organization_id, s.id, $2, $3, $4
 from spaces s
 where s.id = $5 and s.organization_id = $6
+for key share of s
 returning id, organization_id, source_space_id, source_language, language, instructions, runs, run_requested_at, created_at, updated_at
 `
 
@@ -53,6 +54,7 @@ type InsertTranslationParams struct {
 }
 
 // Takes a space of the same organization as source, and no other.
+// A space that is being given to another organization is waited for.
 func (q *Queries) InsertTranslation(ctx context.Context, arg InsertTranslationParams) (Translation, error) {
 	row := q.db.QueryRow(ctx, insertTranslation,
 		arg.ID,

@@ -118,7 +118,11 @@ create table git_operations (
 
 create index git_operations_space on git_operations (space_id, "timestamp" desc, id desc);
 
+-- What a space shows of its repository: that of its last operation. A copy, so that reading a space needs no other table.
+alter table spaces add column git_sync jsonb;
+
 -- +goose Down
+alter table spaces drop column git_sync;
 drop table git_operations;
 drop table openapi_spec_versions;
 drop table openapi_specs;

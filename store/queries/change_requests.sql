@@ -90,10 +90,14 @@ where c.space_id = sqlc.arg(space_id)
 
 -- name: ListChangeRequestsInOrganizationByUpdate :many
 -- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
+-- Those of the spaces that the user may see. The limit has each looked up on its own, so that the order of the index stays.
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    cross join lateral (
+        select seen.revision from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
+        where seen.id = c.space_id limit 1
+    ) s
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
   and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
@@ -108,9 +112,12 @@ limit sqlc.arg(page_size);
 -- name: ListChangeRequestsInOrganizationByCreation :many
 -- Index: change_requests_organization_created (organization_id, created_at desc, id desc).
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    cross join lateral (
+        select seen.revision from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
+        where seen.id = c.space_id limit 1
+    ) s
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
   and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
@@ -125,9 +132,9 @@ limit sqlc.arg(page_size);
 -- name: CountChangeRequestsInOrganization :one
 -- No index: of those that begin with the organization, any does.
 select count(*)
-from change_requests c join spaces s on s.id = c.space_id
+from change_requests c
+    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = c.space_id
 where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
   and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
   and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
   and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))

@@ -201,7 +201,40 @@ where id = sqlc.arg(id)
 returning *;
 
 -- name: TransferChangeRequests :exec
-update change_requests set organization_id = sqlc.arg(organization_id) where space_id = any(sqlc.arg(spaces)::text[]);
+-- The issues cluster that one answers stays with its organization.
+update change_requests set organization_id = sqlc.arg(organization_id), cluster_id = null
+where space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: TransferTranslations :exec
+update translations set organization_id = sqlc.arg(organization_id) where source_space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: DropLinkInvitesTo :exec
+delete from link_invites
+where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
+
+-- name: CopyDocuments :exec
+-- Those that any revision of the spaces names. They stay where they were as well: other spaces there may have the same.
+insert into documents (organization_id, hash, content)
+select sqlc.arg(organization_id), d.hash, d.content
+from documents d
+where d.organization_id = sqlc.arg(from_id) and d.hash in (
+    select named #>> '{}' from revisions r, jsonb_path_query(r.pages, 'strict $.**.document') named where r.space_id = any(sqlc.arg(spaces)::text[]))
+on conflict do nothing;
+
+-- name: CopyFiles :exec
+-- As CopyDocuments.
+insert into files (organization_id, hash, content)
+select sqlc.arg(organization_id), f.hash, f.content
+from files f
+where f.organization_id = sqlc.arg(from_id) and f.hash in (
+    select named ->> 'hash' from revisions r, jsonb_array_elements(r.files) named where r.space_id = any(sqlc.arg(spaces)::text[]))
+on conflict do nothing;
+
+-- name: TransferSearchPages :exec
+-- The word that stands for the organization is another: see UpsertSearchPages.
+update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(from_id)::text)
+    || array_to_tsvector(array['organization ' || sqlc.arg(organization_id)::text])
+where space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: DropForeignGrants :exec
 -- Takes away what was given to those who are not in the organization.

@@ -14,11 +14,13 @@ limit sqlc.arg(page_size);
 -- Index: git_operations_space (space_id, timestamp desc, id desc).
 select count(*) from git_operations where space_id = $1;
 
--- name: LatestGitOperations :many
--- The operation that counts for each of the spaces, for those that have one.
-select distinct on (space_id) * from git_operations
-where space_id = any(sqlc.arg(spaces)::text[])
-order by space_id, "timestamp" desc, id desc;
+-- name: LatestGitOperation :one
+-- The operation of a space that counts: the last one in their order.
+-- Index: git_operations_space (space_id, timestamp desc, id desc).
+select * from git_operations where space_id = $1 order by "timestamp" desc, id desc limit 1;
+
+-- name: SetSpaceGitSync :exec
+update spaces set git_sync = $2 where id = $1;
 
 -- name: GitCredentials :one
 select credentials from git_operations where id = $1;

@@ -45,15 +45,14 @@ where p.space_id = sqlc.arg(space_id) and numnode(websearch_to_tsquery('simple',
                   && quote_literal('space ' || sqlc.arg(space_id)::text)::tsquery);
 
 -- name: SearchOrganization :many
--- The spaces with a match, by their best one, and their ten best pages each.
+-- The spaces with a match that the user may see, by their best one, and their ten best pages each.
 -- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
 with matches as (
     select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
            ts_rank(p.words, websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query))) as rank
-    from search_pages p join spaces s on s.id = p.space_id
-    where s.organization_id = sqlc.arg(organization_id)
-      and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
-      and numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
+    from search_pages p
+        join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
+    where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
       and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
                       && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery)
 ), found as (
@@ -75,9 +74,8 @@ order by -best, space_id, place;
 -- name: SearchOrganizationTotal :one
 -- No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
 select count(distinct s.id)
-from search_pages p join spaces s on s.id = p.space_id
-where s.organization_id = sqlc.arg(organization_id)
-  and (sqlc.arg(hidden_too)::boolean or s.default_level is not null)
-  and numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
+from search_pages p
+    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
+where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
   and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
                   && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery);

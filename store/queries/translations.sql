@@ -4,6 +4,8 @@ insert into translations (id, organization_id, source_space_id, source_language,
 select sqlc.arg(id), s.organization_id, s.id, sqlc.arg(source_language), sqlc.arg(language), sqlc.arg(instructions)
 from spaces s
 where s.id = sqlc.arg(source_space_id) and s.organization_id = sqlc.arg(organization_id)
+-- A space that is being given to another organization is waited for.
+for key share of s
 returning *;
 
 -- name: TranslationByID :one

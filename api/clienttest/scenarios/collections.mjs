@@ -66,7 +66,7 @@ await step('they are moved: beside others, into others, and back to the top', as
 });
 
 await step('a move that cannot be is refused', async () => {
-    await refused(api.moveCollection(by.archive.id, { position: after(by.people) }), 409); // it is there already
+    await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409); // it is there already
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
     await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // into its own child
