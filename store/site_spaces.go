@@ -22,7 +22,7 @@ func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID st
 	rows, err := s.queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{UserID: viewer.UserID, SiteID: siteID})
 	access := make(map[string]ContentAccess, len(rows))
 	for _, row := range rows {
-		access[row.ContentID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
+		access[row.ID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
 	}
 	return access, interpret(err, "site spaces")
 }

@@ -95,7 +95,6 @@ type CommentReaction struct {
 }
 
 type ContentAccess struct {
-	ContentID string
 	Level     *string
 	GrantRank int32
 }

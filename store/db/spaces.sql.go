@@ -10,25 +10,18 @@ import (
 )
 
 const countSpaces = `-- name: CountSpaces :one
-select count(*)
-from spaces s
-    left join collections_access($1, $2) a on a.content_id = s.parent_id
-    left join grants_given($1, $2) g on g.content_id = s.id
-where s.organization_id = $2
-  and access_rank($3,
-      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-      greatest(a.grant_rank, g.grant_rank, 0)) > 0
+select count(*) from spaces_seen($1, $2, $3)
 `
 
 type CountSpacesParams struct {
 	UserID         string
-	OrganizationID string
 	Role           *string
+	OrganizationID string
 }
 
 // Index: spaces_organization.
 func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSpaces, arg.UserID, arg.OrganizationID, arg.Role)
+	row := q.db.QueryRow(ctx, countSpaces, arg.UserID, arg.Role, arg.OrganizationID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -36,30 +29,33 @@ func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64
 
 const countSpacesInCollection = `-- name: CountSpacesInCollection :one
 select count(*)
-from spaces s left join grants_given($1, $2) g on g.content_id = s.id
-where s.parent_id = $3::text
-  and access_rank($4, case when s.default_level = 'inherit' then nullif($5::text, '') else s.default_level end,
-      greatest(g.grant_rank, $6::integer)) > 0
+from spaces s
+    cross join lateral (
+        select case when s.default_level = 'inherit' then nullif($1::text, '') else s.default_level end as level
+    ) x
+where s.parent_id = $2::text
+  and (access_rank($3, x.level, $4::integer) > 0
+       or s.id in (select g.space_id from grants_of($5, $6) g where g.space_id is not null))
 `
 
 type CountSpacesInCollectionParams struct {
-	UserID         string
-	OrganizationID string
+	Level          string
 	CollectionID   string
 	Role           *string
-	Level          string
 	GrantRank      int32
+	UserID         string
+	OrganizationID string
 }
 
 // Index: spaces_parent.
 func (q *Queries) CountSpacesInCollection(ctx context.Context, arg CountSpacesInCollectionParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSpacesInCollection,
-		arg.UserID,
-		arg.OrganizationID,
+		arg.Level,
 		arg.CollectionID,
 		arg.Role,
-		arg.Level,
 		arg.GrantRank,
+		arg.UserID,
+		arg.OrganizationID,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -149,26 +145,20 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
-from spaces s
-    left join collections_access($1, $2) a on a.content_id = s.parent_id
-    left join grants_given($1, $2) g on g.content_id = s.id
-    cross join lateral (
-        select case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end as level,
-               greatest(a.grant_rank, g.grant_rank, 0) as grant_rank
-    ) x
-where s.organization_id = $2
-  and s.id > $3::text collate "C"
-  and access_rank($4, x.level, x.grant_rank) > 0
-order by s.id
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from spaces_seen($1, $2, $3) seen
+    join spaces s on s.id = seen.id
+    left join access_to($1, s.id, s.default_level, s.parent_id) a on $2 is distinct from 'admin'
+where seen.id > $4::text collate "C"
+order by seen.id
 limit $5
 `
 
 type ListSpacesParams struct {
 	UserID         string
+	Role           *string
 	OrganizationID string
 	After          string
-	Role           *string
 	PageSize       int32
 }
 
@@ -179,13 +169,13 @@ type ListSpacesRow struct {
 }
 
 // Index: spaces_organization (organization_id, id).
-// Those that the user may see.
+// Those that the user may see. What decides about an admin's access is the role alone.
 func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
 		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
 		arg.After,
-		arg.Role,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -232,25 +222,27 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level,
+       greatest($1::integer, (
+           select max(role_rank(g.role)) from grants_of($2, $3) g where g.space_id = s.id
+       ))::integer as grant_rank
 from spaces s
-    left join grants_given($1, $2) g on g.content_id = s.id
     cross join lateral (
-        select case when s.default_level = 'inherit' then nullif($3::text, '') else s.default_level end as level,
-               greatest(g.grant_rank, $4::integer) as grant_rank
+        select case when s.default_level = 'inherit' then nullif($4::text, '') else s.default_level end as level
     ) x
 where s.parent_id = $5::text
   and (s.position, s.id) > ($6::numeric, $7::text collate "C")
-  and access_rank($8, x.level, x.grant_rank) > 0
+  and (access_rank($8, x.level, $1::integer) > 0
+       or s.id in (select g.space_id from grants_of($2, $3) g where g.space_id is not null))
 order by s.position, s.id
 limit $9
 `
 
 type ListSpacesInCollectionParams struct {
+	GrantRank      int32
 	UserID         string
 	OrganizationID string
 	Level          string
-	GrantRank      int32
 	CollectionID   string
 	AfterPosition  string
 	After          string
@@ -268,10 +260,10 @@ type ListSpacesInCollectionRow struct {
 // Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
 func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCollectionParams) ([]ListSpacesInCollectionRow, error) {
 	rows, err := q.db.Query(ctx, listSpacesInCollection,
+		arg.GrantRank,
 		arg.UserID,
 		arg.OrganizationID,
 		arg.Level,
-		arg.GrantRank,
 		arg.CollectionID,
 		arg.AfterPosition,
 		arg.After,
@@ -443,9 +435,10 @@ func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
 
 const spacesForUser = `-- name: SpacesForUser :many
 select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, m.role, coalesce(a.level, '')::text as level, a.grant_rank
-from spaces_access($1, $2::text[]) a
-    join spaces s on s.id = a.content_id
+from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = $1
+    cross join access_to($1, s.id, s.default_level, s.parent_id) a
+where s.id = any($2::text[])
 `
 
 type SpacesForUserParams struct {
