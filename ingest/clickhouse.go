@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -28,6 +29,9 @@ type ClickHouseConfig struct {
 type ClickHouse struct {
 	cfg    ClickHouseConfig
 	insert string
+
+	mu       sync.Mutex
+	settings clickhouse.Settings // those of insertSettings that the server knows; nil: not asked yet
 }
 
 // NewClickHouse builds a store. It starts nothing.
@@ -46,52 +50,37 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 	}, nil
 }
 
-// insertSettings are said with every insert: the defaults of several changed
-// between releases of the server, and any of them would break what Insert
-// promises.
-var insertSettings = clickhouse.Settings{
-	// Acknowledged means written: not buffered, and on a cluster by the shard.
-	"async_insert":                        0,
-	"distributed_foreground_insert":       1,
-	"insert_distributed_one_random_shard": 0,
-	// Repeats are told by position; the engine's own memory of blocks could
-	// only drop rows that happen to be equal.
-	"insert_deduplicate": 0,
-	// Events may be of any month since 1970, and an import has them all.
-	"max_partitions_per_insert_block": 0,
-}
-
-// blockRows is how many rows go to the server at once: clickhouse-go makes its
-// buffers anew for each insert, and small ones grow less often. The server
-// joins the blocks of an insert before it writes them.
-const blockRows = 8192
-
 // Insert implements [Store].
-func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch) error {
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings))
-	batch, err := c.cfg.Conn.PrepareBatch(ctx, c.insert)
+func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	settings, err := c.settingsFor(ctx, token)
 	if err != nil {
+		return err
+	}
+	batch, err := c.cfg.Conn.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), c.insert)
+	if err != nil {
+		c.heard(err)
 		return fmt.Errorf("cannot begin an insert: %w", err)
 	}
 	// Closing a batch that was sent does nothing.
 	defer func() { _ = batch.Close() }()
-	for from := 0; from < rows.Rows(); from += blockRows {
-		if from > 0 {
-			if err := batch.Flush(); err != nil {
-				return fmt.Errorf("cannot send rows: %w", err)
-			}
-		}
-		for i, values := range rows.Part(from, min(from+blockRows, rows.Rows())) {
-			if err := batch.Column(i).Append(values); err != nil {
-				return errors.Join(fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err), batch.Abort())
-			}
+	// All rows go as one block. A server joins the blocks of an insert before it
+	// writes them, but the engine of 2026 numbers them first, each under the
+	// token: cut otherwise, the same rows would not be known again.
+	for i, values := range rows.Values() {
+		if err := batch.Column(i).Append(values); err != nil {
+			return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
 		}
 	}
 	if err := batch.Send(); err != nil {
+		c.heard(err)
 		return fmt.Errorf("cannot insert %d rows: %w", rows.Rows(), err)
 	}
 	return nil
 }
+
+// Sequential implements [Store]. A replica that did not take the insert may
+// not have its rows yet.
+func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
 // processes is the table of running queries on all nodes.
 func (c *ClickHouse) processes() string {
@@ -151,8 +140,14 @@ func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error
 const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPartition + " = {partition:UInt16} AND " +
 	insights.ColumnOffset + " >= {from:UInt64} AND " + insights.ColumnOffset
 
-func offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
+func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
+	settings := clickhouse.Settings{}
+	if c.Sequential() {
+		// Of no effect on one server; on one that is a cluster in disguise, as
+		// ClickHouse Cloud is, what Sequential says would not be true without it.
+		settings["select_sequential_consistency"] = 1
+	}
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{
 		"partition": fmt.Sprint(partition), "from": fmt.Sprint(from), "to": fmt.Sprint(to),
 	}))
 }
@@ -160,7 +155,7 @@ func offsets(ctx context.Context, partition uint16, from, to uint64) context.Con
 // LastStored implements [Store].
 func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error) {
 	var count uint64
-	err = c.cfg.Conn.QueryRow(offsets(ctx, partition, from, to),
+	err = c.cfg.Conn.QueryRow(c.offsets(ctx, partition, from, to),
 		"SELECT max("+insights.ColumnOffset+"), count()"+whereOffsets+" < {to:UInt64}").Scan(&offset, &count)
 	if err != nil {
 		return 0, false, fmt.Errorf("cannot ask what is stored of partition %d: %w", partition, err)
@@ -170,7 +165,7 @@ func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to 
 
 // Stored implements [Store].
 func (c *ClickHouse) Stored(ctx context.Context, partition uint16, from, to uint64) (list []StoredRow, err error) {
-	rows, err := c.cfg.Conn.Query(offsets(ctx, partition, from, to),
+	rows, err := c.cfg.Conn.Query(c.offsets(ctx, partition, from, to),
 		"SELECT "+insights.ColumnOffset+", "+insights.ColumnIndex+", site, visitor, session, toUnixTimestamp64Milli(time)"+whereOffsets+" <= {to:UInt64}")
 	if err == nil {
 		defer func() { _ = rows.Close() }()

@@ -62,19 +62,17 @@ type SinkConfig struct {
 	Store   Store    // a *ClickHouse in production; required
 	Logger  *slog.Logger
 
-	BatchRows  int           // rows after which a batch is inserted; 32,768
-	BatchBytes int           // message bytes after which it is; 16 MiB
-	BatchAge   time.Duration // age of its first message after which it is; 500 ms
+	BatchRows  int           // rows of a partition after which they are inserted; 32,768
+	BatchBytes int           // message bytes after which they are, also of all partitions; 16 MiB
+	BatchAge   time.Duration // age of their first message after which they are; 500 ms
 
-	FetchBytes int           // bytes asked of the broker at once, for each partition; 4 MiB
+	FetchBytes int           // bytes asked of the broker at once, for each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
-	// Lookback is how many messages before the committed offset are read again
-	// on taking over a partition, and Window how many message ids are
-	// remembered for each partition, to drop repeats of a retried produce.
-	// 4,096 (above what one produce holds) and 16,384.
-	Lookback int
-	Window   int
+	// Window is how many messages of a partition lie at most between a message
+	// and its repeat by a produce that was tried again; as many are read again
+	// on taking over a partition. 16,384. All sinks of a group must agree.
+	Window int
 
 	InsertTimeout time.Duration // one attempt; 60 s
 	RetryWait     time.Duration // between attempts, doubled up to 5 s; 100 ms
@@ -154,9 +152,8 @@ func (c *SinkConfig) complete() error {
 	setDefault(&c.BatchRows, DefaultBatchRows)
 	setDefault(&c.BatchBytes, 16<<20)
 	setDefault(&c.BatchAge, 500*time.Millisecond)
-	setDefault(&c.FetchBytes, 4<<20)
+	setDefault(&c.FetchBytes, 1<<20)
 	setDefault(&c.FetchWait, 250*time.Millisecond)
-	setDefault(&c.Lookback, 4096)
 	setDefault(&c.Window, 16_384)
 	setDefault(&c.InsertTimeout, time.Minute)
 	setDefault(&c.RetryWait, 100*time.Millisecond)
@@ -169,7 +166,7 @@ func (c *SinkConfig) complete() error {
 		return errors.New("cannot build the sink without the address of a Kafka broker")
 	case c.Store == nil:
 		return errors.New("cannot build the sink without a store")
-	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1 || c.Lookback < 0:
+	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1:
 		return errors.New("cannot build the sink with a limit below one")
 	case c.BatchAge <= 0 || c.FetchWait <= 0 || c.InsertTimeout <= 0 || c.RetryWait < 0:
 		return errors.New("cannot build the sink with a time below zero")

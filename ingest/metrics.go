@@ -24,7 +24,9 @@ type Metrics struct {
 	logLag       *prometheus.GaugeVec
 	batchRows    prometheus.Histogram
 	insertTime   prometheus.Histogram
-	insertErrors prometheus.Counter
+	storeErrors  *prometheus.CounterVec
+	deadLettered *prometheus.CounterVec
+	stalled      *stalled
 	freshness    prometheus.Histogram
 	stored       prometheus.Counter
 	skipped      *prometheus.CounterVec
@@ -79,15 +81,18 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		logLag:       gauges("octavo_sink_log_lag_messages", "Messages in the log that are not stored yet, by partition, on the sink that has it.", "partition"),
 		batchRows:    histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
 		insertTime:   histogram("octavo_sink_insert_seconds", "Time of one insert that succeeded.", seconds),
-		insertErrors: counter("octavo_sink_insert_errors_total", "Inserts that failed; each is tried again until it succeeds."),
+		storeErrors:  counters("octavo_sink_store_errors_total", "Inserts that failed for the state that the store is in, by reason; each is tried again until it succeeds.", "reason"),
+		deadLettered: counters("octavo_sink_events_dead_lettered_total", "Events that cannot be stored and were written to the dead-letter topic, by reason; a message that cannot be read counts as one.", "reason"),
 		freshness:    histogram("octavo_sink_freshness_seconds", "Age of a batch's oldest message when its insert was acknowledged: from then on queries see it.", prometheus.ExponentialBuckets(0.05, 2, 15)),
 		stored:       counter("octavo_sink_events_stored_total", "Events stored: their insert was acknowledged."),
 		skipped:      counters("octavo_sink_events_skipped_total", "Events that the sink did not store again, by why: position (stored before a restart), repeat (a message that the log holds twice).", "why"),
-		unreadable:   counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are not stored; they stay in the log, at the position that an error line names, until it expires."),
+		unreadable:   counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are written to the dead-letter topic."),
 		lost:         counter("octavo_sink_expired_messages_total", "Messages that left the log before they were stored: the sink was away longer than the log keeps them."),
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
-		commitErrors: counter("octavo_sink_commit_errors_total", "Offsets that could not be committed: the next owner of the partition asks the store instead."),
+		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
 	}
+	m.stalled = newStalled()
+	r.MustRegister(m.stalled)
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
 	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))

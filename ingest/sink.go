@@ -14,29 +14,18 @@ import (
 // Sink brings the log to the store. Several sinks share a topic's partitions
 // through one consumer group.
 //
-// It promises that each event is stored once, through a crash of any process,
-// by three things:
-//   - an offset is committed after the insert of everything before it;
-//   - who takes a partition over waits for running inserts to end, asks the
-//     store which rows it has past the committed offset, and leaves those out;
-//     so does a sink whose insert failed, before it tries again;
-//   - a message that the log holds twice (a produce that was tried again) is
-//     known by its id and taken once. The sink remembers the last Window ids
-//     of each partition, and reads Lookback messages again when it takes one
-//     over. A repeat further away is not noticed: a producer has one produce
-//     in flight for each partition, so its repeats are next to each other but
-//     for what other producers wrote meanwhile.
+// It promises that each event is stored once, through a crash of any process
+// and beside sinks that were paused and wake. DELIVERY.md says how, and in
+// which cases it cannot.
 //
-// It does not yet promise it against a sink that was paused for longer than
-// its session and then goes on with an insert.
-//
-// A message that cannot be read is counted, reported with its position, and
-// passed by: it blocks nothing else and stays in the log until it expires.
+// What the store refuses for what is in it, and messages that cannot be read,
+// become dead letters; the rest goes on.
 type Sink struct {
 	cfg       SinkConfig
 	metrics   *Metrics
 	transport *kafka.Transport
 	client    *kafka.Client
+	dead      *deadTopic
 
 	mu     sync.Mutex
 	stop   context.CancelFunc // take no more
@@ -51,6 +40,7 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	}
 	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink")}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
+	s.dead = newDeadTopic(cfg.Brokers, cfg.Topic, "octavo-sink")
 	group := s.groupConfig()
 	if err := group.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot build the sink: %w", err)
@@ -96,6 +86,7 @@ func (s *Sink) Stop(ctx context.Context) error {
 	}
 	s.giveUp()
 	s.transport.CloseIdleConnections()
+	s.dead.close()
 	return err
 }
 
@@ -140,7 +131,7 @@ func (s *Sink) run(taking, working context.Context) {
 		s.cfg.Logger.Info("The sink has partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
 		// The group waits for this function before it joins again.
 		generation.Start(func(ctx context.Context) {
-			g := newGeneration(s, generation, assigned)
+			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
 			g.run(ctx, working)
 		})
 	}

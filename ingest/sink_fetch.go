@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/segmentio/kafka-go"
 )
 
@@ -17,6 +19,8 @@ type chunk struct {
 	messages  []fetched
 	data      []byte
 	highWater int64 // the offset that the partition's next message will have
+
+	rows, bytes int // of messages, once they are queued
 }
 
 type fetched struct {
@@ -35,60 +39,76 @@ func (c *chunk) free() {
 }
 
 // partition is one that the sink has, for as long as it has it. Its fetcher
-// uses the first part, its generation's collector the second.
+// uses the first part before it hands out a chunk, the collector the second,
+// the writer the third.
 type partition struct {
 	id    int
-	start int64 // the first offset that is not stored for certain
-	from  int64 // the first offset that is read
+	had   progress // as the group told
+	start int64    // the first offset that is not stored for certain
+	from  int64    // the first offset that is read
+	// intent is the end of the cut that the former owner began at start, 0 if
+	// none: the next cut must be the same.
+	intent int64
+
+	repeats     repeats
+	queue       []*chunk // not in a cut yet
+	rows, bytes int      // of queue
+	began       time.Time
+	next        int64 // where the next cut begins
 
 	prepared bool  // recover is known
 	recover  int64 // up to this offset rows may be stored already
-	repeats  repeats
-}
-
-// bounds are the first offset that the log has of a partition, and the one
-// that its next message will have.
-func (s *Sink) bounds(ctx context.Context, partition int) (first, next int64, err error) {
-	res, err := s.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
-		Addr:           nil,
-		Topics:         map[string][]kafka.OffsetRequest{s.cfg.Topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
-		IsolationLevel: kafka.ReadUncommitted,
-	})
-	if err == nil {
-		err = kafka.UnknownTopicOrPartition
-		for _, o := range res.Topics[s.cfg.Topic] {
-			if o.Partition == partition {
-				first, next, err = o.FirstOffset, o.LastOffset, o.Error
-			}
-		}
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("cannot ask for the offsets of partition %d: %w", partition, err)
-	}
-	return first, next, nil
+	done     progress
 }
 
 // locate finds where to start: at the committed offset, less what is read
 // again to know the ids of the messages just before it.
-func (s *Sink) locate(ctx context.Context, p *partition, committed int64) error {
-	first, next, err := s.bounds(ctx, p.id)
+func (s *Sink) locate(ctx context.Context, p *partition) error {
+	first, next, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
 	if err != nil {
 		return err
 	}
-	p.start = committed
+	had := p.had
+	p.start, p.intent = had.offset, had.intent
+	anew := had.offset > next
+	if !anew && had.hasTail && had.offset > first {
+		if anew, err = s.otherLog(ctx, p); err != nil {
+			return err
+		}
+	}
 	switch {
-	case committed < 0:
+	case had.offset < 0:
 		p.start = first
-	case committed < first:
-		s.expired(p.id, committed, first)
+	case anew:
+		s.cfg.Logger.Error("The log is not the one whose events were stored: was the topic made anew? The sink reads it from its beginning.",
+			"partition", p.id, "committed", had.offset, "end", next)
 		p.start = first
-	case committed > next:
-		s.cfg.Logger.Error("The log is shorter than what was stored of it: was the topic made anew? The sink reads it from its beginning.",
-			"partition", p.id, "committed", committed, "end", next)
+	case had.offset < first:
+		s.expired(p.id, had.offset, first)
 		p.start = first
 	}
-	p.from = max(first, p.start-int64(s.cfg.Lookback))
+	if p.start != had.offset || p.intent > next {
+		p.intent = 0 // its messages are gone
+	}
+	p.from = max(first, p.start-int64(s.cfg.Window))
+	p.next = p.start
 	return nil
+}
+
+// otherLog tells whether the message before the committed offset is another
+// than the one that was stored.
+func (s *Sink) otherLog(ctx context.Context, p *partition) (bool, error) {
+	c, err := s.fetch(ctx, p, p.had.offset-1, 1)
+	if err != nil {
+		return false, err
+	}
+	defer c.free()
+	for _, m := range c.messages {
+		if m.offset == p.had.offset-1 {
+			return xxhash.Sum64(m.data) != p.had.tail, nil
+		}
+	}
+	return false, nil
 }
 
 func (s *Sink) expired(partition int, want, first int64) {
@@ -99,10 +119,10 @@ func (s *Sink) expired(partition int, want, first int64) {
 
 // fetchAll reads a partition from its start and hands out chunks in order,
 // until ctx is done.
-func (s *Sink) fetchAll(ctx context.Context, p *partition, committed int64, out chan<- *chunk) {
+func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	retry := backoff{wait: s.cfg.RetryWait, most: maxBackoff}
 	for {
-		err := s.locate(ctx, p, committed)
+		err := s.locate(ctx, p)
 		if err == nil {
 			break
 		}
@@ -114,16 +134,21 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, committed int64, out 
 	}
 	next := p.from
 	for ctx.Err() == nil {
-		c, err := s.fetch(ctx, p, next)
+		c, err := s.fetch(ctx, p, next, s.cfg.FetchBytes)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, kafka.OffsetOutOfRange):
 			// What expires while it is read is lost; what comes after is not.
-			if first, _, err := s.bounds(ctx, p.id); err == nil && next < first {
+			first, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
+			if err == nil && next < first {
 				s.expired(p.id, next, first)
 				next = first
 				continue
+			}
+			if err == nil && next > end {
+				s.cfg.Logger.Error("The log is shorter than what was read of it: was the topic made anew?", "partition", p.id, "read", next, "end", end)
+				return // the next generation locates it again
 			}
 			s.fetchFailed(p.id, err)
 			retry.sleep(ctx)
@@ -139,6 +164,10 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, committed int64, out 
 			c.free()
 			continue
 		}
+		// A cut that was begun is made again alone: its chunks hold no more.
+		if next < p.intent {
+			c.upTo(p.intent)
+		}
 		next = c.messages[len(c.messages)-1].offset + 1
 		select {
 		case out <- c:
@@ -153,15 +182,22 @@ func (s *Sink) fetchFailed(partition int, err error) {
 	s.cfg.Logger.Warn("The log cannot be read, the sink tries again.", "partition", partition, "error", err)
 }
 
+// upTo leaves out messages from an offset on, but for the first message.
+func (c *chunk) upTo(to int64) {
+	for len(c.messages) > 1 && c.messages[len(c.messages)-1].offset >= to {
+		c.messages = c.messages[:len(c.messages)-1]
+	}
+}
+
 // fetch reads what there is from an offset on, waiting up to FetchWait.
-func (s *Sink) fetch(ctx context.Context, p *partition, from int64) (*chunk, error) {
+func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*chunk, error) {
 	res, err := s.client.Fetch(ctx, &kafka.FetchRequest{
 		Addr:           nil,
 		Topic:          s.cfg.Topic,
 		Partition:      p.id,
 		Offset:         from,
 		MinBytes:       1,
-		MaxBytes:       int64(s.cfg.FetchBytes),
+		MaxBytes:       int64(most),
 		MaxWait:        s.cfg.FetchWait,
 		IsolationLevel: kafka.ReadUncommitted,
 	})
@@ -197,13 +233,15 @@ func (c *chunk) take(record *kafka.Record, from int64) error {
 	if record.Key != nil {
 		defer func() { _ = record.Key.Close() }()
 	}
-	if record.Value == nil {
-		c.messages = append(c.messages, fetched{offset: record.Offset})
-		return nil
+	if record.Value != nil {
+		defer func() { _ = record.Value.Close() }()
 	}
-	defer func() { _ = record.Value.Close() }()
 	// A broker gives whole batches, which may begin before what was asked for.
 	if record.Offset < from {
+		return nil
+	}
+	if record.Value == nil {
+		c.messages = append(c.messages, fetched{offset: record.Offset})
 		return nil
 	}
 	size := record.Value.Len()

@@ -7,31 +7,45 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// repeats remembers the ids of the last messages of a partition.
+// repeats tells messages that a partition of the log holds twice: a message is
+// a repeat if one of the size offsets before its own has its id. That depends
+// on the log alone, so that every sink that reads a message again, after
+// reading that many before it, says the same of it.
 type repeats struct {
-	seen map[insights.MessageID]struct{}
-	ring []insights.MessageID
+	size int64
+	last map[insights.MessageID]int64 // the last offset of each id
+	ring []seenMessage                // oldest first, from next on
 	next int
 }
 
-func newRepeats(size int) repeats {
-	return repeats{seen: make(map[insights.MessageID]struct{}), ring: make([]insights.MessageID, 0, size)}
+type seenMessage struct {
+	id     insights.MessageID
+	offset int64
 }
 
-// first remembers an id and reports whether it is new.
-func (r *repeats) first(id insights.MessageID) bool {
-	if _, ok := r.seen[id]; ok {
-		return false
+func newRepeats(size int) repeats {
+	return repeats{size: int64(size), last: make(map[insights.MessageID]int64)}
+}
+
+// first remembers a message and reports whether it is no repeat. Offsets
+// ascend.
+func (r *repeats) first(id insights.MessageID, offset int64) bool {
+	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
+		old := r.ring[r.next]
+		if r.last[old.id] == old.offset {
+			delete(r.last, old.id)
+		}
+		r.next++
 	}
-	if len(r.ring) < cap(r.ring) {
-		r.ring = append(r.ring, id)
-	} else {
-		delete(r.seen, r.ring[r.next])
-		r.ring[r.next] = id
-		r.next = (r.next + 1) % len(r.ring)
+	// What is forgotten is at most as much as what is kept.
+	if r.next > len(r.ring)-r.next {
+		r.ring = append(r.ring[:0], r.ring[r.next:]...)
+		r.next = 0
 	}
-	r.seen[id] = struct{}{}
-	return true
+	_, repeat := r.last[id]
+	r.last[id] = offset
+	r.ring = append(r.ring, seenMessage{id, offset})
+	return !repeat
 }
 
 const maxBackoff = 5 * time.Second

@@ -52,14 +52,14 @@ type faultyStore struct {
 	inserts       atomic.Int32
 }
 
-func (f *faultyStore) Insert(ctx context.Context, rows *insights.Batch) error {
+func (f *faultyStore) Insert(ctx context.Context, rows *insights.Batch, token string) error {
 	f.inserts.Add(1)
 	if f.before != nil {
 		if err := f.before(rows.Rows()); err != nil {
 			return err
 		}
 	}
-	if err := f.Store.Insert(ctx, rows); err != nil {
+	if err := f.Store.Insert(ctx, rows, token); err != nil {
 		return err
 	}
 	if f.after != nil {
@@ -328,7 +328,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	r.awaitStored(400)
-	waitFor(t, "insert errors counted", func() bool { return testutil.ToFloat64(s.metrics.insertErrors) == 2 })
+	waitFor(t, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 }
 
 // TestSinkWithoutStore: while the store is away nothing is lost or committed,
@@ -354,8 +354,8 @@ func TestSinkWithoutStore(t *testing.T) {
 	// And once more, now while it has the partition.
 	away.Store(true)
 	r.accept(numbered(100, 50))
-	failed := testutil.ToFloat64(s.metrics.insertErrors)
-	waitFor(t, "a failed insert", func() bool { return testutil.ToFloat64(s.metrics.insertErrors) > failed })
+	failed := storeErrors(s)
+	waitFor(t, "a failed insert", func() bool { return storeErrors(s) > failed })
 	r.accept(numbered(150, 50))
 	away.Store(false)
 	r.awaitStored(200)
@@ -422,8 +422,8 @@ func TestSinkDropsRepeats(t *testing.T) {
 	}
 }
 
-// TestSinkPassesUnreadable: a message that is none is counted and blocks
-// nothing.
+// TestSinkPassesUnreadable: a message that is none is counted and put aside,
+// and blocks nothing.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -436,6 +436,7 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	r.accept(numbered(3, 3))
 	s := r.sink(nil, nil)
 	r.awaitStored(6)
+	r.awaitCommitted(1)
 	if n := testutil.ToFloat64(s.metrics.unreadable); n != 3 {
 		t.Errorf("%v unreadable messages counted, want 3", n)
 	}
@@ -479,4 +480,23 @@ func TestSinkFlushesOnStop(t *testing.T) {
 	if n := testutil.ToFloat64(second.metrics.skipped.WithLabelValues("position")); n != 0 {
 		t.Errorf("%v events were stored but not committed", n)
 	}
+}
+
+// storeErrors is how many inserts failed for the store's state.
+func storeErrors(s *Sink) (n float64) {
+	for _, reason := range storeReasons() {
+		n += testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(reason))
+	}
+	return n
+}
+
+func storeReasons() (list []string) {
+	seen := map[string]bool{}
+	for _, f := range append([]storeFault{otherFault, timeoutFault, unreachableFault}, storeFaults...) {
+		if !f.rows && !seen[f.reason] {
+			seen[f.reason] = true
+			list = append(list, f.reason)
+		}
+	}
+	return list
 }

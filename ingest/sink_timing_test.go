@@ -63,7 +63,7 @@ func BenchmarkInsert(b *testing.B) {
 	fill(b, batch, typicalMessages(b, 1000, 100))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := store.Insert(b.Context(), batch); err != nil {
+		if err := store.Insert(b.Context(), batch, fmt.Sprint(b.N, time.Now().UnixNano())); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -152,7 +152,7 @@ func BenchmarkFetch(b *testing.B) {
 		}
 		for b.Loop() {
 			for next := int64(0); next < n; {
-				c, err := s.fetch(b.Context(), &partition{}, next)
+				c, err := s.fetch(b.Context(), &partition{}, next, s.cfg.FetchBytes)
 				if err != nil {
 					b.Fatal(err)
 				}

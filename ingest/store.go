@@ -9,9 +9,12 @@ import (
 // Store is where the sink puts rows. ClickHouse is the one there is; tests
 // put faults before it.
 type Store interface {
-	// Insert stores all rows of a batch. After an error any part of them may
-	// be stored, then or later. It does not keep the batch.
-	Insert(ctx context.Context, rows *insights.Batch) error
+	// Insert stores all rows of a batch, those of a month at once or not at
+	// all, but for months of which rows came under the same token before: it
+	// drops those. After an error any part of the rows may be stored, then or
+	// later; refusedRows tells errors that come of what is in the rows from
+	// those that come of the store's state. It does not keep the batch.
+	Insert(ctx context.Context, rows *insights.Batch, token string) error
 	// Settle returns when no insert that was running when it was called is
 	// running any more: what is not stored then, will not be.
 	Settle(ctx context.Context) error
@@ -20,6 +23,9 @@ type Store interface {
 	LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error)
 	// Stored are the rows of a partition with from ≤ offset ≤ to.
 	Stored(ctx context.Context, partition uint16, from, to uint64) ([]StoredRow, error)
+	// Sequential tells whether Stored knows of all inserts that were
+	// acknowledged before it was called: a replica may not yet.
+	Sequential() bool
 }
 
 // StoredRow is where a stored row came from and enough of its content to tell

@@ -72,7 +72,9 @@ func kindOf(c prometheus.Collector) string {
 	switch c.(type) {
 	case *prometheus.CounterVec:
 		return "counter"
-	case *prometheus.GaugeVec:
+	case interface {
+		WithLabelValues(values ...string) prometheus.Gauge
+	}: // also what extends a *prometheus.GaugeVec
 		return "gauge"
 	case *prometheus.HistogramVec, prometheus.Histogram:
 		return "histogram"

@@ -13,11 +13,12 @@ import (
 type commands struct {
 	Config kong.ConfigFlag `env:"OCTAVO_CONFIG" help:"JSON file with settings."`
 
-	Serve   ServeCmd   `cmd:"" help:"Run the server."`
-	Seed    SeedCmd    `cmd:"" help:"Write a believable example site's events through the public API."`
-	Token   TokenCmd   `cmd:"" help:"Make, list and end tokens."`
-	Migrate MigrateCmd `cmd:"" help:"Bring the databases to this version's schema."`
-	Engine  EngineCmd  `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
+	Serve      ServeCmd      `cmd:"" help:"Run the server."`
+	Seed       SeedCmd       `cmd:"" help:"Write a believable example site's events through the public API."`
+	Token      TokenCmd      `cmd:"" help:"Make, list and end tokens."`
+	Migrate    MigrateCmd    `cmd:"" help:"Bring the databases to this version's schema."`
+	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Look at events that could not be stored, and replay them."`
+	Engine     EngineCmd     `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
 }
 
 func main() {

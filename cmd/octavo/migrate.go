@@ -59,9 +59,13 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 	if err != nil {
 		return done, err
 	}
-	statements := insights.UpgradeStatements(topology, have)
-	if len(have) == 0 {
-		statements = insights.CreateStatements(topology)
+	statements := insights.CreateStatements(topology)
+	if len(have) > 0 {
+		engine, err := eventsEngine(ctx, events, topology)
+		if err != nil {
+			return done, err
+		}
+		statements = append(insights.UpgradeStatements(topology, have), insights.SettingStatements(topology, engine)...)
 	}
 	for _, statement := range statements {
 		if err := events.Exec(ctx, statement); err != nil {
@@ -94,6 +98,17 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 		return nil, fmt.Errorf("cannot read the events table's columns: %w", err)
 	}
 	return have, nil
+}
+
+// eventsEngine reads the engine, with its settings, of the table that holds
+// the rows.
+func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, err error) {
+	err = events.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
+		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the events table's settings: %w", err)
+	}
+	return engine, nil
 }
 
 func firstError(errs ...error) error {

@@ -56,7 +56,7 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 		b.clickHouseURL = engines.ClickHouseURL
 	}
 	b.notes = notesFile(s)
-	if err := writeNotes(b.notes, notes{Postgres: b.postgresURL, ClickHouse: b.clickHouseURL}); err != nil {
+	if err := writeNotes(b.notes, notes{Postgres: b.postgresURL, ClickHouse: b.clickHouseURL, Kafka: b.kafkaBrokers}); err != nil {
 		return nil, errors.Join(err, b.stop(context.WithoutCancel(ctx)))
 	}
 	return b, nil
@@ -84,8 +84,9 @@ func (b *backends) failed() <-chan error {
 // commands that a person runs beside it. The file is readable by its owner
 // only: the addresses hold a password.
 type notes struct {
-	Postgres   string `json:"postgres"`
-	ClickHouse string `json:"clickhouse"`
+	Postgres   string   `json:"postgres"`
+	ClickHouse string   `json:"clickhouse"`
+	Kafka      []string `json:"kafka"`
 }
 
 func notesFile(s *Settings) string { return filepath.Join(s.DataDir, "engines.json") }
@@ -106,12 +107,15 @@ func writeNotes(path string, n notes) error {
 func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
 	var running notes
 	if text, err := os.ReadFile(notesFile(s)); err == nil && json.Unmarshal(text, &running) == nil && running.answers(ctx) {
-		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse}
+		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka}
 		if s.PostgresURL != "" {
 			b.postgresURL = s.PostgresURL
 		}
 		if s.ClickHouseURL != "" {
 			b.clickHouseURL = s.ClickHouseURL
+		}
+		if len(s.KafkaBrokers) > 0 {
+			b.kafkaBrokers = s.KafkaBrokers
 		}
 		return b, nil
 	}

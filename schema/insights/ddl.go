@@ -53,10 +53,40 @@ func StoredColumns() []StoredColumn {
 	return list
 }
 
+// tableSetting is a setting of the table that holds rows.
+type tableSetting struct{ name, value string }
+
 // tableSettings are set on the table, not left to the server's version: some
-// of these defaults changed between releases (field notes, §0.3). Repeats are
-// told by position (see ingest), so the engine's own window stays off.
-const tableSettings = "index_granularity = 8192, non_replicated_deduplication_window = 0"
+// of these defaults changed between releases (field notes, §0.3). The windows
+// are how far back the server knows the token of an insert, by which it drops
+// a repeated one (ingest/DELIVERY.md); unless told, a server keeps none on one
+// node, and those of an hour on a cluster.
+var tableSettings = []tableSetting{
+	{"index_granularity", "8192"},
+	{"non_replicated_deduplication_window", "100000"},
+}
+
+// clusterSettings are beside them on a cluster, where Keeper holds the tokens:
+// fewer, and for as long as the log keeps its messages.
+var clusterSettings = []tableSetting{
+	{"replicated_deduplication_window", "10000"},
+	{"replicated_deduplication_window_seconds", "604800"},
+}
+
+func (t Topology) settings() []tableSetting {
+	if t.Cluster == "" {
+		return tableSettings
+	}
+	return append(tableSettings[:len(tableSettings):len(tableSettings)], clusterSettings...)
+}
+
+func settingsText(list []tableSetting) string {
+	text := make([]string, len(list))
+	for i, s := range list {
+		text[i] = s.name + " = " + s.value
+	}
+	return strings.Join(text, ", ")
+}
 
 // sortKey puts one visit's rows side by side, where they compress best, inside
 // the hour, which is what queries cut by.
@@ -75,24 +105,23 @@ func CreateStatements(t Topology) []string {
 	}
 	columns = append(columns, "    "+positionIndex)
 	body := "(\n" + strings.Join(columns, ",\n") + "\n)"
-	layout := "PARTITION BY toYYYYMM(time)\nPRIMARY KEY (site, toStartOfHour(time))\nORDER BY " + sortKey + "\nSETTINGS " + tableSettings
+	layout := "PARTITION BY toYYYYMM(time)\nPRIMARY KEY (site, toStartOfHour(time))\nORDER BY " + sortKey + "\nSETTINGS " + settingsText(t.settings())
 	if t.Cluster == "" {
 		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + body + "\nENGINE = MergeTree\n" + layout}
 	}
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
 	return []string{
-		"CREATE TABLE IF NOT EXISTS " + t.localTable() + on + " " + body +
-			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.localTable() + "', '{replica}')\n" + layout +
-			", replicated_deduplication_window = 0, replicated_deduplication_window_seconds = 0",
-		// Rows of one log partition stay on one shard, so that the sink finds
-		// what it stored of a partition in one place.
-		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.localTable() +
-			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.localTable() + ", " + ColumnPartition + ")",
+		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
+			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout,
+		// Rows of one log partition stay on one shard: an insert is of one
+		// partition, and only the shard that knows its token can drop it.
+		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
+			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")",
 	}
 }
 
-// localTable is the table that holds rows on each node.
-func (t Topology) localTable() string {
+// LocalTable is the table that holds rows on each node.
+func (t Topology) LocalTable() string {
 	if t.Cluster == "" {
 		return Table
 	}
@@ -128,7 +157,34 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
 	// A distributed table has no codecs of its own.
 	plain := codecs.Replace(alter)
-	return []string{"ALTER TABLE " + t.localTable() + on + alter, "ALTER TABLE " + Table + on + plain}
+	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
+}
+
+// SettingStatements bring an older table's settings to today's: engine is the
+// engine_full of LocalTable in system.tables. They are said on every replica:
+// a server does not replicate them.
+func SettingStatements(t Topology, engine string) []string {
+	_, have, _ := strings.Cut(engine, " SETTINGS ")
+	is := map[string]string{}
+	for _, s := range strings.Split(have, ",") {
+		name, value, _ := strings.Cut(s, "=")
+		is[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), "'")
+	}
+	var change []tableSetting
+	for _, s := range t.settings() {
+		// The granularity of a table is for good.
+		if is[s.name] != s.value && s.name != "index_granularity" {
+			change = append(change, s)
+		}
+	}
+	if len(change) == 0 {
+		return nil
+	}
+	on := ""
+	if t.Cluster != "" {
+		on = " ON CLUSTER " + sqltree.Ident(t.Cluster)
+	}
+	return []string{"ALTER TABLE " + t.LocalTable() + on + " MODIFY SETTING " + settingsText(change)}
 }
 
 var codecs = strings.NewReplacer(" CODEC("+textCodec+")", "", " CODEC("+hashCodec+")", "", " CODEC(Delta, "+hashCodec+")", "")

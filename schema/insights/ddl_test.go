@@ -40,6 +40,27 @@ func TestUpgradeStatements(t *testing.T) {
 	}
 }
 
+func TestSettingStatements(t *testing.T) {
+	t.Parallel()
+	const before = "MergeTree PARTITION BY toYYYYMM(time) ORDER BY (site, time) SETTINGS index_granularity = 8192"
+	for name, c := range map[string]struct {
+		topology     Topology
+		engine, want string
+	}{
+		"none":    {Topology{}, "MergeTree ORDER BY time", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
+		"off":     {Topology{}, before + ", non_replicated_deduplication_window = 0", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
+		"today's": {Topology{}, before + ", non_replicated_deduplication_window = 100000", ""},
+		"cluster, one": {Topology{Cluster: "octavo"}, before + ", non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 3600",
+			"ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING replicated_deduplication_window_seconds = 604800"},
+		"cluster, all": {Topology{Cluster: "octavo"}, before,
+			"ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800"},
+	} {
+		if got := strings.Join(SettingStatements(c.topology, c.engine), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestStoredColumns(t *testing.T) {
 	t.Parallel()
 	var names []string

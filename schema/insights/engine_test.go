@@ -69,6 +69,45 @@ func TestCreateIsRepeatable(t *testing.T) {
 	if steps := insights.UpgradeStatements(insights.Topology{}, types); len(steps) != 0 {
 		t.Errorf("a new table needs %q", steps)
 	}
+	if steps := insights.SettingStatements(insights.Topology{}, engine(t, conn)); len(steps) != 0 {
+		t.Errorf("a new table needs %q", steps)
+	}
+}
+
+func engine(t *testing.T, conn driver.Conn) (full string) {
+	t.Helper()
+	if err := conn.QueryRow(context.Background(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&full); err != nil {
+		t.Fatal(err)
+	}
+	return full
+}
+
+// TestUpgradeSettings: a table that was made without a window drops repeated
+// inserts after the upgrade, and the upgrade has nothing to do twice.
+func TestUpgradeSettings(t *testing.T) {
+	t.Parallel()
+	conn := open(t)
+	create := insights.CreateStatements(insights.Topology{})[0]
+	run(t, conn, strings.Replace(create, "non_replicated_deduplication_window = 100000", "non_replicated_deduplication_window = 0", 1))
+	insert := "INSERT INTO events (site, time) SETTINGS insert_deduplication_token = 'token', async_insert = 0 VALUES ('s', '2026-01-01 00:00:00')"
+	count := func() (n uint64) {
+		t.Helper()
+		run(t, conn, insert)
+		if err := conn.QueryRow(context.Background(), "SELECT count() FROM events").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if first, second := count(), count(); first != 1 || second != 2 {
+		t.Fatalf("%d and %d rows without a window", first, second)
+	}
+	run(t, conn, insights.SettingStatements(insights.Topology{}, engine(t, conn))...)
+	if first, second := count(), count(); first != 3 || second != 3 {
+		t.Errorf("%d and %d rows with a window", first, second)
+	}
+	if again := insights.SettingStatements(insights.Topology{}, engine(t, conn)); len(again) != 0 {
+		t.Errorf("the second run needs %q", again)
+	}
 }
 
 // TestUpgrade brings older tables, which have fewer columns and words, to the

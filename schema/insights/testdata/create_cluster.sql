@@ -60,7 +60,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/events_local
 PARTITION BY toYYYYMM(time)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
-SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 0, replicated_deduplication_window = 0, replicated_deduplication_window_seconds = 0;
+SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER octavo AS events_local
 ENGINE = Distributed(octavo, currentDatabase(), events_local, log_partition);

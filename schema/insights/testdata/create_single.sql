@@ -60,4 +60,4 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(time)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
-SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 0;
+SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000;

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/ingest"
+)
+
+// DeadLetterCmd groups the commands for events that could not be stored.
+type DeadLetterCmd struct {
+	List   DeadLetterListCmd   `cmd:"" help:"List the events that could not be stored, and why."`
+	Show   DeadLetterShowCmd   `cmd:"" help:"Print one of them as JSON, with its message."`
+	Replay DeadLetterReplayCmd `cmd:"" help:"Append them to the event log again, once what was wrong is mended."`
+}
+
+// DeadLetterListCmd is `octavo deadletter list`.
+type DeadLetterListCmd struct {
+	Settings `embed:""`
+	All      bool   `help:"Also those that were replayed."`
+	Site     string `help:"Only this site's."`
+	Limit    int    `help:"How many at most, 0: all." default:"100"`
+	JSON     bool   `help:"Print a JSON object for each, without its message."`
+}
+
+// errEnough ends a listing.
+var errEnough = errors.New("enough")
+
+// Run lists the letters.
+func (c *DeadLetterListCmd) Run() error {
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+		return c.list(ctx, letters, os.Stdout)
+	})
+}
+
+func (c *DeadLetterListCmd) list(ctx context.Context, letters *ingest.DeadLetters, out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	if !c.JSON {
+		// What cannot be written is told by Flush.
+		_, _ = fmt.Fprintln(w, "KEY\tSITE\tRECEIVED\tREASON\tSTATE\tERROR")
+	}
+	n := 0
+	err := letters.Each(ctx, c.All, func(d *ingest.DeadLetter, replayed bool) error {
+		if c.Site != "" && d.Site != c.Site {
+			return nil
+		}
+		if c.Limit > 0 && n == c.Limit {
+			return errEnough
+		}
+		n++
+		if c.JSON {
+			d.Message = nil
+			return json.NewEncoder(out).Encode(deadLetterLine{d.Key(), replayed, d})
+		}
+		state := "waits"
+		if replayed {
+			state = "replayed"
+		}
+		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.80q\n", d.Key(), d.Site, d.Received.Format(time.DateTime), d.Reason, state, d.Error)
+		return err
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+		fmt.Fprintf(os.Stderr, "There are more than %d: see --limit.\n", c.Limit)
+	}
+	return firstError(err, w.Flush())
+}
+
+type deadLetterLine struct {
+	Key      string `json:"key"`
+	Replayed bool   `json:"replayed"`
+	*ingest.DeadLetter
+}
+
+// DeadLetterShowCmd is `octavo deadletter show`.
+type DeadLetterShowCmd struct {
+	Settings `embed:""`
+	Key      string `arg:"" help:"Which one, as list shows it."`
+}
+
+// Run shows a letter.
+func (c *DeadLetterShowCmd) Run() error {
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+		d, replayed, err := letters.Find(ctx, c.Key)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			return fmt.Errorf("there is no dead letter %s", c.Key)
+		}
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(deadLetterLine{c.Key, replayed, d})
+	})
+}
+
+// DeadLetterReplayCmd is `octavo deadletter replay`.
+type DeadLetterReplayCmd struct {
+	Settings `embed:""`
+	Keys     []string `arg:"" optional:"" help:"Which ones, as list shows them."`
+	All      bool     `help:"All that wait."`
+	Site     string   `help:"With --all: only this site's."`
+}
+
+// Run replays letters.
+func (c *DeadLetterReplayCmd) Run() error {
+	if c.All == (len(c.Keys) > 0) {
+		return errors.New("name the keys of dead letters, or say --all")
+	}
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+		return c.replay(ctx, letters, os.Stderr)
+	})
+}
+
+func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *ingest.DeadLetters, out io.Writer) error {
+	wanted := map[string]bool{}
+	for _, key := range c.Keys {
+		wanted[key] = true
+	}
+	replayed, failed := 0, 0
+	err := letters.Each(ctx, true, func(d *ingest.DeadLetter, was bool) error {
+		switch {
+		case c.All && (was || c.Site != "" && d.Site != c.Site), !c.All && !wanted[d.Key()]:
+			return nil
+		case was:
+			delete(wanted, d.Key())
+			say(out, "%s was replayed before\n", d.Key())
+			return nil
+		}
+		delete(wanted, d.Key())
+		err := letters.Replay(ctx, d)
+		switch {
+		case err == nil:
+			replayed++
+			say(out, "%s is in the log again\n", d.Key())
+		case errors.Is(err, ingest.ErrReplayed):
+			say(out, "%s was replayed before\n", d.Key())
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			failed++
+			say(out, "%s is not replayed: %v\n", d.Key(), err)
+		}
+		return nil
+	})
+	for key := range wanted {
+		failed++
+		say(out, "%s: there is no such dead letter\n", key)
+	}
+	say(out, "%d replayed, %d not\n", replayed, failed)
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d dead letters are not replayed", failed)
+	}
+	return err
+}
+
+// withDeadLetters runs a command on the event log: a running node's, or its
+// own for the moment.
+func withDeadLetters(s *Settings, run func(context.Context, *ingest.DeadLetters) error) (err error) {
+	ctx, stop := untilSignalled()
+	defer stop()
+	b, err := besideRunning(ctx, s, embedded.Set{Kafka: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	letters, err := ingest.NewDeadLetters(b.kafkaBrokers, s.KafkaTopic)
+	if err != nil {
+		return err
+	}
+	defer letters.Close()
+	return run(ctx, letters)
+}

@@ -1,0 +1,248 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// refuse makes the store refuse events of some URLs.
+func (r *rig) refuse(condition string) {
+	r.t.Helper()
+	if err := r.conn.Exec(r.t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK NOT ("+condition+")"); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) letters(all bool) (list []*DeadLetter, states []bool) {
+	r.t.Helper()
+	d, err := NewDeadLetters(r.brokers, r.topic)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer d.Close()
+	err = d.Each(r.t.Context(), all, func(letter *DeadLetter, replayed bool) error {
+		list, states = append(list, letter), append(states, replayed)
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list, states
+}
+
+func keysOf(list []*DeadLetter) (keys []string) {
+	for _, d := range list {
+		keys = append(keys, d.Key())
+	}
+	return keys
+}
+
+// TestDeadLetters: rows that the store refuses are found among the others,
+// which are stored, and put aside with what is known of them.
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.refuse("page IN ('13', '14', '77')")
+	for i := range 4 {
+		r.accept(numbered(i*25, 25))
+	}
+	if err := r.log.Append(t.Context(), "site_1", 0, []byte("junk")); err != nil {
+		t.Fatal(err)
+	}
+	s := r.sink(nil, nil)
+	r.awaitStored(97)
+	r.awaitCommitted(1)
+	list, _ := r.letters(false)
+	if len(list) != 4 {
+		t.Fatalf("%d dead letters, want 4", len(list))
+	}
+	i := slices.IndexFunc(list, func(d *DeadLetter) bool { return d.Index < 0 })
+	if junk := list[i]; i < 0 || junk.Offset != 4 || junk.Reason != "unreadable" || string(junk.Message) != "junk" || junk.Site != "" {
+		t.Errorf("%+v", junk)
+	}
+	for _, d := range list {
+		if d.Index < 0 {
+			continue
+		}
+		n := int(d.Offset)*25 + d.Index
+		rows := rowsOf(t, d.Message)
+		if n != 13 && n != 14 && n != 77 || d.Reason != "constraint" || d.Topic != r.topic || d.Partition != 0 || d.Site != "site_1" || time.Since(d.Received).Abs() > time.Hour ||
+			!strings.Contains(d.Error, "poison") || len(rows) != 1 || rows[0]["page"] != fmt.Sprint(n) {
+			t.Errorf("%+v with the rows %v", d, rows)
+		}
+	}
+	if a, b := testutil.ToFloat64(s.metrics.deadLettered.WithLabelValues("constraint")), testutil.ToFloat64(s.metrics.stored); a != 3 || b != 97 {
+		t.Errorf("%v counted as dead letters, %v as stored", a, b)
+	}
+}
+
+// TestDeadLettersInterrupted: a sink dies after it wrote dead letters, and its
+// heir writes them again. A reader sees each once, and nothing is stored twice.
+func TestDeadLettersInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.refuse("endsWith(page, '7')")
+	for i := range 3 {
+		r.accept(numbered(i*10, 10))
+	}
+	first, err := NewSink(SinkConfig{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: testLogger(t)}, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first sink's work on its first cut, up to where it would commit.
+	g := newGeneration(first, member{generation: -1}, nil)
+	p := &partition{id: 0, had: progress{offset: -1}, repeats: newRepeats(100)}
+	k, err := first.fetch(t.Context(), p, 0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCut()
+	c.fill(p, 0, []*chunk{k})
+	if !g.write(t.Context(), t.Context(), c) {
+		t.Fatal("the first sink could not store its cut")
+	}
+	if before, _ := r.letters(false); len(before) != 3 {
+		t.Fatalf("%d dead letters of the first sink, want 3", len(before))
+	}
+	second := r.sink(nil, nil)
+	r.awaitStored(27)
+	r.awaitCommitted(1)
+	if n := testutil.ToFloat64(second.metrics.deadLettered.WithLabelValues("constraint")); n != 3 {
+		t.Fatalf("the heir wrote %v dead letters, want 3", n)
+	}
+	if list, _ := r.letters(false); len(list) != 3 {
+		t.Errorf("the dead letters are %q, want 3", keysOf(list))
+	}
+}
+
+// TestDeadLettersReplay: what is replayed is stored once, however often the
+// replay is tried and wherever it was broken off.
+func TestDeadLettersReplay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.refuse("endsWith(page, '3')")
+	for i := range 4 {
+		r.accept(numbered(i*10, 10))
+	}
+	r.sink(nil, nil)
+	r.awaitStored(36)
+	r.awaitCommitted(2)
+	list, _ := r.letters(false)
+	if len(list) != 4 {
+		t.Fatalf("%d dead letters, want 4", len(list))
+	}
+	if err := r.conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT poison"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewDeadLetters(r.brokers, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	// The second was noted and not appended, the third appended and not marked.
+	for i, letter := range list[1:3] {
+		at, err := d.place(t.Context(), letter)
+		if err == nil {
+			err = d.note(t.Context(), letter, deadValue{Replaying: at})
+		}
+		if err == nil && i == 1 {
+			var message []byte
+			if message, err = insights.WithID(letter.Message, replayID(letter)); err == nil {
+				err = d.append(t.Context(), at.Partition, letter.Site, message)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, letter := range list {
+		if err := d.Replay(t.Context(), letter); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Replay(t.Context(), letter); !errors.Is(err, ErrReplayed) {
+			t.Errorf("the second replay: %v", err)
+		}
+	}
+	r.awaitStored(40)
+	r.accept(numbered(40, 10))
+	r.awaitStored(50)
+	if left, _ := r.letters(false); len(left) != 0 {
+		t.Errorf("%q wait still", keysOf(left))
+	}
+	all, replayed := r.letters(true)
+	if len(all) != 4 || slices.Contains(replayed, false) {
+		t.Errorf("%q, %v", keysOf(all), replayed)
+	}
+}
+
+// TestDeadLettersReplayUnknown: what cannot be replayed says why and stays.
+func TestDeadLettersReplayUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	if err := r.log.Append(t.Context(), "site_1", 0, []byte("junk")); err != nil {
+		t.Fatal(err)
+	}
+	r.sink(nil, nil)
+	r.awaitCommitted(1)
+	list, _ := r.letters(false)
+	if len(list) != 1 {
+		t.Fatalf("%d dead letters, want 1", len(list))
+	}
+	d, err := NewDeadLetters(r.brokers, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Replay(t.Context(), list[0]); !errors.Is(err, insights.ErrMessage) {
+		t.Errorf("the replay of junk: %v", err)
+	}
+	if err := d.Replay(t.Context(), &DeadLetter{Sum: "other"}); err == nil {
+		t.Error("a letter that does not exist was replayed")
+	}
+	if left, _ := r.letters(false); len(left) != 1 {
+		t.Errorf("%q, want the one letter", keysOf(left))
+	}
+}
+
+// TestDeadLettersNone: without a topic there are none.
+func TestDeadLettersNone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q", keysOf(list))
+	}
+}
+
+// TestSinkStalled: while the store's state keeps a partition from moving, that
+// shows, nothing is put aside, and it goes on when the state is mended.
+func TestSinkStalled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	s := r.sink(nil, nil)
+	r.accept(numbered(0, 5))
+	r.awaitStored(5)
+	if err := r.conn.Exec(t.Context(), "RENAME TABLE events TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	r.accept(numbered(5, 5))
+	waitFor(t, "errors of the store", func() bool {
+		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("schema")) > 2
+	})
+	waitFor(t, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
+	if err := r.conn.Exec(t.Context(), "RENAME TABLE gone TO events"); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitStored(10)
+	waitFor(t, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+}

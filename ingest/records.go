@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// offsetsOf are the first offset that a partition has, and the one that its
+// next message will have.
+func offsetsOf(ctx context.Context, client *kafka.Client, topic string, partition int) (first, next int64, err error) {
+	res, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{
+		Addr:           nil,
+		Topics:         map[string][]kafka.OffsetRequest{topic: {kafka.FirstOffsetOf(partition), kafka.LastOffsetOf(partition)}},
+		IsolationLevel: kafka.ReadUncommitted,
+	})
+	if err == nil {
+		err = kafka.UnknownTopicOrPartition
+		for _, o := range res.Topics[topic] {
+			if o.Partition == partition {
+				first, next, err = o.FirstOffset, o.LastOffset, o.Error
+			}
+		}
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("cannot ask for the offsets of partition %d of %s: %w", partition, topic, err)
+	}
+	return first, next, nil
+}
+
+// readRecords calls f with the records from ≤ offset < to of a partition, for
+// commands that read once; a nil value has none. The slices are f's. io.EOF
+// from f ends it without an error.
+func readRecords(ctx context.Context, client *kafka.Client, topic string, partition int, from, to int64, f func(offset int64, key, value []byte) error) error {
+	for from < to {
+		res, err := client.Fetch(ctx, &kafka.FetchRequest{
+			Addr: nil, Topic: topic, Partition: partition, Offset: from,
+			MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 250 * time.Millisecond, IsolationLevel: kafka.ReadUncommitted,
+		})
+		if err == nil {
+			err = res.Error
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", topic, err)
+		}
+		before := from
+		for {
+			record, err := res.Records.ReadRecord()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			var key, value []byte
+			if err == nil {
+				key, err = kafka.ReadAll(record.Key)
+			}
+			if err == nil {
+				value, err = kafka.ReadAll(record.Value)
+			}
+			if err != nil {
+				if from > before {
+					break // what was read stands, the rest is asked for again
+				}
+				return fmt.Errorf("cannot read a record of %s: %w", topic, err)
+			}
+			if record.Offset < from {
+				continue
+			}
+			if record.Offset >= to {
+				return nil
+			}
+			from = record.Offset + 1
+			if err := f(record.Offset, key, value); err != nil {
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}

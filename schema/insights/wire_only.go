@@ -1,0 +1,40 @@
+package insights
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Only makes a message that holds a single event of this one, with the same
+// id. It is a copy.
+func (m Message) Only(index int) ([]byte, error) {
+	r := reader{b: m.events}
+	for i := range m.Count {
+		size := r.uvarint()
+		if r.err != nil || size > uint64(len(r.b)) {
+			break
+		}
+		if i == index {
+			out := append([]byte(wireMagic), wireVersion)
+			out = append(out, m.ID[:]...)
+			out = binary.LittleEndian.AppendUint64(out, uint64(m.ReceivedMillis))
+			out = appendString(out, m.Site)
+			out = binary.AppendUvarint(out, 1)
+			out = binary.AppendUvarint(out, size)
+			return append(out, r.b[:size]...), nil
+		}
+		r.b = r.b[size:]
+	}
+	return nil, fmt.Errorf("%w: no event %d", ErrMessage, index)
+}
+
+// WithID is a copy of a message under another id. It reads no more than the
+// header.
+func WithID(message []byte, id MessageID) ([]byte, error) {
+	if _, err := ParseMessage(message); err != nil {
+		return nil, err
+	}
+	out := append([]byte(nil), message...)
+	copy(out[len(wireMagic)+1:], id[:])
+	return out, nil
+}
