@@ -21,9 +21,13 @@ type IntakeConfig struct {
 	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
 	MaxEvents int           // events of one request; 10,000
 
-	MaxInFlight      int           // requests between Accept and its return; 20,000
-	MaxBytesInFlight int64         // their bodies; 64 MiB
+	// MaxInFlight and MaxBytesInFlight bound the requests that Accept works on
+	// and their bodies; as much again may wait. 20,000 and 64 MiB.
+	MaxInFlight      int
+	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms
+
+	MetricSites int // sites with metrics of their own; 100
 
 	Agents int // user agents kept in the cache; 4,096
 }
@@ -106,6 +110,7 @@ func (c *IntakeConfig) complete() error {
 	setDefault(&c.MaxInFlight, 20_000)
 	setDefault(&c.MaxBytesInFlight, 64<<20)
 	setDefault(&c.AdmitWait, 500*time.Millisecond)
+	setDefault(&c.MetricSites, 100)
 	setDefault(&c.Agents, 4096)
 	switch {
 	case c.Log == nil:
@@ -114,7 +119,7 @@ func (c *IntakeConfig) complete() error {
 		return errors.New("cannot build the intake without a hash key")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
-	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1:
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1 || c.MetricSites < 0:
 		return errors.New("cannot build the intake with a limit below zero")
 	}
 	return nil

@@ -38,6 +38,7 @@ type Intake struct {
 	hasher    Hasher
 	agents    *agents
 	admission *admission
+	accounts  *accounts
 	ids       messageIDs
 	metrics   *Metrics
 }
@@ -47,14 +48,17 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Intake{
+	in := &Intake{
 		cfg:       cfg,
 		hasher:    NewHasher(cfg.HashKey),
 		agents:    newAgents(cfg.Agents),
 		admission: newAdmission(&cfg, m),
+		accounts:  newAccounts(),
 		ids:       newMessageIDs(),
 		metrics:   m,
-	}, nil
+	}
+	m.sites.show(in.accounts, cfg.MetricSites)
+	return in, nil
 }
 
 // Accept takes a request's body {"events":[…]}, already inflated. It returns
@@ -63,32 +67,44 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 //
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
-	if err := in.accept(ctx, site, body, client); err != nil {
-		in.metrics.refuse(err.Reason, countEvents(body))
-		return err
+	a := in.accounts.of(site.ID)
+	count, err := in.accept(ctx, a, site, body, client)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if count == unread {
+		count = countEvents(body)
+		a.received.Add(uint64(count))
+	}
+	in.metrics.refuse(a, err.Reason, count)
+	return err
 }
 
-func (in *Intake) accept(ctx context.Context, site Site, body []byte, client Client) *Error {
-	if err := in.admission.enter(ctx, len(body)); err != nil {
-		return err
+// unread is the number of events of a body that was not read to its end.
+const unread = -1
+
+// accept returns the number of events that it has counted as received.
+func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte, client Client) (int, *Error) {
+	if err := in.admission.enter(ctx, &a.use, len(body)); err != nil {
+		return unread, err
 	}
-	defer in.admission.leave(len(body))
+	defer in.admission.leave(&a.use, len(body))
 	d := getDecoder(body)
 	defer putDecoder(d)
 	if err := d.request(in, site, client); err != nil {
-		return err
+		return unread, err
 	}
 	count := d.encoder.Len()
+	a.received.Add(uint64(count))
 	if count > 0 {
 		if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
-			return asError(err)
+			return count, asError(err)
 		}
 	}
+	a.accepted.Add(uint64(count))
 	in.metrics.accepted.Add(float64(count))
 	in.metrics.requests.Inc()
-	return nil
+	return count, nil
 }
 
 // asError gives errors of a foreign Appender a reason.
