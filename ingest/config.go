@@ -18,6 +18,16 @@ type IntakeConfig struct {
 	// Places finds countries by IP address; nil leaves them unknown.
 	Places Locator
 
+	// Keys are those of requests that must not be stored twice; nil ignores
+	// them. With keys, Log must be a SearchableLog.
+	Keys Keys
+	// KeyLease is how long an attempt may take; the node appends in its first
+	// third or not at all, so it is more than one and a half of what an append
+	// may take. 30 s. KeyWait is how long a request waits for another one with
+	// its key; 3 s.
+	KeyLease time.Duration
+	KeyWait  time.Duration
+
 	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
 	MaxEvents int           // events of one request; 10,000
 
@@ -54,7 +64,7 @@ type LogConfig struct {
 	MaxMessageBytes int
 
 	ProduceTimeout time.Duration // one attempt; 5 s
-	AppendTimeout  time.Duration // all attempts of a batch; 10 s
+	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
 }
 
@@ -111,18 +121,29 @@ func (c *IntakeConfig) complete() error {
 	setDefault(&c.MaxBytesInFlight, 64<<20)
 	setDefault(&c.AdmitWait, 500*time.Millisecond)
 	setDefault(&c.MetricSites, 100)
+	setDefault(&c.KeyLease, 30*time.Second)
+	setDefault(&c.KeyWait, 3*time.Second)
 	setDefault(&c.Agents, 4096)
 	switch {
 	case c.Log == nil:
 		return errors.New("cannot build the intake without a log")
 	case c.HashKey == [16]byte{}:
 		return errors.New("cannot build the intake without a hash key")
+	case c.Keys != nil && !isSearchable(c.Log):
+		return errors.New("cannot remember idempotency keys with a log that cannot be searched")
+	case c.KeyLease < 0 || c.KeyWait < 0:
+		return errors.New("cannot remember idempotency keys with a time below zero")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
 	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1 || c.MetricSites < 0:
 		return errors.New("cannot build the intake with a limit below zero")
 	}
 	return nil
+}
+
+func isSearchable(log Appender) bool {
+	_, ok := log.(SearchableLog)
+	return ok
 }
 
 func (c *LogConfig) complete() error {

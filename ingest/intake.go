@@ -30,6 +30,8 @@ type Site struct {
 type Client struct {
 	IP  netip.Addr // used for events without session.ip, then dropped
 	Now time.Time  // when the request arrived
+	// IdempotencyKey makes a repeat of the request store nothing; "" for none.
+	IdempotencyKey string
 }
 
 // Intake takes events in.
@@ -39,6 +41,7 @@ type Intake struct {
 	agents    *agents
 	admission *admission
 	accounts  *accounts
+	search    SearchableLog // cfg.Log, if there are keys
 	ids       messageIDs
 	metrics   *Metrics
 }
@@ -57,13 +60,15 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 		ids:       newMessageIDs(),
 		metrics:   m,
 	}
+	in.search, _ = cfg.Log.(SearchableLog) // complete has looked
 	m.sites.show(in.accounts, cfg.MetricSites)
 	return in, nil
 }
 
 // Accept takes a request's body {"events":[…]}, already inflated. It returns
 // nil when every event is durable in the log, or an *Error: then no event of
-// the request is stored, but for LogUnavailable, which leaves it open.
+// the request is stored, but for LogUnavailable, which leaves it open. Sent
+// again under its Idempotency-Key, such a request is stored once.
 //
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
@@ -97,7 +102,16 @@ func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte
 	count := d.encoder.Len()
 	a.received.Add(uint64(count))
 	if count > 0 {
-		if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
+		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
+			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)
+			if err != nil {
+				return count, err
+			}
+			if repeated {
+				a.repeated.Add(uint64(count))
+				return count, nil
+			}
+		} else if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
 			return count, asError(err)
 		}
 	}

@@ -155,7 +155,7 @@ func (p *logPartition) add(key string, message []byte) *produceBatch {
 		}
 	}
 	if b == nil {
-		b = newProduceBatch(p.spare, time.Now().UnixMilli())
+		b = newProduceBatch(p.spare, time.Now())
 		p.spare = nil
 		p.pending = append(p.pending, b)
 	}

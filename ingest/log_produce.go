@@ -41,7 +41,12 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	give := time.Now().Add(l.cfg.AppendTimeout)
+	// What waited behind others has less time left, so that a request has its
+	// answer in time however many were before it.
+	give := b.began.Add(l.cfg.AppendTimeout)
+	if wait := time.Until(give); wait <= 0 {
+		return true, unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
+	}
 	wait := l.cfg.RetryWait
 	for attempt := 1; ; attempt++ {
 		err, gotAnswer := l.attempt(ctx, partition, b, give)

@@ -17,6 +17,7 @@ type Metrics struct {
 	requestsWaiting  prometheus.Gauge
 	admitSeconds     prometheus.Histogram
 	keys             *prometheus.CounterVec
+	keysUnmarked     prometheus.Counter
 	sites            *siteMetrics
 
 	appendSeconds   prometheus.Histogram
@@ -76,6 +77,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		requestsWaiting:  gauge("octavo_intake_requests_waiting", "Requests that wait for room among those in flight."),
 		admitSeconds:     histogram("octavo_intake_admit_seconds", "Time that requests waited for room, of those that had to, let in or not.", seconds),
 		keys:             counters("octavo_intake_keys_total", "Requests with an Idempotency-Key, by how it went: new, repeat (in the log already), found and appended (an attempt before did not end, and the log had its events or had not), busy (another attempt goes on), reused (with another body), failed.", "outcome"),
+		keysUnmarked:     counter("octavo_intake_keys_unmarked_total", "Requests with an Idempotency-Key whose end could not be written to Postgres: a repeat of one looks for its events in the log."),
 		sites:            newSiteMetrics(),
 
 		appendSeconds:   histogram("octavo_log_append_seconds", "Time until a request's message was durable in the log, or given up.", seconds),

@@ -119,6 +119,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startSink(ctx); err != nil {
 		return err
 	}
+	n.startSweep()
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
@@ -232,7 +233,7 @@ func (n *node) startLog(ctx context.Context) error {
 }
 
 func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
-	cfg := ingest.IntakeConfig{Log: n.eventLog, MaxFuture: n.settings.EventMaxFuture}
+	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err
