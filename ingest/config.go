@@ -45,7 +45,8 @@ type IntakeConfig struct {
 // LogConfig is how messages are appended to the log.
 type LogConfig struct {
 	Brokers []string // host:port; required
-	Topic   string   // "octavo-events"
+	Access  KafkaAccess
+	Topic   string // "octavo-events"
 	Logger  *slog.Logger
 
 	// Partitions, Replicas, MinInSync and Retention are for the topic's
@@ -71,9 +72,10 @@ type LogConfig struct {
 // SinkConfig is how the log is brought to the store.
 type SinkConfig struct {
 	Brokers []string // host:port; required
-	Topic   string   // "octavo-events"
-	Group   string   // consumer group; "octavo-sink"
-	Store   Store    // a *ClickHouse in production; required
+	Access  KafkaAccess
+	Topic   string // "octavo-events"
+	Group   string // consumer group; "octavo-sink"
+	Store   Store  // a *ClickHouse in production; required
 	Logger  *slog.Logger
 
 	BatchRows  int           // rows after which a batch is inserted; 32,768

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
@@ -14,23 +13,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
-
-// newTransport says each member: kafka-go's defaults are for other uses.
-func newTransport(topic, client string) *kafka.Transport {
-	return &kafka.Transport{
-		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-		DialTimeout: 5 * time.Second,
-		IdleTimeout: 5 * time.Minute,
-		// A leader that moved is found within this time at the latest.
-		MetadataTTL:    time.Second,
-		MetadataTopics: []string{topic},
-		ClientID:       client,
-		TLS:            nil,
-		SASL:           nil,
-		Resolver:       nil,
-		Context:        context.Background(),
-	}
-}
 
 // produce tries to make a batch durable. Every attempt sends the same bytes,
 // so a message that the log takes twice has one id, and the sink drops one.
@@ -98,7 +80,7 @@ func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()
 	}
-	return true
+	return !isDistrust(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) {
