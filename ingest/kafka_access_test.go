@@ -99,6 +99,9 @@ func throughAccess(t *testing.T, brokers []string, topic string, login KafkaLogi
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	generation, err := group.Next(ctx)
+	for err != nil && ctx.Err() == nil { // a fresh broker makes its offsets topic first
+		generation, err = group.Next(ctx)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
