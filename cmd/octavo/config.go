@@ -50,6 +50,7 @@ type Settings struct {
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events; 0: no bound."`
 
+	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
 }
@@ -81,6 +82,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.EventMaxFuture < 0 {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
+	}
+	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
+		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")
 	}
 	if s.RateLimit < 0 || s.EventRateLimit < 0 {
 		return fmt.Errorf("OCTAVO_RATE_LIMIT and OCTAVO_EVENT_RATE_LIMIT: must not be negative")

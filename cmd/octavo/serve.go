@@ -181,7 +181,7 @@ func (n *node) startServer(ctx context.Context) error {
 	}
 	cfg := api.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
-		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
+		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 	}
 	deps := api.Deps{
 		Store: n.store, Metrics: n.metrics.API, Log: n.log,

@@ -21,7 +21,6 @@ type Authority struct {
 	CA string // the file to believe
 
 	t    testing.TB
-	dir  string
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
@@ -29,7 +28,7 @@ type Authority struct {
 // NewAuthority makes one.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{t: t, dir: t.TempDir()}
+	a := &Authority{t: t}
 	a.key = a.newKey()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "octavo test authority"}, IsCA: true, BasicConstraintsValid: true,
@@ -42,7 +41,7 @@ func NewAuthority(t testing.TB) *Authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.CA = a.write("ca.pem", &pem.Block{Type: "CERTIFICATE", Bytes: der})
+	a.CA = a.write(t.TempDir(), "ca.pem", &pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return a
 }
 
@@ -64,7 +63,8 @@ func (a *Authority) Issue(name string) (certificate, key string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return a.write(name+".pem", &pem.Block{Type: "CERTIFICATE", Bytes: der}), a.write(name+".key", &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	dir := a.t.TempDir() // its own: tests that run together may use one name
+	return a.write(dir, name+".pem", &pem.Block{Type: "CERTIFICATE", Bytes: der}), a.write(dir, name+".key", &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
 
 // Server is what a server with a certificate of this authority listens with.
@@ -93,8 +93,8 @@ func (a *Authority) newKey() *ecdsa.PrivateKey {
 	return key
 }
 
-func (a *Authority) write(name string, block *pem.Block) string {
-	path := filepath.Join(a.dir, name)
+func (a *Authority) write(dir, name string, block *pem.Block) string {
+	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 		a.t.Fatal(err)
 	}
