@@ -22,7 +22,7 @@ func TestDeadLetters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := openClickHouse(engines.ClickHouse, 1)
+	conn, err := openClickHouse(engines.ClickHouse, "", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,6 +119,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startSink(ctx); err != nil {
 		return err
 	}
+	n.startSweep()
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (n *node) open(ctx context.Context) error {
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })
 	n.checks = append(n.checks, api.Check{Name: "postgres", Run: n.store.Ready})
 
-	if n.events, err = openClickHouse(n.backends.clickHouseURL, clickHouseConnections); err != nil {
+	if n.events, err = openClickHouse(n.backends.clickHouseURL, n.settings.ClickHouseTLSCA, clickHouseConnections); err != nil {
 		return err
 	}
 	n.onStop("insights", func(context.Context) error { return n.events.Close() })
@@ -180,7 +181,7 @@ func (n *node) startServer(ctx context.Context) error {
 	}
 	cfg := api.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
-		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
+		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 	}
 	deps := api.Deps{
 		Store: n.store, Metrics: n.metrics.API, Log: n.log,
@@ -215,9 +216,12 @@ func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
 	}
-	var err error
+	access, err := n.settings.kafkaAccess()
+	if err != nil {
+		return err
+	}
 	n.eventLog, err = ingest.NewLog(ingest.LogConfig{
-		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Logger: n.log,
+		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Logger: n.log,
 		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas,
 	}, n.metrics.Ingest)
 	if err != nil {
@@ -232,7 +236,7 @@ func (n *node) startLog(ctx context.Context) error {
 }
 
 func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
-	cfg := ingest.IntakeConfig{Log: n.eventLog, MaxFuture: n.settings.EventMaxFuture}
+	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err
@@ -257,8 +261,12 @@ func (n *node) startSink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	access, err := n.settings.kafkaAccess()
+	if err != nil {
+		return err
+	}
 	sink, err := ingest.NewSink(ingest.SinkConfig{
-		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Group: n.settings.KafkaTopic + ".sink",
+		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Group: n.settings.KafkaTopic + ".sink",
 		Logger: n.log, Store: table,
 	}, n.metrics.Ingest)
 	if err != nil {

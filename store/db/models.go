@@ -141,6 +141,19 @@ type Document struct {
 	CreatedAt      time.Time
 }
 
+type EventKey struct {
+	SiteID       string
+	Key          string
+	BodyHash     []byte
+	MessageID    []byte
+	LogPartition int32
+	LogOffset    int64
+	Done         bool
+	Attempt      int32
+	LeasedUntil  time.Time
+	CreatedAt    time.Time
+}
+
 type File struct {
 	OrganizationID string
 	Hash           string
