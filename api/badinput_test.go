@@ -142,10 +142,26 @@ func badMembers(t *testing.T, op *Operation) []bad {
 	t.Helper()
 	for i := range op.Handler.Request.NumField() {
 		if f := op.Handler.Request.Field(i); f.Tag.Get("body") != "" && f.Type.Kind() == reflect.Struct {
-			return badValues(t, f.Type, mustRule(t, f.Tag.Get("rules")), f.Tag)
+			all := badValues(t, f.Type, mustRule(t, f.Tag.Get("rules")), f.Tag)
+			if op.Method == http.MethodPatch {
+				all = append(all, badRemovals(t, f.Type)...)
+			}
+			return all
 		}
 	}
 	return nil
+}
+
+// badRemovals are nulls for members that have no value which a PATCH could leave them without.
+func badRemovals(t *testing.T, body reflect.Type) []bad {
+	t.Helper()
+	all := []bad{}
+	for _, f := range reflect.VisibleFields(body) {
+		if name := f.Tag.Get("json"); name != "" && !isOpt(f.Type) {
+			all = append(all, bad{[]string{name}, nil, "cannot be removed"})
+		}
+	}
+	return all
 }
 
 func mustRule(t *testing.T, tag string) rule {

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
+	lasting  []string // Members that a PATCH cannot remove: see refuseNulls.
 }
 
 // param binds one field. read finds its values in the request; set puts them into the field and returns a problem that
@@ -124,6 +126,9 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	if form != "json" && form != "raw" || p.body.raw && t != reflect.TypeFor[[]byte]() {
 		return fmt.Errorf("cannot bind a body as %q into %s", tag, t)
 	}
+	if p.op.Method == http.MethodPatch {
+		p.body.lasting = lasting(t)
+	}
 	return nil
 }
 
@@ -188,7 +193,11 @@ func (p *bindPlan) bindBody(field reflect.Value, c *call) error {
 		field.SetBytes(body)
 		return nil
 	}
-	return readJSON(body, field.Addr().Interface())
+	err = readJSON(body, field.Addr().Interface())
+	if err == nil && p.body.lasting != nil {
+		err = refuseNulls(body, p.body.lasting)
+	}
+	return err
 }
 
 // scalarSetters has a row per kind that one value goes into.

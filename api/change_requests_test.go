@@ -333,9 +333,12 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	const writers = 6
 	statuses := make(chan int, writers)
 	var wait sync.WaitGroup
-	for range writers {
-		path := h.requestPath(h.changeRequest(h.ours).ID)
-		wait.Go(func() { statuses <- h.do("POST", path+"/merge", h.ours.Tokens[schema.RoleAdmin], nil).status })
+	paths := make([]string, writers) // All of them first: one that is made after a merge is up to date.
+	for i := range paths {
+		paths[i] = h.requestPath(h.changeRequest(h.ours).ID) + "/merge"
+	}
+	for _, path := range paths {
+		wait.Go(func() { statuses <- h.do("POST", path, h.ours.Tokens[schema.RoleAdmin], nil).status })
 	}
 	wait.Wait()
 	close(statuses)

@@ -31,6 +31,9 @@ type Config struct {
 	IdleTimeout time.Duration
 	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
 	OperationTimeout time.Duration
+	// DrainWait is how long Stop goes on serving, not ready and closing each connection after its next answer, so that load
+	// balancers and clients move on before connections are refused. It ends early once there is no connection.
+	DrainWait time.Duration
 	// MaxConns bounds the open connections. 0 means 16,384.
 	MaxConns int
 	// MaxConnsPerIP bounds the open connections of one address; 0 sets no bound, which is right behind a proxy.

@@ -56,7 +56,7 @@ func insightsOperations(h *siteInsights) []Operation {
 }
 
 type trackEventsRequest struct {
-	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255"`
+	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
 	Body           []byte  `body:"raw"`
 }
 

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +87,50 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-h.server.Done(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStopLetsClientsLeave: a connection that is kept alive is not closed under a request. It has one more answer, which says
+// that it is the last.
+func TestStopLetsClientsLeave(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, func(c *Config, _ *Deps) { c.DrainWait = time.Hour })
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	answers := bufio.NewReader(conn)
+	ask := func() *http.Response {
+		t.Helper()
+		if _, err := io.WriteString(conn, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	if res := ask(); res.StatusCode != 200 || res.Close {
+		t.Errorf("%d, close %v", res.StatusCode, res.Close)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- h.server.Stop(context.Background()) }()
+	for !h.server.stopping.Load() {
+		runtime.Gosched()
+	}
+	if res := ask(); res.StatusCode != 503 || !res.Close {
+		t.Errorf("%d, close %v", res.StatusCode, res.Close)
+	}
+	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the connection is open: %v", err)
+	}
+	if err := <-stopped; err != nil { // not after an hour
 		t.Error(err)
 	}
 }

@@ -43,6 +43,7 @@ type form struct {
 // patterns are the forms that rules name.
 var patterns = map[string]form{
 	"text":  matching(`\S.*\S`, "must not be blank"),
+	"ascii": matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
 	"slug":  matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
 	"color": matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
 	"uri":   {match: isAbsoluteURL, problem: "must be an absolute http or https URL", format: "uri"},

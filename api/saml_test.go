@@ -107,7 +107,7 @@ func TestSAMLProvider(t *testing.T) {
 		{`{"certificate":"` + asBase64 + `"}`, true},
 		{`{"ssoURL":null}`, false},
 		{`{"ssoURL":"https://idp.example.com/sso","entityID":null}`, false},
-		{`{"entityID":"urn:other","defaultRole":null,"label":null}`, true},
+		{`{"entityID":"urn:other","defaultRole":null}`, true},
 	} {
 		got := patch(step.body)
 		if (got.Status == schema.SAMLActive) != step.active || (len(logins()) == 1) != step.active || got.Label != "Acme login" {

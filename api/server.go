@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
@@ -72,7 +73,7 @@ func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 		largest = max(largest, op.BodyLimit)
 	}
 	s.http = &fasthttp.Server{
-		Handler:                      s.router(routes, d.Mounts).Handler,
+		Handler:                      s.leaving(s.router(routes, d.Mounts).Handler),
 		ErrorHandler:                 f.malformed,
 		Logger:                       serverLog{d.Log},
 		ReadTimeout:                  cfg.ReadTimeout,
@@ -167,12 +168,23 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Done gives the error that ended serving; nil after Stop. Whoever runs the server watches it.
 func (s *Server) Done() <-chan error { return s.served }
 
+// leaving sends clients elsewhere once the server is stopping: it closes each connection after its answer.
+func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		serve(ctx)
+		if s.stopping.Load() {
+			ctx.SetConnectionClose()
+		}
+	}
+}
+
 // Drain makes /readyz answer 503 while requests are still served, so that a load balancer can take the node out before Stop.
 func (s *Server) Drain() { s.stopping.Store(true) }
 
-// Stop accepts no more connections, lets the requests in flight finish as long as ctx allows, and then ends them.
+// Stop drains, then accepts no more connections, lets the requests in flight finish as long as ctx allows, and ends them.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
+	s.awaitLeaving(ctx)
 	err := s.http.ShutdownWithContext(ctx)
 	// Functions that still run see their context end.
 	s.frame.cancel()
@@ -187,6 +199,21 @@ func (s *Server) Stop(ctx context.Context) error {
 		return fmt.Errorf("cannot stop api in time: %w", err)
 	}
 	return nil
+}
+
+// awaitLeaving waits until all connections are closed, but not longer than DrainWait.
+func (s *Server) awaitLeaving(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainWait)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for s.http.GetOpenConnectionsCount() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // serverLog takes fasthttp's own lines, which are about connections, into the log.

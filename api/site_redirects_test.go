@@ -98,7 +98,7 @@ func TestShareLinks(t *testing.T) {
 	}
 	for _, bad := range [][3]string{
 		{"POST", `{}`, "name"}, {"POST", `{"name":"` + strings.Repeat("x", 51) + `"}`, "name"},
-		{"PATCH", `{}`, ""}, {"PATCH", `{"active":null}`, ""}, {"PATCH", `{"active":1}`, "active"},
+		{"PATCH", `{}`, ""}, {"PATCH", `{"active":null}`, "active"}, {"PATCH", `{"active":1}`, "active"},
 	} {
 		path := "/share-links"
 		if bad[0] == "PATCH" {

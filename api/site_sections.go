@@ -102,7 +102,7 @@ func (h *sites) updateSection(ctx context.Context, c *Caller, r *updateSectionRe
 	b := &r.Body
 	row, err := h.store.UpdateSection(ctx, c.Site.Site.ID, r.SectionID, store.SectionChange{
 		Title: b.Title, Path: b.Path, DefaultSiteSpace: b.DefaultSiteSpace,
-		Condition: b.Condition, Icon: b.Icon, Description: b.Description,
+		Condition: conditionOrNone(b.Condition), Icon: b.Icon, Description: b.Description,
 	})
 	return h.oneSection(ctx, c, row, err)
 }

@@ -31,6 +31,11 @@ func TestSections(t *testing.T) {
 	if l := line(short, "title", "path", "default"); l != "Section A section-a false" {
 		t.Error(l)
 	}
+	nameless := s.ok("POST", "/sections", map[string]any{"spaceId": h.freshSpace(h.ours, "").ID}, 201)
+	if l := line(nameless, "title", "path"); l != "Section section" {
+		t.Error(l)
+	}
+	s.ok("DELETE", "/sections/"+nameless["id"].(string), nil, 204)
 	same := s.ok("POST", "/sections", map[string]any{"spaceId": space.ID, "title": "Getting started!"}, 201)
 	if l := line(same, "path"); l != "getting-started-2" {
 		t.Error(l)
@@ -45,10 +50,17 @@ func TestSections(t *testing.T) {
 	if got["condition"] == nil || got["icon"] == nil || got["description"] == nil {
 		t.Errorf("absent members were removed: %v", got)
 	}
-	got = s.ok("PATCH", one, `{"condition":null,"icon":null,"description":null,"title":null,"path":null}`, 200)
+	got = s.ok("PATCH", one, `{"condition":null,"icon":null,"description":null}`, 200)
 	for _, name := range []string{"condition", "icon", "description"} {
 		if _, there := got[name]; there {
 			t.Errorf("%s is there after null", name)
+		}
+	}
+	s.ok("PATCH", one, `{"condition":"true","icon":"map","description":"All"}`, 200)
+	got = s.ok("PATCH", one, `{"condition":"","icon":"","description":""}`, 200)
+	for _, name := range []string{"condition", "icon", "description"} {
+		if _, there := got[name]; there {
+			t.Errorf("%s is there after the empty text", name)
 		}
 	}
 	if l := line(got, "title", "path"); l != "Guide Guide_1" {
@@ -66,6 +78,9 @@ func TestSections(t *testing.T) {
 		{"POST", "/sections", `{"spaceId":"` + space.ID + `","title":"x"}`, 400, "title"},
 		{"POST", "/sections", `{"spaceId":"` + space.ID + `","icon":"` + strings.Repeat("x", 51) + `"}`, 400, "icon"},
 		{"PATCH", one, `{"path":""}`, 400, "path"},
+		{"PATCH", one, `{"path":null}`, 400, "path"},
+		{"PATCH", one, `{"icon":null,"title":null}`, 400, "title"},
+		{"PATCH", one, `null`, 400, ""},
 		{"PATCH", one, `{"path":"a/b"}`, 400, "path"},
 		{"PATCH", one, `{"path":"~key"}`, 400, "path"},
 		{"PATCH", one, `{"path":".."}`, 400, "path"},
@@ -148,6 +163,9 @@ func TestSiteSpaces(t *testing.T) {
 	got = s.ok("PATCH", one, `{"path":"v1","condition":"true","hidden":true}`, 200)
 	if l := line(got, "path", "condition", "hidden"); l != "v1 true true" {
 		t.Error(l)
+	}
+	if got = s.ok("PATCH", one, `{"condition":""}`, 200); got["condition"] != nil {
+		t.Errorf("empty condition: %v", got["condition"])
 	}
 	newer := h.freshSpace(h.ours, "Newer")
 	got = s.ok("PATCH", one, map[string]any{"condition": nil, "spaceId": newer.ID, "hidden": false}, 200)

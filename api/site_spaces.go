@@ -117,7 +117,7 @@ func (h *sites) updateSpace(ctx context.Context, c *Caller, r *updateSiteSpaceRe
 		}
 	}
 	row, err := h.store.UpdateSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID, store.SiteSpaceChange{
-		Path: r.Body.Path, Condition: r.Body.Condition, SpaceID: r.Body.SpaceID, Hidden: r.Body.Hidden,
+		Path: r.Body.Path, Condition: conditionOrNone(r.Body.Condition), SpaceID: r.Body.SpaceID, Hidden: r.Body.Hidden,
 	})
 	return h.oneSiteSpace(ctx, c, row, err)
 }

@@ -140,8 +140,14 @@ func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error
 const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPartition + " = {partition:UInt16} AND " +
 	insights.ColumnOffset + " >= {from:UInt64} AND " + insights.ColumnOffset
 
-func offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
-	return clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{
+func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
+	settings := clickhouse.Settings{}
+	if c.Sequential() {
+		// Of no effect on one server; on one that is a cluster in disguise, as
+		// ClickHouse Cloud is, what Sequential says would not be true without it.
+		settings["select_sequential_consistency"] = 1
+	}
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{
 		"partition": fmt.Sprint(partition), "from": fmt.Sprint(from), "to": fmt.Sprint(to),
 	}))
 }
@@ -149,7 +155,7 @@ func offsets(ctx context.Context, partition uint16, from, to uint64) context.Con
 // LastStored implements [Store].
 func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error) {
 	var count uint64
-	err = c.cfg.Conn.QueryRow(offsets(ctx, partition, from, to),
+	err = c.cfg.Conn.QueryRow(c.offsets(ctx, partition, from, to),
 		"SELECT max("+insights.ColumnOffset+"), count()"+whereOffsets+" < {to:UInt64}").Scan(&offset, &count)
 	if err != nil {
 		return 0, false, fmt.Errorf("cannot ask what is stored of partition %d: %w", partition, err)
@@ -159,7 +165,7 @@ func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to 
 
 // Stored implements [Store].
 func (c *ClickHouse) Stored(ctx context.Context, partition uint16, from, to uint64) (list []StoredRow, err error) {
-	rows, err := c.cfg.Conn.Query(offsets(ctx, partition, from, to),
+	rows, err := c.cfg.Conn.Query(c.offsets(ctx, partition, from, to),
 		"SELECT "+insights.ColumnOffset+", "+insights.ColumnIndex+", site, visitor, session, toUnixTimestamp64Milli(time)"+whereOffsets+" <= {to:UInt64}")
 	if err == nil {
 		defer func() { _ = rows.Close() }()

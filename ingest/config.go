@@ -18,12 +18,26 @@ type IntakeConfig struct {
 	// Places finds countries by IP address; nil leaves them unknown.
 	Places Locator
 
+	// Keys are those of requests that must not be stored twice; nil ignores
+	// them. With keys, Log must be a SearchableLog.
+	Keys Keys
+	// KeyLease is how long an attempt may take; the node appends in its first
+	// third or not at all, so it is more than one and a half of what an append
+	// may take. 30 s. KeyWait is how long a request waits for another one with
+	// its key; 3 s.
+	KeyLease time.Duration
+	KeyWait  time.Duration
+
 	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
 	MaxEvents int           // events of one request; 10,000
 
-	MaxInFlight      int           // requests between Accept and its return; 20,000
-	MaxBytesInFlight int64         // their bodies; 64 MiB
+	// MaxInFlight and MaxBytesInFlight bound the requests that Accept works on
+	// and their bodies; as much again may wait. 20,000 and 64 MiB.
+	MaxInFlight      int
+	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms
+
+	MetricSites int // sites with metrics of their own; 100
 
 	Agents int // user agents kept in the cache; 4,096
 }
@@ -31,7 +45,8 @@ type IntakeConfig struct {
 // LogConfig is how messages are appended to the log.
 type LogConfig struct {
 	Brokers []string // host:port; required
-	Topic   string   // "octavo-events"
+	Access  KafkaAccess
+	Topic   string // "octavo-events"
 	Logger  *slog.Logger
 
 	// Partitions, Replicas, MinInSync and Retention are for the topic's
@@ -50,16 +65,17 @@ type LogConfig struct {
 	MaxMessageBytes int
 
 	ProduceTimeout time.Duration // one attempt; 5 s
-	AppendTimeout  time.Duration // all attempts of a batch; 10 s
+	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
 }
 
 // SinkConfig is how the log is brought to the store.
 type SinkConfig struct {
 	Brokers []string // host:port; required
-	Topic   string   // "octavo-events"
-	Group   string   // consumer group; "octavo-sink"
-	Store   Store    // a *ClickHouse in production; required
+	Access  KafkaAccess
+	Topic   string // "octavo-events"
+	Group   string // consumer group; "octavo-sink"
+	Store   Store  // a *ClickHouse in production; required
 	Logger  *slog.Logger
 
 	BatchRows  int           // rows of a partition after which they are inserted; 32,768
@@ -104,18 +120,30 @@ func (c *IntakeConfig) complete() error {
 	setDefault(&c.MaxInFlight, 20_000)
 	setDefault(&c.MaxBytesInFlight, 64<<20)
 	setDefault(&c.AdmitWait, 500*time.Millisecond)
+	setDefault(&c.MetricSites, 100)
+	setDefault(&c.KeyLease, 30*time.Second)
+	setDefault(&c.KeyWait, 3*time.Second)
 	setDefault(&c.Agents, 4096)
 	switch {
 	case c.Log == nil:
 		return errors.New("cannot build the intake without a log")
 	case c.HashKey == [16]byte{}:
 		return errors.New("cannot build the intake without a hash key")
+	case c.Keys != nil && !isSearchable(c.Log):
+		return errors.New("cannot remember idempotency keys with a log that cannot be searched")
+	case c.KeyLease < 0 || c.KeyWait < 0:
+		return errors.New("cannot remember idempotency keys with a time below zero")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
-	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1:
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1 || c.MetricSites < 0:
 		return errors.New("cannot build the intake with a limit below zero")
 	}
 	return nil
+}
+
+func isSearchable(log Appender) bool {
+	_, ok := log.(SearchableLog)
+	return ok
 }
 
 func (c *LogConfig) complete() error {

@@ -123,9 +123,9 @@ type deadTopic struct {
 	made      bool
 }
 
-func newDeadTopic(brokers []string, log, clientID string) *deadTopic {
+func newDeadTopic(brokers []string, access KafkaAccess, log, clientID string) *deadTopic {
 	t := &deadTopic{log: log, name: log + DeadSuffix}
-	t.transport = newTransport(t.name, clientID)
+	t.transport = newTransport(t.name, clientID, access)
 	t.client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: t.transport}
 	return t
 }

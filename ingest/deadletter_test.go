@@ -23,7 +23,7 @@ func (r *rig) refuse(condition string) {
 
 func (r *rig) letters(all bool) (list []*DeadLetter, states []bool) {
 	r.t.Helper()
-	d, err := NewDeadLetters(r.brokers, r.topic)
+	d, err := NewDeadLetters(r.brokers, KafkaAccess{}, r.topic)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDeadLettersReplay(t *testing.T) {
 	if err := r.conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT poison"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDeadLetters(r.brokers, r.topic)
+	d, err := NewDeadLetters(r.brokers, KafkaAccess{}, r.topic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("%d dead letters, want 1", len(list))
 	}
-	d, err := NewDeadLetters(r.brokers, r.topic)
+	d, err := NewDeadLetters(r.brokers, KafkaAccess{}, r.topic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,8 @@ type Site struct {
 type Client struct {
 	IP  netip.Addr // used for events without session.ip, then dropped
 	Now time.Time  // when the request arrived
+	// IdempotencyKey makes a repeat of the request store nothing; "" for none.
+	IdempotencyKey string
 }
 
 // Intake takes events in.
@@ -38,6 +40,8 @@ type Intake struct {
 	hasher    Hasher
 	agents    *agents
 	admission *admission
+	accounts  *accounts
+	search    SearchableLog // cfg.Log, if there are keys
 	ids       messageIDs
 	metrics   *Metrics
 }
@@ -47,48 +51,74 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Intake{
+	in := &Intake{
 		cfg:       cfg,
 		hasher:    NewHasher(cfg.HashKey),
 		agents:    newAgents(cfg.Agents),
 		admission: newAdmission(&cfg, m),
+		accounts:  newAccounts(),
 		ids:       newMessageIDs(),
 		metrics:   m,
-	}, nil
+	}
+	in.search, _ = cfg.Log.(SearchableLog) // complete has looked
+	m.sites.show(in.accounts, cfg.MetricSites)
+	return in, nil
 }
 
 // Accept takes a request's body {"events":[…]}, already inflated. It returns
 // nil when every event is durable in the log, or an *Error: then no event of
-// the request is stored, but for LogUnavailable, which leaves it open.
+// the request is stored, but for LogUnavailable, which leaves it open. Sent
+// again under its Idempotency-Key, such a request is stored once.
 //
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
-	if err := in.accept(ctx, site, body, client); err != nil {
-		in.metrics.refuse(err.Reason, countEvents(body))
-		return err
+	a := in.accounts.of(site.ID)
+	count, err := in.accept(ctx, a, site, body, client)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if count == unread {
+		count = countEvents(body)
+		a.received.Add(uint64(count))
+	}
+	in.metrics.refuse(a, err.Reason, count)
+	return err
 }
 
-func (in *Intake) accept(ctx context.Context, site Site, body []byte, client Client) *Error {
-	if err := in.admission.enter(ctx, len(body)); err != nil {
-		return err
+// unread is the number of events of a body that was not read to its end.
+const unread = -1
+
+// accept returns the number of events that it has counted as received.
+func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte, client Client) (int, *Error) {
+	if err := in.admission.enter(ctx, &a.use, len(body)); err != nil {
+		return unread, err
 	}
-	defer in.admission.leave(len(body))
+	defer in.admission.leave(&a.use, len(body))
 	d := getDecoder(body)
 	defer putDecoder(d)
 	if err := d.request(in, site, client); err != nil {
-		return err
+		return unread, err
 	}
 	count := d.encoder.Len()
+	a.received.Add(uint64(count))
 	if count > 0 {
-		if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
-			return asError(err)
+		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
+			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)
+			if err != nil {
+				return count, err
+			}
+			if repeated {
+				a.repeated.Add(uint64(count))
+				return count, nil
+			}
+		} else if err := in.cfg.Log.Append(ctx, site.ID, d.shard, d.encoder.Bytes()); err != nil {
+			return count, asError(err)
 		}
 	}
+	a.accepted.Add(uint64(count))
 	in.metrics.accepted.Add(float64(count))
 	in.metrics.requests.Inc()
-	return nil
+	return count, nil
 }
 
 // asError gives errors of a foreign Appender a reason.

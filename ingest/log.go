@@ -40,7 +40,7 @@ func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{cfg: cfg, metrics: m}
-	l.transport = newTransport(cfg.Topic, "octavo-intake")
+	l.transport = newTransport(cfg.Topic, "octavo-intake", cfg.Access)
 	l.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.ProduceTimeout, Transport: l.transport}
 	return l, nil
 }
@@ -155,7 +155,7 @@ func (p *logPartition) add(key string, message []byte) *produceBatch {
 		}
 	}
 	if b == nil {
-		b = newProduceBatch(p.spare, time.Now().UnixMilli())
+		b = newProduceBatch(p.spare, time.Now())
 		p.spare = nil
 		p.pending = append(p.pending, b)
 	}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"time"
 )
 
 // produceBatch is the messages of one produce, kept as the record batch (v2)
@@ -12,6 +13,7 @@ import (
 type produceBatch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
+	began time.Time // when its first message came
 	// done is closed when the messages are durable (err is nil) or given up.
 	done chan struct{}
 	err  *Error
@@ -35,7 +37,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // newProduceBatch starts a batch in buf, which it owns from now on.
-func newProduceBatch(buf []byte, nowMillis int64) *produceBatch {
+func newProduceBatch(buf []byte, now time.Time) *produceBatch {
+	nowMillis := now.UnixMilli()
 	buf = append(buf[:0], make([]byte, batchHeader)...)
 	const none = ^uint64(0)
 	binary.BigEndian.PutUint32(buf[4+12:], ^uint32(0)) // partition leader epoch
@@ -45,7 +48,7 @@ func newProduceBatch(buf []byte, nowMillis int64) *produceBatch {
 	binary.BigEndian.PutUint64(buf[4+43:], none)       // producer id
 	binary.BigEndian.PutUint16(buf[4+51:], ^uint16(0)) // producer epoch
 	binary.BigEndian.PutUint32(buf[4+53:], ^uint32(0)) // base sequence
-	return &produceBatch{buf: buf, done: make(chan struct{})}
+	return &produceBatch{buf: buf, began: now, done: make(chan struct{})}
 }
 
 // add copies a message into the batch.

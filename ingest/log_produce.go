@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
@@ -14,23 +13,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
-
-// newTransport says each member: kafka-go's defaults are for other uses.
-func newTransport(topic, client string) *kafka.Transport {
-	return &kafka.Transport{
-		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-		DialTimeout: 5 * time.Second,
-		IdleTimeout: 5 * time.Minute,
-		// A leader that moved is found within this time at the latest.
-		MetadataTTL:    time.Second,
-		MetadataTopics: []string{topic},
-		ClientID:       client,
-		TLS:            nil,
-		SASL:           nil,
-		Resolver:       nil,
-		Context:        context.Background(),
-	}
-}
 
 // produce tries to make a batch durable. Every attempt sends the same bytes,
 // so a message that the log takes twice has one id, and the sink drops one.
@@ -41,7 +23,12 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	give := time.Now().Add(l.cfg.AppendTimeout)
+	// What waited behind others has less time left, so that a request has its
+	// answer in time however many were before it.
+	give := b.began.Add(l.cfg.AppendTimeout)
+	if wait := time.Until(give); wait <= 0 {
+		return true, unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
+	}
 	wait := l.cfg.RetryWait
 	for attempt := 1; ; attempt++ {
 		err, gotAnswer := l.attempt(ctx, partition, b, give)
@@ -93,7 +80,7 @@ func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()
 	}
-	return true
+	return !isDistrust(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

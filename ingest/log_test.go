@@ -282,6 +282,63 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
+// TestLogGivesUpInTime: what waited for its time behind others is not sent any
+// more, so that a long queue is answered as soon as a short one.
+func TestLogGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	b := newProduceBatch(nil, time.Now().Add(-l.cfg.AppendTimeout))
+	b.add("site", []byte("late"))
+	b.seal()
+	if _, err := l.produce(t.Context(), 0, b); reasonOf(err) != insights.LogUnavailable {
+		t.Errorf("got %v", err)
+	}
+	if got := readLog(t, broker.ListenAddrs(), "events", 0); len(got) != 0 {
+		t.Errorf("the log has %q", got)
+	}
+}
+
+// TestLogFinds: a message is found by its id from its offset or before, not
+// after it, also where the log is shorter than it was.
+func TestLogFinds(t *testing.T) {
+	t.Parallel()
+	broker := newBroker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	var ids []insights.MessageID
+	for i := range 20 {
+		var e insights.Encoder
+		ids = append(ids, insights.MessageID{byte(i + 1)})
+		e.Begin(ids[i], "site", 0)
+		if err := l.Append(t.Context(), "site", 1, e.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Append(t.Context(), "site", 1, []byte("OE")); err != nil { // too short to have an id
+		t.Fatal(err)
+	}
+	end, err := l.End(t.Context(), 1)
+	if err != nil || end != 21 || l.Partition(1) != 1 || l.Partition(3) != 1 {
+		t.Errorf("the end is %d, %v", end, err)
+	}
+	for _, c := range []struct {
+		from  int64
+		id    insights.MessageID
+		found bool
+	}{
+		{0, ids[0], true}, {0, ids[19], true}, {7, ids[7], true}, {8, ids[7], false}, {21, ids[19], false}, {0, insights.MessageID{99}, false},
+		{1000, ids[3], true}, // the topic was made anew
+	} {
+		found, next, err := l.Find(t.Context(), 1, c.from, c.id)
+		if err != nil || found != c.found || !found && next != end {
+			t.Errorf("from %d: found %v, next %d, %v", c.from, found, next, err)
+		}
+	}
+	if _, next, err := l.Find(cancelled(t), 1, 3, ids[9]); err == nil || next != 3 {
+		t.Errorf("without time: next %d, %v", next, err)
+	}
+}
+
 func TestLogStops(t *testing.T) {
 	t.Parallel()
 	broker := newBroker(t)

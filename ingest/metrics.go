@@ -14,6 +14,11 @@ type Metrics struct {
 	refused          map[*insights.Reason]refusals
 	requestsInFlight prometheus.Gauge
 	bytesInFlight    prometheus.Gauge
+	requestsWaiting  prometheus.Gauge
+	admitSeconds     prometheus.Histogram
+	keys             *prometheus.CounterVec
+	keysUnmarked     prometheus.Counter
+	sites            *siteMetrics
 
 	appendSeconds   prometheus.Histogram
 	produceMessages prometheus.Histogram
@@ -71,6 +76,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		requests:         counter("octavo_intake_requests_accepted_total", "Requests acknowledged, with all of their events."),
 		requestsInFlight: gauge("octavo_intake_requests_in_flight", "Requests taken in and not answered yet."),
 		bytesInFlight:    gauge("octavo_intake_bytes_in_flight", "Bytes of the bodies of requests taken in and not answered yet."),
+		requestsWaiting:  gauge("octavo_intake_requests_waiting", "Requests that wait for room among those in flight."),
+		admitSeconds:     histogram("octavo_intake_admit_seconds", "Time that requests waited for room, of those that had to, let in or not.", seconds),
+		keys:             counters("octavo_intake_keys_total", "Requests with an Idempotency-Key, by how it went: new, repeat (in the log already), found and appended (an attempt before did not end, and the log had its events or had not), busy (another attempt goes on), reused (with another body), failed.", "outcome"),
+		keysUnmarked:     counter("octavo_intake_keys_unmarked_total", "Requests with an Idempotency-Key whose end could not be written to Postgres: a repeat of one looks for its events in the log."),
+		sites:            newSiteMetrics(),
 
 		appendSeconds:   histogram("octavo_log_append_seconds", "Time until a request's message was durable in the log, or given up.", seconds),
 		produceMessages: histogram("octavo_log_produce_messages", "Messages (requests) joined into one produce.", prometheus.ExponentialBuckets(1, 2, 13)),
@@ -92,21 +102,26 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
 	}
 	m.stalled = newStalled()
-	r.MustRegister(m.stalled)
+	r.MustRegister(m.stalled, m.sites)
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
 	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
-	for _, reason := range insights.Reasons {
-		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label)}
+	for i, reason := range insights.Reasons {
+		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label), i}
 	}
 	return m
 }
 
 // refusals are the counters of one reason.
-type refusals struct{ requests, events prometheus.Counter }
+type refusals struct {
+	requests, events prometheus.Counter
+	index            int // in insights.Reasons
+}
 
 // refuse counts a refused request and its events.
-func (m *Metrics) refuse(reason *insights.Reason, events int) {
-	m.refused[reason].requests.Inc()
-	m.refused[reason].events.Add(float64(events))
+func (m *Metrics) refuse(a *account, reason *insights.Reason, events int) {
+	counters := m.refused[reason]
+	counters.requests.Inc()
+	counters.events.Add(float64(events))
+	a.refused[counters.index].Add(uint64(events))
 }

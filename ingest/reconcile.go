@@ -107,7 +107,7 @@ func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference
 // deadKeys are the keys of all dead letters, also of those that were replayed:
 // an event that is replayed has a row at its new position.
 func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
-	letters, err := NewDeadLetters(r.sink.cfg.Brokers, r.sink.cfg.Topic)
+	letters, err := NewDeadLetters(r.sink.cfg.Brokers, r.sink.cfg.Access, r.sink.cfg.Topic)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestCountEvents(t *testing.T) {
 func TestRefusedEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())
-	m.refuse(insights.MissingField, countEvents([]byte(`{"events":[{},{},{}]}`)))
+	m.refuse(newAccounts().of("site_1"), insights.MissingField, countEvents([]byte(`{"events":[{},{},{}]}`)))
 	if got := testutil.ToFloat64(m.refused[insights.MissingField].events); got != 3 {
 		t.Errorf("%v events are counted, want 3", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -38,9 +37,9 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink")}
+	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink", cfg.Access)}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
-	s.dead = newDeadTopic(cfg.Brokers, cfg.Topic, "octavo-sink")
+	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")
 	group := s.groupConfig()
 	if err := group.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot build the sink: %w", err)
@@ -162,13 +161,9 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 // groupConfig says each member: kafka-go's defaults are for other uses.
 func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
-		ID:      s.cfg.Group,
-		Brokers: s.cfg.Brokers,
-		Dialer: &kafka.Dialer{
-			ClientID: "octavo-sink", Timeout: 5 * time.Second, DualStack: true, KeepAlive: 30 * time.Second,
-			Resolver: nil, TLS: nil, SASLMechanism: nil, TransactionalID: "",
-			DialFunc: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		},
+		ID:                     s.cfg.Group,
+		Brokers:                s.cfg.Brokers,
+		Dialer:                 newDialer("octavo-sink", s.cfg.Access),
 		Topics:                 []string{s.cfg.Topic},
 		GroupBalancers:         []kafka.GroupBalancer{kafka.RangeGroupBalancer{}},
 		HeartbeatInterval:      s.cfg.HeartbeatInterval,

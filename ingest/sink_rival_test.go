@@ -251,6 +251,10 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		waitFor(t, "the topic to be gone", func() bool {
+			_, err := countPartitions(t.Context(), client, r.topic)
+			return errors.Is(err, kafka.UnknownTopicOrPartition)
+		})
 		r.log = newTestLog(t, r.brokers, func(c *LogConfig) { c.Topic, c.Partitions = r.topic, 1 })
 		r.intake = newTestIntake(t, r.log, nil)
 		// A broker may forget the group's offsets with the topic. One that

@@ -25,6 +25,7 @@ const (
 	CodePreconditionFailed Code = http.StatusPreconditionFailed
 	CodeTooLarge           Code = http.StatusRequestEntityTooLarge
 	CodeUnsupportedMedia   Code = http.StatusUnsupportedMediaType
+	CodeUnprocessable      Code = http.StatusUnprocessableEntity
 	CodeTooManyRequests    Code = http.StatusTooManyRequests
 	CodeInternal           Code = http.StatusInternalServerError
 	CodeUnavailable        Code = http.StatusServiceUnavailable
@@ -34,7 +35,8 @@ const (
 func Codes() []Code {
 	return []Code{
 		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict,
-		CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeTooManyRequests, CodeInternal, CodeUnavailable,
+		CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeUnprocessable, CodeTooManyRequests, CodeInternal,
+		CodeUnavailable,
 	}
 }
 

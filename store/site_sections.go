@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -102,7 +103,7 @@ func sectionTitle(title *string, space Space) string {
 	case utf8.RuneCountInString(space.Title) >= 2:
 		return space.Title
 	}
-	return "Section " + space.Title
+	return strings.TrimSpace("Section " + space.Title)
 }
 
 func (w *structure) insertSection(title string, icon *string) (SiteSection, error) {

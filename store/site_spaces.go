@@ -22,7 +22,7 @@ func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID st
 	rows, err := s.queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{UserID: viewer.UserID, SiteID: siteID})
 	access := make(map[string]ContentAccess, len(rows))
 	for _, row := range rows {
-		access[row.ContentID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
+		access[row.ID] = contentAccess(viewer.Role.Nullable(), row.Level, row.GrantRank)
 	}
 	return access, interpret(err, "site spaces")
 }
@@ -160,9 +160,9 @@ func (w *structure) view(id string) (SiteSpaceRow, error) {
 	return row, interpret(err, "site space")
 }
 
-// space reads a space of the site's organization that a member of a request names.
+// space reads a space of the site's organization that a member of a request names, and keeps it there.
 func (w *structure) space(field, id string) (Space, error) {
-	row, err := w.q.SpaceByID(w.ctx, id)
+	row, err := w.q.SpaceForSite(w.ctx, id)
 	switch err = interpret(err, "space"); {
 	case schema.IsCode(err, schema.CodeNotFound), err == nil && row.OrganizationID != w.site.OrganizationID:
 		return Space{}, schema.Invalid(field, "names no space of this organization")

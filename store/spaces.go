@@ -149,8 +149,31 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 }
 
 // DeleteSpace removes a space with its content, and from the sites that it is part of. What is gone already stays gone.
+//
+// Its site spaces go with it, which changes the structure of their sites. Writers of those lock the site before its rows, and so
+// does this: the other way round each would wait for the other. A site that takes the space in meanwhile makes it begin anew.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
-	return interpret(s.queries.DeleteSpace(ctx, id), "space")
+	for gone := false; !gone; {
+		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+			sites, err := q.LockSitesOfSpace(ctx, id)
+			if err != nil {
+				return interpret(err, "site")
+			}
+			if _, err := q.LockSpaceToDelete(ctx, id); err != nil {
+				return interpret(err, "space")
+			}
+			more, err := q.InOtherSites(ctx, db.InOtherSitesParams{SpaceID: id, Sites: sites})
+			if err != nil || more {
+				return interpret(err, "site spaces")
+			}
+			gone = true
+			return interpret(q.DeleteSpace(ctx, id), "space")
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.

@@ -77,7 +77,7 @@ func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 // reasons writes the reasons for which events are refused.
 func reasons(b *bytes.Buffer) error {
 	b.WriteString("# Why an event is refused\n\n" + notice)
-	b.WriteString("A request is taken whole or not at all. The label is the `reason` of `octavo_events_refused_total`.\n\n")
+	b.WriteString("A request is taken whole or not at all. The label is the `reason` of `octavo_intake_requests_refused_total`.\n\n")
 	b.WriteString("| reason | status | try again | when |\n|---|---|---|---|\n")
 	for _, r := range insights.Reasons {
 		again := "no"

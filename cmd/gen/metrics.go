@@ -56,7 +56,7 @@ func metrics(b *bytes.Buffer) error {
 			if m[3] != "" {
 				labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"
 			}
-			lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |\n", m[1], kindOf(c), labels, cellText(m[2])))
+			lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |\n", m[1], kindOf(c, m[1]), labels, cellText(m[2])))
 		}
 	}
 	if len(lines) == 0 {
@@ -68,7 +68,7 @@ func metrics(b *bytes.Buffer) error {
 	return nil
 }
 
-func kindOf(c prometheus.Collector) string {
+func kindOf(c prometheus.Collector, name string) string {
 	switch c.(type) {
 	case *prometheus.CounterVec:
 		return "counter"
@@ -81,6 +81,9 @@ func kindOf(c prometheus.Collector) string {
 	case prometheus.Gauge: // a gauge has all that a counter has, so it is asked first
 		return "gauge"
 	case prometheus.Counter:
+		return "counter"
+	}
+	if strings.HasSuffix(name, "_total") { // of a collector of our own
 		return "counter"
 	}
 	return "other"

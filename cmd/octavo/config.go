@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/octavo-docs/octavo/ingest"
 )
 
 // Settings are what `serve`, `migrate` and `token` need to know. Each is a
@@ -32,6 +34,16 @@ type Settings struct {
 
 	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"After how long a silent sink loses its partitions to the others. Brokers take no less than their group.min.session.timeout.ms, as a rule 6 s."`
 
+	KafkaTLS      string `name:"kafka-tls" env:"OCTAVO_KAFKA_TLS" enum:"off,on" default:"off" help:"Whether Kafka is spoken to by TLS: off or on."`
+	KafkaTLSCA    string `name:"kafka-tls-ca" env:"OCTAVO_KAFKA_TLS_CA" type:"path" help:"PEM file of the authorities that the brokers' certificates are from. Default: the system's."`
+	KafkaTLSCert  string `name:"kafka-tls-cert" env:"OCTAVO_KAFKA_TLS_CERT" type:"path" help:"PEM file of a certificate to show to the brokers."`
+	KafkaTLSKey   string `name:"kafka-tls-key" env:"OCTAVO_KAFKA_TLS_KEY" type:"path" help:"PEM file of that certificate's key."`
+	KafkaSASL     string `name:"kafka-sasl" env:"OCTAVO_KAFKA_SASL" enum:",plain,scram-sha-256,scram-sha-512" default:"" help:"How to log in to Kafka: plain, scram-sha-256 or scram-sha-512. Default: no login."`
+	KafkaUsername string `env:"OCTAVO_KAFKA_USERNAME" help:"Who logs in to Kafka."`
+	KafkaPassword string `env:"OCTAVO_KAFKA_PASSWORD" help:"With which password; better in the environment than as a flag."`
+
+	ClickHouseTLSCA string `name:"clickhouse-tls-ca" env:"OCTAVO_CLICKHOUSE_TLS_CA" type:"path" help:"PEM file of the authorities that ClickHouse's certificate is from, for a URL with secure=true. Default: the system's."`
+
 	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
 	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" help:"On the first start with an empty database, the first user's token."`
@@ -40,6 +52,7 @@ type Settings struct {
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events; 0: no bound."`
 
+	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
 }
@@ -69,8 +82,17 @@ func (s *Settings) Validate() error {
 	if s.SinkSessionTimeout < leastSinkSession {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)
 	}
+	if len(s.KafkaBrokers) == 0 && (s.KafkaTLS == "on" || s.KafkaSASL != "") {
+		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has neither")
+	}
+	if _, err := s.kafkaAccess(); err != nil {
+		return err
+	}
 	if s.EventMaxFuture < 0 {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
+	}
+	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
+		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")
 	}
 	if s.RateLimit < 0 || s.EventRateLimit < 0 {
 		return fmt.Errorf("OCTAVO_RATE_LIMIT and OCTAVO_EVENT_RATE_LIMIT: must not be negative")
@@ -89,6 +111,18 @@ func (s *Settings) proxies() ([]netip.Prefix, error) {
 		list = append(list, p)
 	}
 	return list, nil
+}
+
+// kafkaAccess is how every connection to Kafka is made.
+func (s *Settings) kafkaAccess() (ingest.KafkaAccess, error) {
+	access, err := ingest.NewKafkaAccess(ingest.KafkaLogin{
+		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
+		Mechanism: s.KafkaSASL, Username: s.KafkaUsername, Password: s.KafkaPassword,
+	})
+	if err != nil {
+		return access, fmt.Errorf("OCTAVO_KAFKA_TLS…, OCTAVO_KAFKA_SASL, _USERNAME, _PASSWORD: %w", err)
+	}
+	return access, nil
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

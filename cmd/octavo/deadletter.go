@@ -171,7 +171,11 @@ func withDeadLetters(s *Settings, run func(context.Context, *ingest.DeadLetters)
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	letters, err := ingest.NewDeadLetters(b.kafkaBrokers, s.KafkaTopic)
+	access, err := s.kafkaAccess()
+	if err != nil {
+		return err
+	}
+	letters, err := ingest.NewDeadLetters(b.kafkaBrokers, access, s.KafkaTopic)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (i *instance) clickHouse() driver.Conn {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	conn, err := openClickHouse(engines.ClickHouse, 1)
+	conn, err := openClickHouse(engines.ClickHouse, "", 1)
 	if err != nil {
 		i.t.Fatal(err)
 	}

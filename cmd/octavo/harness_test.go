@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,6 +220,38 @@ func (i *instance) insights() string {
 // post sends events and returns the status and the answer.
 func (i *instance) post(token string, events ...string) (int, []byte) {
 	return i.request("POST", i.insights()+"/events", token, []byte(`{"events":[`+strings.Join(events, ",")+`]}`))
+}
+
+// postWithKey sends a body under an Idempotency-Key.
+func (i *instance) postWithKey(key, body, encoding string) (int, string) {
+	i.t.Helper()
+	data := []byte(body)
+	if encoding == "gzip" {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write(data); err != nil || w.Close() != nil {
+			i.t.Fatal(err)
+		}
+		data = b.Bytes()
+	}
+	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events", bytes.NewReader(data))
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + i.token}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+	if encoding != "" {
+		req.Header.Set("Content-Encoding", encoding)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return res.StatusCode, string(answer)
 }
 
 func pageView(visitor string) string {

@@ -31,7 +31,7 @@ func (c *MigrateCmd) Run() (err error) {
 		return err
 	}
 	defer st.Stop()
-	events, err := openClickHouse(b.clickHouseURL, 1)
+	events, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *ReconcileCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	conn, err := openClickHouse(b.clickHouseURL, 1)
+	conn, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,11 @@ func (c *ReconcileCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	r, err := ingest.NewReconciler(c.sinkConfig(b, table, slog.New(slog.DiscardHandler)))
+	cfg, err := c.sinkConfig(b, table, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	r, err := ingest.NewReconciler(cfg)
 	if err != nil {
 		return err
 	}

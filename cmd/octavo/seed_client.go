@@ -114,7 +114,8 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 			}
 		case status == want:
 			return answer, nil
-		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable,
+			status == http.StatusConflict && key != "": // the attempt before is still at work
 			last = answerError(method, path, status, answer)
 			if after >= 0 {
 				wait = min(after, seedLongestWait)

@@ -119,6 +119,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startSink(ctx); err != nil {
 		return err
 	}
+	n.startSweep()
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (n *node) open(ctx context.Context) error {
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })
 	n.checks = append(n.checks, api.Check{Name: "postgres", Run: n.store.Ready})
 
-	if n.events, err = openClickHouse(n.backends.clickHouseURL, clickHouseConnections); err != nil {
+	if n.events, err = openClickHouse(n.backends.clickHouseURL, n.settings.ClickHouseTLSCA, clickHouseConnections); err != nil {
 		return err
 	}
 	n.onStop("insights", func(context.Context) error { return n.events.Close() })
@@ -180,7 +181,7 @@ func (n *node) startServer(ctx context.Context) error {
 	}
 	cfg := api.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
-		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit,
+		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 	}
 	deps := api.Deps{
 		Store: n.store, Metrics: n.metrics.API, Log: n.log,
@@ -215,9 +216,12 @@ func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
 	}
-	var err error
+	access, err := n.settings.kafkaAccess()
+	if err != nil {
+		return err
+	}
 	n.eventLog, err = ingest.NewLog(ingest.LogConfig{
-		Brokers: n.backends.kafkaBrokers, Topic: n.settings.KafkaTopic, Logger: n.log,
+		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Logger: n.log,
 		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas,
 	}, n.metrics.Ingest)
 	if err != nil {
@@ -232,7 +236,7 @@ func (n *node) startLog(ctx context.Context) error {
 }
 
 func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
-	cfg := ingest.IntakeConfig{Log: n.eventLog, MaxFuture: n.settings.EventMaxFuture}
+	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err
@@ -257,7 +261,11 @@ func (n *node) startSink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sink, err := ingest.NewSink(n.settings.sinkConfig(n.backends, table, n.log), n.metrics.Ingest)
+	cfg, err := n.settings.sinkConfig(n.backends, table, n.log)
+	if err != nil {
+		return err
+	}
+	sink, err := ingest.NewSink(cfg, n.metrics.Ingest)
 	if err != nil {
 		return err
 	}
@@ -271,11 +279,12 @@ func (n *node) startSink(ctx context.Context) error {
 
 // sinkConfig is how this node's sink works, also for those that look at what
 // it did.
-func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) ingest.SinkConfig {
+func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) (ingest.SinkConfig, error) {
+	access, err := s.kafkaAccess()
 	return ingest.SinkConfig{
-		Brokers: b.kafkaBrokers, Topic: s.KafkaTopic, Group: s.KafkaTopic + ".sink",
+		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.KafkaTopic + ".sink",
 		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout,
-	}
+	}, err
 }
 
 // wait returns when the process is told to stop, or when a part that it cannot

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,11 +146,25 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 }
 
 // openClickHouse makes a pool of connections to the insights store. It
-// connects when it is first used.
-func openClickHouse(url string, connections int) (driver.Conn, error) {
+// connects when it is first used. authorities is a PEM file of those to believe
+// if the URL asks for TLS; "" are the system's.
+func openClickHouse(url, authorities string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read OCTAVO_CLICKHOUSE_URL: %w", err)
+	}
+	if authorities != "" {
+		if options.TLS == nil {
+			return nil, errors.New("OCTAVO_CLICKHOUSE_TLS_CA: needs secure=true in OCTAVO_CLICKHOUSE_URL")
+		}
+		pem, err := os.ReadFile(authorities)
+		if err != nil {
+			return nil, fmt.Errorf("OCTAVO_CLICKHOUSE_TLS_CA: %w", err)
+		}
+		options.TLS.RootCAs = x509.NewCertPool()
+		if !options.TLS.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("OCTAVO_CLICKHOUSE_TLS_CA: %s has no PEM certificate", authorities)
+		}
 	}
 	options.MaxOpenConns, options.MaxIdleConns = connections, connections
 	if options.Compression == nil {

@@ -11,16 +11,23 @@ type Reason struct {
 
 // The reasons of refusal. Metrics, answers and documents read these rows.
 var (
-	NotJSON        = &Reason{"not_json", 400, false, "The body is not a JSON object with an array `events`."}
-	TooManyEvents  = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}
-	MissingField   = &Reason{"missing_field", 400, false, "A required field is absent or null."}
-	InvalidField   = &Reason{"invalid_field", 400, false, "A field has the wrong type, or a value that is not allowed."}
-	UnknownType    = &Reason{"unknown_type", 400, false, "The event's type is none of the known ones."}
-	TooLong        = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
-	InFuture       = &Reason{"in_future", 400, false, "The timestamp lies further in the future than clocks differ."}
-	OutOfRange     = &Reason{"out_of_range", 400, false, "The timestamp is of no year that the store can hold."}
-	Overloaded     = &Reason{"overloaded", 503, true, "More events are in flight than the node accepts."}
-	LogUnavailable = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
+	NotJSON         = &Reason{"not_json", 400, false, "The body is not a JSON object with an array `events`."}
+	TooManyEvents   = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}
+	MissingField    = &Reason{"missing_field", 400, false, "A required field is absent or null."}
+	InvalidField    = &Reason{"invalid_field", 400, false, "A field has the wrong type, or a value that is not allowed."}
+	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is none of the known ones."}
+	TooLong         = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
+	InFuture        = &Reason{"in_future", 400, false, "The timestamp lies further in the future than clocks differ."}
+	OutOfRange      = &Reason{"out_of_range", 400, false, "The timestamp is of no year that the store can hold."}
+	KeyReused       = &Reason{"key_reused", 422, false, "The Idempotency-Key was used within a day for a request with another body."}
+	KeyBusy         = &Reason{"key_busy", 409, true, "Another request with the same Idempotency-Key is being taken in."}
+	SiteOverloaded  = &Reason{"site_overloaded", 429, true, "The site has more events in flight than its share of the node."}
+	Overloaded      = &Reason{"overloaded", 503, true, "More events are in flight than the node accepts."}
+	LogUnavailable  = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
+	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which has the keys, did not answer."}
 
-	Reasons = []*Reason{NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, OutOfRange, Overloaded, LogUnavailable}
+	Reasons = []*Reason{
+		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, OutOfRange,
+		KeyReused, KeyBusy, SiteOverloaded, Overloaded, LogUnavailable, KeysUnavailable,
+	}
 )

@@ -30,6 +30,17 @@ const (
 // MessageID tells repeats of one message from other messages.
 type MessageID [16]byte
 
+const idAt = len(wireMagic) + 1
+
+// MessageIDOf reads the id of a message. What is no message has none.
+func MessageIDOf(head []byte) (id MessageID, ok bool) {
+	if len(head) < idAt+len(id) || string(head[:len(wireMagic)]) != wireMagic || head[len(wireMagic)] != wireVersion {
+		return id, false
+	}
+	copy(id[:], head[idAt:])
+	return id, true
+}
+
 // Encoder writes one log message. The zero value is ready for Begin.
 type Encoder struct {
 	buf     []byte
@@ -80,6 +91,15 @@ func (w *Encoder) Add(e *Event) {
 	w.count++
 }
 
+// ID is the message's id.
+func (w *Encoder) ID() (id MessageID) {
+	copy(id[:], w.buf[idAt:])
+	return id
+}
+
+// SetID gives the message the id of one that it repeats.
+func (w *Encoder) SetID(id MessageID) { copy(w.buf[idAt:], id[:]) }
+
 // Len is the number of events added since Begin.
 func (w *Encoder) Len() int { return w.count }
 
@@ -113,7 +133,7 @@ func ParseMessage(data []byte) (Message, error) {
 	if data[2] != wireVersion {
 		return m, fmt.Errorf("%w: version %d, this program reads version %d", ErrMessage, data[2], wireVersion)
 	}
-	copy(m.ID[:], data[3:])
+	copy(m.ID[:], data[idAt:])
 	m.ReceivedMillis = int64(binary.LittleEndian.Uint64(data[19:]))
 	r := reader{b: data[headerSize:]}
 	m.Site = r.str()

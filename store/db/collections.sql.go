@@ -201,16 +201,14 @@ func (q *Queries) CopyFiles(ctx context.Context, arg CopyFilesParams) error {
 
 const countCollections = `-- name: CountCollections :one
 select count(*)
-from collections c join collections_access($1, $2) a on a.content_id = c.id
-where c.organization_id = $2
-  and access_rank($3, a.level, a.grant_rank) > 0
-  and ($4::boolean or c.parent_id is null)
+from collections_seen($1, $2, $3) seen
+where $4::boolean or seen.parent_id is null
 `
 
 type CountCollectionsParams struct {
 	UserID         string
-	OrganizationID string
 	Role           *string
+	OrganizationID string
 	Nested         bool
 }
 
@@ -218,8 +216,8 @@ type CountCollectionsParams struct {
 func (q *Queries) CountCollections(ctx context.Context, arg CountCollectionsParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countCollections,
 		arg.UserID,
-		arg.OrganizationID,
 		arg.Role,
+		arg.OrganizationID,
 		arg.Nested,
 	)
 	var count int64
@@ -393,22 +391,22 @@ func (q *Queries) LiftGrants(ctx context.Context, id string) error {
 }
 
 const listCollections = `-- name: ListCollections :many
-select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, coalesce(a.level, '')::text as level, a.grant_rank
-from collections c join collections_access($1, $2) a on a.content_id = c.id
-where c.organization_id = $2
-  and (c.position, c.id) > ($3::numeric, $4::text collate "C")
-  and access_rank($5, a.level, a.grant_rank) > 0
-  and ($6::boolean or c.parent_id is null)
-order by c.position, c.id
+select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from collections_seen($1, $2, $3) seen
+    join collections c on c.id = seen.id
+    left join access_to($1, c.id, c.default_level, c.parent_id) a on $2 is distinct from 'admin'
+where (seen.position, seen.id) > ($4::numeric, $5::text collate "C")
+  and ($6::boolean or seen.parent_id is null)
+order by seen.position, seen.id
 limit $7
 `
 
 type ListCollectionsParams struct {
 	UserID         string
+	Role           *string
 	OrganizationID string
 	AfterPosition  string
 	After          string
-	Role           *string
 	Nested         bool
 	PageSize       int32
 }
@@ -420,14 +418,14 @@ type ListCollectionsRow struct {
 }
 
 // Index: collections_order (organization_id, position, id).
-// Those that the user may see. Within each parent they come in its order.
+// Those that the user may see. Within each parent they come in its order. What decides about an admin's access is the role alone.
 func (q *Queries) ListCollections(ctx context.Context, arg ListCollectionsParams) ([]ListCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, listCollections,
 		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
 		arg.AfterPosition,
 		arg.After,
-		arg.Role,
 		arg.Nested,
 		arg.PageSize,
 	)

@@ -10,39 +10,36 @@ import (
 )
 
 const countCollectionAccess = `-- name: CountCollectionAccess :one
-with given as (
-    select x.user_id, max(x.rank) as rank
-    from (
-        select g.user_id, role_rank(g.role) as rank from grants g
-        where g.collection_id = any($5::text[]) and g.user_id is not null
-        union all
-        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
-        where g.collection_id = any($5::text[])
-    ) x
-    group by x.user_id
-)
 select count(*)
-from memberships m left join given g on g.user_id = m.user_id
-where m.organization_id = $1
-  and access_rank(m.role, nullif($2::text, ''), coalesce(g.rank, 0)) between $3::integer and $4::integer
+from memberships m
+    cross join lateral (
+        select greatest(
+            (select max(role_rank(g.role)) from grants g
+             where g.collection_id = any($1::text[]) and g.user_id = m.user_id),
+            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
+             where t.user_id = m.user_id and g.collection_id = any($1::text[])),
+            0) as rank
+    ) given
+where m.organization_id = $2
+  and access_rank(m.role, nullif($3::text, ''), given.rank) between $4::integer and $5::integer
 `
 
 type CountCollectionAccessParams struct {
+	Path           []string
 	OrganizationID string
 	Level          string
 	Least          int32
 	Most           int32
-	Path           []string
 }
 
-// Index: memberships_organization.
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountCollectionAccess(ctx context.Context, arg CountCollectionAccessParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countCollectionAccess,
+		arg.Path,
 		arg.OrganizationID,
 		arg.Level,
 		arg.Least,
 		arg.Most,
-		arg.Path,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -62,11 +59,10 @@ func (q *Queries) CountCollectionTeams(ctx context.Context, collectionID string)
 }
 
 const countCollectionUsers = `-- name: CountCollectionUsers :one
-select count(*) from grants
-where collection_id = $1::text and space_id is null and user_id is not null
+select count(*) from grants where collection_id = $1::text and user_id is not null
 `
 
-// Index: grants_once.
+// Index: grants_collection_user.
 func (q *Queries) CountCollectionUsers(ctx context.Context, collectionID string) (int64, error) {
 	row := q.db.QueryRow(ctx, countCollectionUsers, collectionID)
 	var count int64
@@ -158,36 +154,32 @@ func (q *Queries) KnownSubjects(ctx context.Context, arg KnownSubjectsParams) (i
 }
 
 const listCollectionAccess = `-- name: ListCollectionAccess :many
-with given as (
-    select x.user_id, max(x.rank) as rank
-    from (
-        select g.user_id, role_rank(g.role) as rank from grants g
-        where g.collection_id = any($7::text[]) and g.user_id is not null
-        union all
-        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
-        where g.collection_id = any($7::text[])
-    ) x
-    group by x.user_id
-)
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, access_rank(m.role, nullif($1::text, ''), coalesce(g.rank, 0))::integer as rank
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, access_rank(m.role, nullif($1::text, ''), given.rank)::integer as rank
 from memberships m
     join users u on u.id = m.user_id
-    left join given g on g.user_id = m.user_id
-where m.organization_id = $2
-  and m.user_id > $3::text collate "C"
-  and access_rank(m.role, nullif($1::text, ''), coalesce(g.rank, 0)) between $4::integer and $5::integer
+    cross join lateral (
+        select greatest(
+            (select max(role_rank(g.role)) from grants g
+             where g.collection_id = any($2::text[]) and g.user_id = m.user_id),
+            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
+             where t.user_id = m.user_id and g.collection_id = any($2::text[])),
+            0) as rank
+    ) given
+where m.organization_id = $3
+  and m.user_id > $4::text collate "C"
+  and access_rank(m.role, nullif($1::text, ''), given.rank) between $5::integer and $6::integer
 order by m.user_id
-limit $6
+limit $7
 `
 
 type ListCollectionAccessParams struct {
 	Level          string
+	Path           []string
 	OrganizationID string
 	After          string
 	Least          int32
 	Most           int32
 	PageSize       int32
-	Path           []string
 }
 
 type ListCollectionAccessRow struct {
@@ -201,12 +193,12 @@ type ListCollectionAccessRow struct {
 func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAccessParams) ([]ListCollectionAccessRow, error) {
 	rows, err := q.db.Query(ctx, listCollectionAccess,
 		arg.Level,
+		arg.Path,
 		arg.OrganizationID,
 		arg.After,
 		arg.Least,
 		arg.Most,
 		arg.PageSize,
-		arg.Path,
 	)
 	if err != nil {
 		return nil, err
@@ -282,7 +274,7 @@ func (q *Queries) ListCollectionTeams(ctx context.Context, arg ListCollectionTea
 const listCollectionUsers = `-- name: ListCollectionUsers :many
 select u.id, u.display_name, u.email, u.photo_url, u.created_at, g.role
 from grants g join users u on u.id = g.user_id
-where g.collection_id = $1::text and g.space_id is null and g.user_id > $2::text collate "C"
+where g.collection_id = $1::text and g.user_id > $2::text collate "C"
 order by g.user_id
 limit $3
 `
@@ -298,7 +290,7 @@ type ListCollectionUsersRow struct {
 	Role string
 }
 
-// Index: grants_once (collection_id, space_id, user_id, team_id).
+// Index: grants_collection_user (collection_id, user_id).
 func (q *Queries) ListCollectionUsers(ctx context.Context, arg ListCollectionUsersParams) ([]ListCollectionUsersRow, error) {
 	rows, err := q.db.Query(ctx, listCollectionUsers, arg.CollectionID, arg.After, arg.PageSize)
 	if err != nil {

@@ -95,7 +95,6 @@ type CommentReaction struct {
 }
 
 type ContentAccess struct {
-	ContentID string
 	Level     *string
 	GrantRank int32
 }
@@ -140,6 +139,19 @@ type Document struct {
 	Hash           string
 	Content        []byte
 	CreatedAt      time.Time
+}
+
+type EventKey struct {
+	SiteID       string
+	Key          string
+	BodyHash     []byte
+	MessageID    []byte
+	LogPartition int32
+	LogOffset    int64
+	Done         bool
+	Attempt      int32
+	LeasedUntil  time.Time
+	CreatedAt    time.Time
 }
 
 type File struct {

@@ -28,16 +28,10 @@ with matches as (
     select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
            ts_rank(p.words, websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1)) as rank
     from search_pages p
-        join spaces s on s.id = p.space_id
-        left join collections_access($2, $3) a on a.content_id = s.parent_id
-        left join grants_given($2, $3) g on g.content_id = s.id
-    where s.organization_id = $3
-      and access_rank($4,
-          case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-          greatest(a.grant_rank, g.grant_rank, 0)) > 0
-      and numnode(websearch_to_tsquery('simple', $1)) > 0
+        join spaces_seen($2, $3, $4) s on s.id = p.space_id
+    where numnode(websearch_to_tsquery('simple', $1)) > 0
       and p.words @@ ((websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1))
-                      && quote_literal('organization ' || $3::text)::tsquery)
+                      && quote_literal('organization ' || $4::text)::tsquery)
 ), found as (
     select space_id, max(rank)::real as best
     from matches
@@ -58,8 +52,8 @@ order by -best, space_id, place
 type SearchOrganizationParams struct {
 	Query          string
 	UserID         string
-	OrganizationID string
 	Role           *string
+	OrganizationID string
 	After          float32
 	AfterID        string
 	PageSize       int32
@@ -80,8 +74,8 @@ func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganization
 	rows, err := q.db.Query(ctx, searchOrganization,
 		arg.Query,
 		arg.UserID,
-		arg.OrganizationID,
 		arg.Role,
+		arg.OrganizationID,
 		arg.After,
 		arg.AfterID,
 		arg.PageSize,
@@ -114,22 +108,16 @@ func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganization
 const searchOrganizationTotal = `-- name: SearchOrganizationTotal :one
 select count(distinct s.id)
 from search_pages p
-    join spaces s on s.id = p.space_id
-    left join collections_access($1, $2) a on a.content_id = s.parent_id
-    left join grants_given($1, $2) g on g.content_id = s.id
-where s.organization_id = $2
-  and access_rank($3,
-      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-      greatest(a.grant_rank, g.grant_rank, 0)) > 0
-  and numnode(websearch_to_tsquery('simple', $4)) > 0
+    join spaces_seen($1, $2, $3) s on s.id = p.space_id
+where numnode(websearch_to_tsquery('simple', $4)) > 0
   and p.words @@ ((websearch_to_tsquery('simple', $4) || websearch_to_tsquery('english', $4))
-                  && quote_literal('organization ' || $2::text)::tsquery)
+                  && quote_literal('organization ' || $3::text)::tsquery)
 `
 
 type SearchOrganizationTotalParams struct {
 	UserID         string
-	OrganizationID string
 	Role           *string
+	OrganizationID string
 	Query          string
 }
 
@@ -137,8 +125,8 @@ type SearchOrganizationTotalParams struct {
 func (q *Queries) SearchOrganizationTotal(ctx context.Context, arg SearchOrganizationTotalParams) (int64, error) {
 	row := q.db.QueryRow(ctx, searchOrganizationTotal,
 		arg.UserID,
-		arg.OrganizationID,
 		arg.Role,
+		arg.OrganizationID,
 		arg.Query,
 	)
 	var count int64

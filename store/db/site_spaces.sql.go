@@ -10,8 +10,9 @@ import (
 )
 
 const accessToSiteSpaces = `-- name: AccessToSiteSpaces :many
-select content_id, coalesce(level, '')::text as level, grant_rank
-from spaces_access($1, array(select space_id from site_spaces where site_id = $2))
+select s.id, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s cross join access_to($1, s.id, s.default_level, s.parent_id) a
+where s.id in (select l.space_id from site_spaces l where l.site_id = $2)
 `
 
 type AccessToSiteSpacesParams struct {
@@ -20,7 +21,7 @@ type AccessToSiteSpacesParams struct {
 }
 
 type AccessToSiteSpacesRow struct {
-	ContentID string
+	ID        string
 	Level     string
 	GrantRank int32
 }
@@ -35,7 +36,7 @@ func (q *Queries) AccessToSiteSpaces(ctx context.Context, arg AccessToSiteSpaces
 	items := []AccessToSiteSpacesRow{}
 	for rows.Next() {
 		var i AccessToSiteSpacesRow
-		if err := rows.Scan(&i.ContentID, &i.Level, &i.GrantRank); err != nil {
+		if err := rows.Scan(&i.ID, &i.Level, &i.GrantRank); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -49,7 +49,6 @@ select id, site_id, group_id, title, description, path, condition, icon, is_defa
 `
 
 // Index: site_sections_rank (site_id, rank).
-// Sorts: the sections of one site.
 func (q *Queries) AllSections(ctx context.Context, siteID string) ([]SiteSection, error) {
 	rows, err := q.db.Query(ctx, allSections, siteID)
 	if err != nil {

@@ -10,25 +10,18 @@ import (
 )
 
 const countSpaces = `-- name: CountSpaces :one
-select count(*)
-from spaces s
-    left join collections_access($1, $2) a on a.content_id = s.parent_id
-    left join grants_given($1, $2) g on g.content_id = s.id
-where s.organization_id = $2
-  and access_rank($3,
-      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-      greatest(a.grant_rank, g.grant_rank, 0)) > 0
+select count(*) from spaces_seen($1, $2, $3)
 `
 
 type CountSpacesParams struct {
 	UserID         string
-	OrganizationID string
 	Role           *string
+	OrganizationID string
 }
 
 // Index: spaces_organization.
 func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSpaces, arg.UserID, arg.OrganizationID, arg.Role)
+	row := q.db.QueryRow(ctx, countSpaces, arg.UserID, arg.Role, arg.OrganizationID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -36,30 +29,33 @@ func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64
 
 const countSpacesInCollection = `-- name: CountSpacesInCollection :one
 select count(*)
-from spaces s left join grants_given($1, $2) g on g.content_id = s.id
-where s.parent_id = $3::text
-  and access_rank($4, case when s.default_level = 'inherit' then nullif($5::text, '') else s.default_level end,
-      greatest(g.grant_rank, $6::integer)) > 0
+from spaces s
+    cross join lateral (
+        select case when s.default_level = 'inherit' then nullif($1::text, '') else s.default_level end as level
+    ) x
+where s.parent_id = $2::text
+  and (access_rank($3, x.level, $4::integer) > 0
+       or s.id in (select g.space_id from grants_of($5, $6) g where g.space_id is not null))
 `
 
 type CountSpacesInCollectionParams struct {
-	UserID         string
-	OrganizationID string
+	Level          string
 	CollectionID   string
 	Role           *string
-	Level          string
 	GrantRank      int32
+	UserID         string
+	OrganizationID string
 }
 
 // Index: spaces_parent.
 func (q *Queries) CountSpacesInCollection(ctx context.Context, arg CountSpacesInCollectionParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSpacesInCollection,
-		arg.UserID,
-		arg.OrganizationID,
+		arg.Level,
 		arg.CollectionID,
 		arg.Role,
-		arg.Level,
 		arg.GrantRank,
+		arg.UserID,
+		arg.OrganizationID,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -73,6 +69,22 @@ delete from spaces where id = $1
 func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, deleteSpace, id)
 	return err
+}
+
+const inOtherSites = `-- name: InOtherSites :one
+select exists (select from site_spaces where space_id = $1 and site_id <> all($2::text[]))
+`
+
+type InOtherSitesParams struct {
+	SpaceID string
+	Sites   []string
+}
+
+func (q *Queries) InOtherSites(ctx context.Context, arg InOtherSitesParams) (bool, error) {
+	row := q.db.QueryRow(ctx, inOtherSites, arg.SpaceID, arg.Sites)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const insertSpace = `-- name: InsertSpace :one
@@ -133,26 +145,20 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 }
 
 const listSpaces = `-- name: ListSpaces :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
-from spaces s
-    left join collections_access($1, $2) a on a.content_id = s.parent_id
-    left join grants_given($1, $2) g on g.content_id = s.id
-    cross join lateral (
-        select case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end as level,
-               greatest(a.grant_rank, g.grant_rank, 0) as grant_rank
-    ) x
-where s.organization_id = $2
-  and s.id > $3::text collate "C"
-  and access_rank($4, x.level, x.grant_rank) > 0
-order by s.id
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from spaces_seen($1, $2, $3) seen
+    join spaces s on s.id = seen.id
+    left join access_to($1, s.id, s.default_level, s.parent_id) a on $2 is distinct from 'admin'
+where seen.id > $4::text collate "C"
+order by seen.id
 limit $5
 `
 
 type ListSpacesParams struct {
 	UserID         string
+	Role           *string
 	OrganizationID string
 	After          string
-	Role           *string
 	PageSize       int32
 }
 
@@ -163,13 +169,13 @@ type ListSpacesRow struct {
 }
 
 // Index: spaces_organization (organization_id, id).
-// Those that the user may see.
+// Those that the user may see. What decides about an admin's access is the role alone.
 func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
 		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
 		arg.After,
-		arg.Role,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -216,25 +222,27 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level, x.grant_rank::integer as grant_rank
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level,
+       greatest($1::integer, (
+           select max(role_rank(g.role)) from grants_of($2, $3) g where g.space_id = s.id
+       ))::integer as grant_rank
 from spaces s
-    left join grants_given($1, $2) g on g.content_id = s.id
     cross join lateral (
-        select case when s.default_level = 'inherit' then nullif($3::text, '') else s.default_level end as level,
-               greatest(g.grant_rank, $4::integer) as grant_rank
+        select case when s.default_level = 'inherit' then nullif($4::text, '') else s.default_level end as level
     ) x
 where s.parent_id = $5::text
   and (s.position, s.id) > ($6::numeric, $7::text collate "C")
-  and access_rank($8, x.level, x.grant_rank) > 0
+  and (access_rank($8, x.level, $1::integer) > 0
+       or s.id in (select g.space_id from grants_of($2, $3) g where g.space_id is not null))
 order by s.position, s.id
 limit $9
 `
 
 type ListSpacesInCollectionParams struct {
+	GrantRank      int32
 	UserID         string
 	OrganizationID string
 	Level          string
-	GrantRank      int32
 	CollectionID   string
 	AfterPosition  string
 	After          string
@@ -252,10 +260,10 @@ type ListSpacesInCollectionRow struct {
 // Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
 func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCollectionParams) ([]ListSpacesInCollectionRow, error) {
 	rows, err := q.db.Query(ctx, listSpacesInCollection,
+		arg.GrantRank,
 		arg.UserID,
 		arg.OrganizationID,
 		arg.Level,
-		arg.GrantRank,
 		arg.CollectionID,
 		arg.AfterPosition,
 		arg.After,
@@ -305,6 +313,56 @@ func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCo
 	return items, nil
 }
 
+const lockSitesOfSpace = `-- name: LockSitesOfSpace :many
+select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update
+`
+
+// In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+func (q *Queries) LockSitesOfSpace(ctx context.Context, spaceID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSitesOfSpace, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockSpaceToDelete = `-- name: LockSpaceToDelete :many
+select id from spaces where id = $1 for update
+`
+
+// Keeps sites from taking the space in; no row for a space that is gone.
+func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, error) {
+	rows, err := q.db.Query(ctx, lockSpaceToDelete, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const spaceByID = `-- name: SpaceByID :one
 select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1
 `
@@ -340,11 +398,47 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 	return i, err
 }
 
+const spaceForSite = `-- name: SpaceForSite :one
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for key share
+`
+
+// Until the transaction ends, the space neither goes nor moves to another organization.
+func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
+	row := q.db.QueryRow(ctx, spaceForSite, id)
+	var i Space
+	err := row.Scan(
+		&i.ID,
+		&i.OrganizationID,
+		&i.Title,
+		&i.Emoji,
+		&i.Visibility,
+		&i.EditMode,
+		&i.Language,
+		&i.DefaultLevel,
+		&i.Revision,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.ParentID,
+		&i.Position,
+		&i.Icon,
+		&i.MergeRules,
+		&i.OpenComments,
+		&i.ChangeRequests,
+		&i.ChangeRequestsOpen,
+		&i.ChangeRequestsDraft,
+		&i.ChangeRequestNumber,
+		&i.ResolvedComments,
+		&i.GitSync,
+	)
+	return i, err
+}
+
 const spacesForUser = `-- name: SpacesForUser :many
 select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, m.role, coalesce(a.level, '')::text as level, a.grant_rank
-from spaces_access($1, $2::text[]) a
-    join spaces s on s.id = a.content_id
+from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = $1
+    cross join access_to($1, s.id, s.default_level, s.parent_id) a
+where s.id = any($2::text[])
 `
 
 type SpacesForUserParams struct {

@@ -87,6 +87,7 @@ create table grants (
 );
 
 create unique index grants_once on grants (collection_id, space_id, user_id, team_id) nulls not distinct;
+create index grants_collection_user on grants (collection_id, user_id) where user_id is not null;
 create index grants_collection_team on grants (collection_id, team_id) where team_id is not null;
 create index grants_space on grants (space_id) where space_id is not null;
 create index grants_user on grants (user_id, organization_id) where user_id is not null;
@@ -109,75 +110,132 @@ end;
 
 -- What decides about a user's access to a piece of content, beside the role in the organization: the level that holds there, which is
 -- 'inherit' only where nothing up to the top says otherwise, and the highest of the user's grants there and above.
--- It is the row of the functions below and holds none itself: sqlc knows the columns of tables, and not those of other types.
+-- It is the row of access_to and holds none itself: sqlc knows the columns of tables, and not those of other types.
 create table content_access (
-    content_id text    not null,
     level      text,
     grant_rank integer not null
 );
 
+-- The functions below are no more than names: Postgres puts their text into the query that calls them and plans both as one. So they
+-- are plain selects, and those that return rows of a table are text, which also gives the columns that later migrations add.
+-- How many rows a recursion gives Postgres can only guess, and far too many at that. Of an array it expects few entries, and so it always
+-- looks ids up in a hash of them: hence unnest(array()).
+
 -- +goose StatementBegin
--- What a user, or a team of the user, was given in an organization: on collections and on spaces, whose ids are all different.
-create function grants_given(of_user text, of_organization text) returns setof content_access language sql stable
+-- A user's access to a collection or a space, of which it is told the level and the parent. It climbs from there to the top, at most as
+-- deep as store.MaxNesting: cheap for a page of content, and not for all content that there is.
+create function access_to(of_user text, content text, content_level text, content_parent text) returns setof content_access
+    language sql stable
 begin atomic
-    select coalesce(g.collection_id, g.space_id), null::text, max(role_rank(g.role))
+    with recursive path as (
+        select content collate "C" as id, content_parent collate "C" as parent_id, content_level as level, 0 as depth
+        union all
+        select c.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end, p.depth + 1
+        from path p join collections c on c.id = p.parent_id
+        where p.depth < 16
+    ), teams as (
+        select array(select t.team_id from team_members t where t.user_id = of_user) as ids
+    )
+    select (select p.level from path p where p.parent_id is null),
+           greatest(
+               (select max(greatest(
+                   (select max(role_rank(g.role)) from grants g where g.collection_id = p.id and g.user_id = of_user),
+                   (select max(role_rank(g.role)) from grants g
+                    where g.collection_id = p.id and g.team_id = any((select t.ids from teams t)::text[]))))
+                from path p),
+               (select max(role_rank(g.role)) from grants g
+                where g.space_id = content and (g.user_id = of_user or g.team_id = any((select t.ids from teams t)::text[]))),
+               0);
+end;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- What a user, or a team of the user, was given in an organization.
+create function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$
+    select g.*
     from grants g
     where g.organization_id = of_organization
       and (g.user_id = of_user or g.team_id = any(array(select t.team_id from team_members t where t.user_id = of_user)))
-    group by coalesce(g.collection_id, g.space_id);
-end;
+$$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
--- A user's access to every collection of an organization. The depth is that of store.MaxNesting.
-create function collections_access(of_user text, of_organization text) returns setof content_access language sql stable
-begin atomic
+-- The collections that a user gets into by a grant, there or above.
+create function given_collections(of_user text, of_organization text) returns setof text language sql stable as $$
     with recursive given as (
-        select g.content_id, g.grant_rank from grants_given(of_user, of_organization) g
-    ), tree as (
-        select c.id, c.default_level as level, coalesce((select g.grant_rank from given g where g.content_id = c.id), 0) as rank,
-               1 as depth
-        from collections c
-        where c.organization_id = of_organization and c.parent_id is null
-        union all
-        select c.id, case when c.default_level = 'inherit' then t.level else c.default_level end,
-               greatest(t.rank, coalesce((select g.grant_rank from given g where g.content_id = c.id), 0)), t.depth + 1
-        from tree t join collections c on c.parent_id = t.id
-        where t.depth < 16
+        select g.collection_id as id from grants_of(of_user, of_organization) g where g.collection_id is not null
+        union
+        select c.id from given p join collections c on c.parent_id = p.id
     )
-    select t.id, t.level, t.rank from tree t;
-end;
+    select unnest(array(select g.id from given g))
+$$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
--- A user's access to some spaces, of whatever organization.
-create function spaces_access(of_user text, of_spaces text[]) returns setof content_access language sql stable
-begin atomic
-    with recursive mine as (
-        select g.collection_id, g.space_id, role_rank(g.role) as rank from grants g where g.user_id = of_user
-        union all
-        select g.collection_id, g.space_id, role_rank(g.role)
-        from team_members t join grants g on g.team_id = t.team_id
-        where t.user_id = of_user
-    ), path as (
-        select s.id, s.parent_id, s.default_level as level,
-               coalesce((select max(m.rank) from mine m where m.space_id = s.id), 0) as rank, 0 as depth
-        from spaces s
-        where s.id = any(of_spaces)
-        union all
-        select p.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end,
-               greatest(p.rank, coalesce((select max(m.rank) from mine m where m.collection_id = c.id), 0)), p.depth + 1
-        from path p join collections c on c.id = p.parent_id
-        where p.depth < 16
+-- The collections that nobody gets into but by a grant: no level holds there.
+create function closed_collections(of_organization text) returns setof text language sql stable as $$
+    with recursive closed as (
+        select c.id from collections c where c.organization_id = of_organization and c.default_level is null
+        union
+        select c.id
+        from closed p join collections c on c.parent_id = p.id and c.organization_id = of_organization
+        where c.default_level = 'inherit'
     )
-    select p.id, p.level, p.rank from path p where p.parent_id is null;
-end;
+    select unnest(array(select c.id from closed c))
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- The collections of an organization that a member of this role sees: those where access_rank is above 0. An admin sees them all, and
+-- nothing is looked up for it.
+create function collections_seen(of_user text, of_role text, of_organization text) returns setof collections language sql stable as $$
+    select c.*
+    from collections c
+    where c.organization_id = of_organization
+      and (of_role = 'admin'
+           or of_role is not null and c.id not in (select x.id from closed_collections(of_organization) x (id))
+           or c.id in (select x.id from given_collections(of_user, of_organization) x (id)))
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- The spaces of an organization that nobody sees but by a grant.
+create function closed_spaces(of_organization text) returns setof spaces language sql stable as $$
+    select s.*
+    from spaces s
+    where s.organization_id = of_organization
+      and case
+          when s.default_level = 'inherit' then s.parent_id in (select x.id from closed_collections(of_organization) x (id))
+          else s.default_level is null
+      end
+$$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+-- The spaces of an organization that a member of this role sees, as collections_seen.
+create function spaces_seen(of_user text, of_role text, of_organization text) returns setof spaces language sql stable as $$
+    select s.*
+    from spaces s
+    where s.organization_id = of_organization
+      and (of_role = 'admin'
+           or of_role is not null and case
+               when s.default_level = 'inherit' and s.parent_id is not null
+               then s.parent_id not in (select x.id from closed_collections(of_organization) x (id))
+               else s.default_level is not null
+           end
+           or s.parent_id in (select x.id from given_collections(of_user, of_organization) x (id))
+           or s.id in (select g.space_id from grants_of(of_user, of_organization) g where g.space_id is not null))
+$$;
 -- +goose StatementEnd
 
 -- +goose Down
-drop function spaces_access(text, text[]);
-drop function collections_access(text, text);
-drop function grants_given(text, text);
+drop function spaces_seen(text, text, text);
+drop function closed_spaces(text);
+drop function collections_seen(text, text, text);
+drop function closed_collections(text);
+drop function given_collections(text, text);
+drop function grants_of(text, text);
+drop function access_to(text, text, text, text);
 drop table content_access;
 drop function access_rank(text, text, integer);
 drop function role_rank(text);

@@ -32,23 +32,21 @@ where p.parent_id is null;
 
 -- name: ListCollections :many
 -- Index: collections_order (organization_id, position, id).
--- Those that the user may see. Within each parent they come in its order.
-select sqlc.embed(c), coalesce(a.level, '')::text as level, a.grant_rank
-from collections c join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = c.id
-where c.organization_id = sqlc.arg(organization_id)
-  and (c.position, c.id) > (sqlc.arg(after_position)::numeric, sqlc.arg(after)::text collate "C")
-  and access_rank(sqlc.narg(role), a.level, a.grant_rank) > 0
-  and (sqlc.arg(nested)::boolean or c.parent_id is null)
-order by c.position, c.id
+-- Those that the user may see. Within each parent they come in its order. What decides about an admin's access is the role alone.
+select sqlc.embed(c), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
+    join collections c on c.id = seen.id
+    left join access_to(sqlc.arg(user_id), c.id, c.default_level, c.parent_id) a on sqlc.narg(role) is distinct from 'admin'
+where (seen.position, seen.id) > (sqlc.arg(after_position)::numeric, sqlc.arg(after)::text collate "C")
+  and (sqlc.arg(nested)::boolean or seen.parent_id is null)
+order by seen.position, seen.id
 limit sqlc.arg(page_size);
 
 -- name: CountCollections :one
 -- Index: collections_order.
 select count(*)
-from collections c join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = c.id
-where c.organization_id = sqlc.arg(organization_id)
-  and access_rank(sqlc.narg(role), a.level, a.grant_rank) > 0
-  and (sqlc.arg(nested)::boolean or c.parent_id is null);
+from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
+where sqlc.arg(nested)::boolean or seen.parent_id is null;
 
 -- name: InsertCollection :one
 insert into collections (id, organization_id, parent_id, title, position)

@@ -27,17 +27,16 @@ select (select count(*) from memberships m where m.organization_id = sqlc.arg(or
      + (select count(*) from teams t where t.organization_id = sqlc.arg(organization_id) and t.id = any(sqlc.arg(teams)::text[])) as known;
 
 -- name: ListCollectionUsers :many
--- Index: grants_once (collection_id, space_id, user_id, team_id).
+-- Index: grants_collection_user (collection_id, user_id).
 select sqlc.embed(u), g.role
 from grants g join users u on u.id = g.user_id
-where g.collection_id = sqlc.arg(collection_id)::text and g.space_id is null and g.user_id > sqlc.arg(after)::text collate "C"
+where g.collection_id = sqlc.arg(collection_id)::text and g.user_id > sqlc.arg(after)::text collate "C"
 order by g.user_id
 limit sqlc.arg(page_size);
 
 -- name: CountCollectionUsers :one
--- Index: grants_once.
-select count(*) from grants
-where collection_id = sqlc.arg(collection_id)::text and space_id is null and user_id is not null;
+-- Index: grants_collection_user.
+select count(*) from grants where collection_id = sqlc.arg(collection_id)::text and user_id is not null;
 
 -- name: ListCollectionTeams :many
 -- Index: grants_collection_team (collection_id, team_id).
@@ -55,41 +54,34 @@ select count(*) from grants where collection_id = sqlc.arg(collection_id)::text 
 -- Index: memberships_organization (organization_id, user_id).
 -- Everybody in the organization who has access to a collection, with the rank of the role there. The path leads from the collection to
 -- the top, the level is the one that holds there.
-with given as (
-    select x.user_id, max(x.rank) as rank
-    from (
-        select g.user_id, role_rank(g.role) as rank from grants g
-        where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id is not null
-        union all
-        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
-        where g.collection_id = any(sqlc.arg(path)::text[])
-    ) x
-    group by x.user_id
-)
-select sqlc.embed(u), access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0))::integer as rank
+select sqlc.embed(u), access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank)::integer as rank
 from memberships m
     join users u on u.id = m.user_id
-    left join given g on g.user_id = m.user_id
+    cross join lateral (
+        select greatest(
+            (select max(role_rank(g.role)) from grants g
+             where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id = m.user_id),
+            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
+             where t.user_id = m.user_id and g.collection_id = any(sqlc.arg(path)::text[])),
+            0) as rank
+    ) given
 where m.organization_id = sqlc.arg(organization_id)
   and m.user_id > sqlc.arg(after)::text collate "C"
-  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0)) between sqlc.arg(least)::integer and sqlc.arg(most)::integer
+  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank) between sqlc.arg(least)::integer and sqlc.arg(most)::integer
 order by m.user_id
 limit sqlc.arg(page_size);
 
 -- name: CountCollectionAccess :one
--- Index: memberships_organization.
-with given as (
-    select x.user_id, max(x.rank) as rank
-    from (
-        select g.user_id, role_rank(g.role) as rank from grants g
-        where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id is not null
-        union all
-        select t.user_id, role_rank(g.role) from grants g join team_members t on t.team_id = g.team_id
-        where g.collection_id = any(sqlc.arg(path)::text[])
-    ) x
-    group by x.user_id
-)
+-- No index: every index that starts with the organization does as well.
 select count(*)
-from memberships m left join given g on g.user_id = m.user_id
+from memberships m
+    cross join lateral (
+        select greatest(
+            (select max(role_rank(g.role)) from grants g
+             where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id = m.user_id),
+            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
+             where t.user_id = m.user_id and g.collection_id = any(sqlc.arg(path)::text[])),
+            0) as rank
+    ) given
 where m.organization_id = sqlc.arg(organization_id)
-  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), coalesce(g.rank, 0)) between sqlc.arg(least)::integer and sqlc.arg(most)::integer;
+  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank) between sqlc.arg(least)::integer and sqlc.arg(most)::integer;

@@ -73,20 +73,22 @@ with recursive given as (
     select r.user_id, s.id from reach r join spaces s on s.parent_id = r.id
     union
     select g.user_id, g.space_id from given g where g.space_id is not null
-), levels as (
-    select s.id, case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end as level
-    from spaces s left join collections_access('', sqlc.arg(organization_id)) a on a.content_id = s.parent_id
-    where s.organization_id = sqlc.arg(organization_id)
+), closed as (
+    select s.id from closed_spaces(sqlc.arg(organization_id)) s
+), spaces_there as (
+    select (select count(*) from spaces s where s.organization_id = sqlc.arg(organization_id)) as every,
+           (select count(*) from closed) as closed
+), numbers as (
+    select x.user_id, count(*) as given, count(c.id) as closed from mine x left join closed c on c.id = x.id group by x.user_id
 )
 select m.user_id,
        (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
        (case
-           when m.role = 'admin' then (select count(*) from levels)
-           when m.role is null then (select count(*) from mine x where x.user_id = m.user_id)
-           else (select count(*) from levels l where l.level is not null)
-              + (select count(*) from mine x join levels l on l.id = x.id where x.user_id = m.user_id and l.level is null)
+           when m.role = 'admin' then s.every
+           when m.role is null then coalesce(n.given, 0)
+           else s.every - s.closed + coalesce(n.closed, 0)
        end)::bigint as spaces
-from memberships m
+from memberships m cross join spaces_there s left join numbers n on n.user_id = m.user_id
 where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]);
 
 -- name: OtherAdmin :one

@@ -51,14 +51,8 @@ with matches as (
     select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
            ts_rank(p.words, websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query))) as rank
     from search_pages p
-        join spaces s on s.id = p.space_id
-        left join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = s.parent_id
-        left join grants_given(sqlc.arg(user_id), sqlc.arg(organization_id)) g on g.content_id = s.id
-    where s.organization_id = sqlc.arg(organization_id)
-      and access_rank(sqlc.narg(role),
-          case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-          greatest(a.grant_rank, g.grant_rank, 0)) > 0
-      and numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
+        join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
+    where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
       and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
                       && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery)
 ), found as (
@@ -81,13 +75,7 @@ order by -best, space_id, place;
 -- No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
 select count(distinct s.id)
 from search_pages p
-    join spaces s on s.id = p.space_id
-    left join collections_access(sqlc.arg(user_id), sqlc.arg(organization_id)) a on a.content_id = s.parent_id
-    left join grants_given(sqlc.arg(user_id), sqlc.arg(organization_id)) g on g.content_id = s.id
-where s.organization_id = sqlc.arg(organization_id)
-  and access_rank(sqlc.narg(role),
-      case when s.default_level = 'inherit' and s.parent_id is not null then a.level else s.default_level end,
-      greatest(a.grant_rank, g.grant_rank, 0)) > 0
-  and numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
+    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
+where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
   and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
                   && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery);

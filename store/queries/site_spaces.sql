@@ -13,8 +13,9 @@ where l.site_id = sqlc.arg(site_id) and l.id = sqlc.arg(id);
 
 -- name: AccessToSiteSpaces :many
 -- What decides about a user's access to the spaces of a site.
-select content_id, coalesce(level, '')::text as level, grant_rank
-from spaces_access(sqlc.arg(user_id), array(select space_id from site_spaces where site_id = sqlc.arg(site_id)));
+select s.id, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s cross join access_to(sqlc.arg(user_id), s.id, s.default_level, s.parent_id) a
+where s.id in (select l.space_id from site_spaces l where l.site_id = sqlc.arg(site_id));
 
 -- name: SiteSpacesOfSections :many
 -- Index: site_spaces_section (section_id, rank).

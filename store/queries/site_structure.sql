@@ -53,7 +53,6 @@ from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bi
 
 -- name: AllSections :many
 -- Index: site_sections_rank (site_id, rank).
--- Sorts: the sections of one site.
 select * from site_sections where site_id = $1 order by rank;
 
 -- name: AllSectionGroups :many

@@ -1,0 +1,412 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// errKilled is what a killed node's parts answer: its client hears nothing.
+var errKilled = errors.New("the node was killed")
+
+// mortalKeys are the store's until the node is killed.
+type mortalKeys struct {
+	*store.Store
+	killed bool
+	finish error // if set, Finish fails with it
+}
+
+func (m *mortalKeys) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
+	if m.killed || m.finish != nil {
+		return errors.Join(errKilled, m.finish)
+	}
+	return m.Store.FinishEventKey(ctx, site, key, c)
+}
+
+func (m *mortalKeys) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
+	if m.killed {
+		return errKilled
+	}
+	return m.Store.ReleaseEventKey(ctx, site, key, c)
+}
+
+// mortalLog is a log whose node is killed at an append: before or after it.
+type mortalLog struct {
+	*ingest.Log
+	keys          *mortalKeys
+	before, after bool
+	refuse        error
+}
+
+func (m *mortalLog) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+	if m.refuse != nil {
+		return m.refuse
+	}
+	if m.before {
+		m.keys.killed = true
+		return errKilled
+	}
+	err := m.Log.Append(ctx, site, shard, message)
+	if m.after {
+		m.keys.killed = true
+		return errKilled
+	}
+	return err
+}
+
+// keyBench has a database and a topic that several nodes share.
+type keyBench struct {
+	t       *testing.T
+	url     string
+	brokers []string
+	topic   string
+}
+
+// keyNode is what a node has of the event path.
+type keyNode struct {
+	*ingest.Intake
+	keys *mortalKeys
+	log  *mortalLog
+}
+
+func newKeyBench(t *testing.T) *keyBench {
+	t.Helper()
+	return &keyBench{t: t, url: storetest.URL(t), brokers: enginetest.Kafka(t), topic: enginetest.Topic(t, 3)}
+}
+
+func (b *keyBench) node(change func(*ingest.IntakeConfig)) *keyNode {
+	b.t.Helper()
+	metrics := ingest.NewMetrics(prometheus.NewRegistry())
+	log, err := ingest.NewLog(ingest.LogConfig{Brokers: b.brokers, Topic: b.topic}, metrics)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := log.Start(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // its topic goes next
+	n := &keyNode{keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
+	n.log = &mortalLog{Log: log, keys: n.keys}
+	cfg := ingest.IntakeConfig{Log: n.log, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
+	if change != nil {
+		change(&cfg)
+	}
+	if n.Intake, err = ingest.New(cfg, metrics); err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// post sends one event of a visitor under a key, and gives the status that it
+// is answered with.
+func (n *keyNode) post(t *testing.T, site, key, visitor string) int {
+	t.Helper()
+	body := []byte(`{"events":[` + pageView(visitor) + `]}`)
+	err := eventIntake{n.Intake}.Accept(t.Context(), schema.EventSite{SiteID: site}, body,
+		schema.ClientInfo{IP: netip.MustParseAddr("198.51.100.9"), Now: time.Now(), IdempotencyKey: key})
+	if err == nil {
+		return 204
+	}
+	e := schema.AsError(err)
+	if temporary := e.Code == 409 || e.Code == 503; temporary != (e.RetryAfter > 0) {
+		t.Errorf("%v has Retry-After %s", e, e.RetryAfter)
+	}
+	if e.Code == 422 && (len(e.Details) != 1 || e.Details[0].Field != "Idempotency-Key") {
+		t.Errorf("details %+v", e.Details)
+	}
+	return int(e.Code)
+}
+
+func (n *keyNode) want(t *testing.T, status int, site, key, visitor string) {
+	t.Helper()
+	if got := n.post(t, site, key, visitor); got != status {
+		t.Errorf("%s %q of %s: %d, want %d", site, key, visitor, got, status)
+	}
+}
+
+// exec changes the keys as time would.
+func (b *keyBench) exec(sql string) {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.t.Context(), b.url)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(b.t.Context(), sql); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// messages are the ids of all messages in the log.
+func (b *keyBench) messages() []insights.MessageID {
+	b.t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(b.brokers...), Timeout: 10 * time.Second}
+	var ids []insights.MessageID
+	for partition := range 3 {
+		offset := int64(0)
+		for {
+			res, err := client.Fetch(b.t.Context(), &kafka.FetchRequest{Topic: b.topic, Partition: partition, Offset: offset, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Millisecond})
+			if err = errors.Join(err, res.Error); err != nil {
+				b.t.Fatal(err)
+			}
+			for {
+				r, err := res.Records.ReadRecord()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				value, _ := io.ReadAll(r.Value)
+				m, err := insights.ParseMessage(value)
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				ids = append(ids, m.ID)
+				offset = r.Offset + 1
+			}
+			if offset >= res.HighWatermark {
+				break
+			}
+		}
+	}
+	return ids
+}
+
+func (b *keyBench) wantMessages(count, distinct int) {
+	b.t.Helper()
+	ids := b.messages()
+	seen := map[insights.MessageID]bool{}
+	for _, id := range ids {
+		seen[id] = true
+	}
+	if len(ids) != count || len(seen) != distinct {
+		b.t.Errorf("%d messages with %d ids are in the log, want %d with %d", len(ids), len(seen), count, distinct)
+	}
+}
+
+// TestKeyOnTwoNodes: a key counts on every node, for one site, for one body,
+// for a day.
+func TestKeyOnTwoNodes(t *testing.T) {
+	t.Parallel()
+	b := newKeyBench(t)
+	one, two := b.node(nil), b.node(nil)
+	for range 2 {
+		one.want(t, 204, "site_a", "k", "v")
+		two.want(t, 204, "site_a", "k", "v")
+	}
+	b.wantMessages(1, 1)
+	two.want(t, 422, "site_a", "k", "w")
+	two.want(t, 204, "site_b", "k", "w")
+	one.want(t, 204, "site_a", "K", "w")
+	b.wantMessages(3, 3)
+	if got := one.Balance("site_a"); got.Received != 3 || got.Accepted != 2 || got.Repeated != 1 || got.InFlight() != 0 {
+		t.Errorf("balance %+v", got)
+	}
+	if got := two.Balance("site_a"); got.Received != 3 || got.Repeated != 2 || got.Refused["key_reused"] != 1 {
+		t.Errorf("balance %+v", got)
+	}
+
+	// After a day the key is free, whether its row is gone or not.
+	b.exec("update event_keys set created_at = now() - interval '23 hours 59 minutes' where site_id = 'site_a'")
+	one.want(t, 422, "site_a", "k", "w")
+	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a' and key = 'k'")
+	one.want(t, 204, "site_a", "k", "w")
+	two.want(t, 204, "site_a", "k", "w")
+	b.wantMessages(4, 4)
+	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a'")
+	if more, err := one.keys.DeleteOldEventKeys(t.Context()); err != nil || more {
+		t.Errorf("more %v, %v", more, err)
+	}
+	b.exec("do $$ begin if (select count(*) from event_keys) <> 1 then raise 'not only the other site''s key is left'; end if; end $$")
+	one.want(t, 204, "site_a", "k", "v")
+	b.wantMessages(5, 5)
+}
+
+// TestKeyRace: of twenty requests with one key, half on each node, one is
+// appended and all are acknowledged.
+func TestKeyRace(t *testing.T) {
+	t.Parallel()
+	b := newKeyBench(t)
+	nodes := []*keyNode{b.node(nil), b.node(nil)}
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() { nodes[i%2].want(t, 204, "site_a", "race", "v") })
+	}
+	wait.Wait()
+	b.wantMessages(1, 1)
+}
+
+// TestKeyRefusals: a request that was refused has not used its key up.
+func TestKeyRefusals(t *testing.T) {
+	t.Parallel()
+	b := newKeyBench(t)
+	n := b.node(nil)
+	if err := n.Accept(t.Context(), ingest.Site{ID: "site_a"}, []byte(`{"events":[{}]}`), ingest.Client{Now: time.Now(), IdempotencyKey: "k"}); err == nil {
+		t.Error("a bad event was taken")
+	}
+	// Refused by the log for good, then unknown, then taken.
+	n.log.refuse = &ingest.Error{Reason: insights.TooLong, Message: "events: too long"}
+	n.want(t, 400, "site_a", "k", "v")
+	n.log.refuse = errors.New("no answer")
+	n.want(t, 503, "site_a", "k", "w")
+	n.want(t, 422, "site_a", "k", "v") // it may be stored with w
+	n.log.refuse = nil
+	n.want(t, 204, "site_a", "k", "w")
+	b.wantMessages(1, 1)
+	// Postgres does not answer when the end is written down, or at all.
+	n.keys.finish = errors.New("away")
+	n.want(t, 204, "site_a", "l", "v")
+	b.wantMessages(2, 2)
+	n.keys.Stop()
+	n.want(t, 503, "site_a", "m", "v")
+	n.want(t, 204, "site_a", "", "v") // without a key nothing needs Postgres
+	b.wantMessages(3, 3)
+}
+
+// TestKeyOfKilledNode: a node ends between the claim of a key and its end. The
+// next request with it finds the message in the log, or appends it with the
+// id that it would have had; before the claim's time is over it is told to
+// wait.
+func TestKeyOfKilledNode(t *testing.T) {
+	t.Parallel()
+	for name, kill := range map[string]func(*mortalLog){
+		"the message is not in the log": func(m *mortalLog) { m.before = true },
+		"the message is in the log":     func(m *mortalLog) { m.after = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newKeyBench(t)
+			dead := b.node(nil)
+			hurried := b.node(func(c *ingest.IntakeConfig) { c.KeyWait = time.Nanosecond })
+			dead.want(t, 204, "site_a", "before", "v")
+			kill(dead.log)
+			dead.post(t, "site_a", "k", "v")
+			hurried.want(t, 204, "site_a", "after", "v")
+			hurried.want(t, 409, "site_a", "k", "v")
+			hurried.want(t, 422, "site_a", "k", "w")
+			b.exec("update event_keys set leased_until = now() where key = 'k'")
+			hurried.want(t, 422, "site_a", "k", "w")
+			hurried.want(t, 204, "site_a", "k", "v")
+			hurried.want(t, 204, "site_a", "k", "v")
+			b.wantMessages(3, 3)
+			var stored [16]byte
+			conn, err := pgx.Connect(t.Context(), b.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close(context.Background()) }()
+			var id []byte
+			if err := conn.QueryRow(t.Context(), "select message_id from event_keys where key = 'k' and done").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			copy(stored[:], id)
+			if !contains(b.messages(), stored) {
+				t.Error("the log has no message with the key's id")
+			}
+		})
+	}
+}
+
+func contains(ids []insights.MessageID, id insights.MessageID) bool {
+	for _, other := range ids {
+		if bytes.Equal(other[:], id[:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestKeyLateAppend: the claim's time is over while its append goes on. The
+// message is in the log twice then, under one id and in one partition, so that
+// the sink stores it once.
+func TestKeyLateAppend(t *testing.T) {
+	t.Parallel()
+	b := newKeyBench(t)
+	slow, next := b.node(nil), b.node(nil)
+	gate := make(chan struct{})
+	entered := make(chan struct{})
+	intake, err := ingest.New(ingest.IntakeConfig{
+		Log: gatedLog{slow.log, entered, gate}, Keys: slow.keys, HashKey: [16]byte{1},
+	}, ingest.NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Intake = intake
+	var wait sync.WaitGroup
+	wait.Go(func() { slow.want(t, 204, "site_a", "k", "v") })
+	<-entered
+	b.exec("update event_keys set leased_until = now()")
+	next.want(t, 204, "site_a", "k", "v")
+	close(gate)
+	wait.Wait()
+	b.wantMessages(2, 1)
+}
+
+// gatedLog lets an append through when the gate opens.
+type gatedLog struct {
+	*mortalLog
+	entered, gate chan struct{}
+}
+
+func (g gatedLog) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+	close(g.entered)
+	<-g.gate
+	return g.mortalLog.Append(ctx, site, shard, message)
+}
+
+// TestKeyOverHTTP: the header's form, and that the way a body is encoded is of
+// no consequence.
+func TestKeyOverHTTP(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	body := `{"events":[` + pageView("v") + `]}`
+	for _, c := range []struct {
+		key, body, encoding string
+		status              int
+		text                string
+	}{
+		{"key 1~", body, "", 204, ""},
+		{"key 1~", body, "", 204, ""},
+		{"key 1~", body, "gzip", 204, ""},
+		{"key 1~", strings.Replace(body, `"v"`, `"w"`, 1), "gzip", 422, "Idempotency-Key"},
+		{strings.Repeat("k", 255), body, "gzip", 204, ""},
+		{strings.Repeat("k", 256), body, "", 400, "Idempotency-Key"},
+		{"ключ", body, "", 400, "Idempotency-Key"},
+		{"\"a\tb\"", body, "", 400, "Idempotency-Key"},
+		{" ", body, "", 400, "Idempotency-Key"},
+	} {
+		status, answer := i.postWithKey(c.key, c.body, c.encoding)
+		if status != c.status || !strings.Contains(answer, c.text) {
+			t.Errorf("%q: %d %s, want %d", c.key, status, answer, c.status)
+		}
+	}
+	i.wantCounts(2, 1)
+	i.stop()
+	i.start()
+	if status, answer := i.postWithKey("key 1~", body, ""); status != 204 {
+		t.Errorf("after a restart: %d %s", status, answer)
+	}
+	i.wantCounts(2, 1)
+	if _, metrics := i.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), fmt.Sprintf("octavo_site_events_total{outcome=%q,site=%q} 1", "repeated", i.site)) {
+		t.Error("the repeat is not in the site's balance")
+	}
+}

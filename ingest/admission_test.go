@@ -1,0 +1,286 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// heldAppend is one that a heldLog keeps waiting.
+type heldAppend struct {
+	site    string
+	release chan struct{}
+}
+
+// heldLog shows each append and keeps it until the test lets it go.
+type heldLog struct{ entered chan heldAppend }
+
+func (l heldLog) Append(_ context.Context, site string, _ uint64, _ []byte) error {
+	a := heldAppend{site, make(chan struct{})}
+	l.entered <- a
+	<-a.release
+	return nil
+}
+
+// crowd posts for sites and keeps the answers.
+type crowd struct {
+	t       *testing.T
+	in      *Intake
+	log     heldLog
+	body    []byte
+	wait    sync.WaitGroup
+	answers chan error
+}
+
+func newCrowd(t *testing.T, change func(*IntakeConfig)) *crowd {
+	t.Helper()
+	c := &crowd{t: t, log: heldLog{make(chan heldAppend)}, body: typicalBody(1), answers: make(chan error, 1000)}
+	c.in = newTestIntake(t, c.log, change)
+	return c
+}
+
+func (c *crowd) post(site string, body []byte) {
+	c.wait.Go(func() { c.answers <- c.in.Accept(c.t.Context(), Site{ID: site}, body, testClient) })
+}
+
+// next is the next request that came through to the log.
+func (c *crowd) next(site string) heldAppend {
+	c.t.Helper()
+	select {
+	case a := <-c.log.entered:
+		if a.site != site {
+			c.t.Fatalf("a request of %s entered, want one of %s", a.site, site)
+		}
+		return a
+	case <-time.After(20 * time.Second):
+		c.t.Fatalf("no request of %s entered", site)
+	}
+	panic("unreachable")
+}
+
+func (c *crowd) answer(want *insights.Reason) {
+	c.t.Helper()
+	select {
+	case err := <-c.answers:
+		if (err == nil) != (want == nil) || reasonOf(err) != want {
+			c.t.Fatalf("got %v, want %v", err, want)
+		}
+	case <-time.After(20 * time.Second):
+		c.t.Fatal("no answer")
+	}
+}
+
+func (c *crowd) waiting(n int) {
+	c.t.Helper()
+	waitFor(c.t, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
+}
+
+// TestHotSiteLeavesRoom: one site with far more requests than there is room
+// for is held at its share, is told that it is it, and another comes in at
+// once, without any of the first's being done.
+func TestHotSiteLeavesRoom(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, func(cfg *IntakeConfig) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
+	var held []heldAppend
+	for range 50 {
+		c.post("hot", c.body)
+	}
+	for range 6 { // three quarters of 8
+		held = append(held, c.next("hot"))
+	}
+	c.waiting(8)
+	for range 50 - 6 - 8 { // what finds no place to wait either
+		c.answer(insights.SiteOverloaded)
+	}
+	for _, site := range []string{"calm", "quiet"} {
+		c.post(site, c.body)
+		held = append(held, c.next(site))
+	}
+	// Now the node is full, and a third site waits in the place of one more of
+	// the hot site's requests.
+	c.post("late", c.body)
+	c.answer(insights.SiteOverloaded)
+	c.waiting(8)
+	close(held[0].release)
+	c.answer(nil)
+	held[0] = c.next("late")
+	for _, a := range held {
+		close(a.release)
+	}
+	for range 7 {
+		close(c.next("hot").release)
+	}
+	c.wait.Wait()
+	for range 15 {
+		c.answer(nil)
+	}
+	wantIdle(t, c.in)
+}
+
+// TestEqualTurns: what waits enters site by site, not in the order of arrival.
+func TestEqualTurns(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*IntakeConfig){
+		"requests": func(cfg *IntakeConfig) { cfg.MaxInFlight = 1 },
+		"bytes":    func(cfg *IntakeConfig) { cfg.MaxBytesInFlight = 1 }, // each counts for all of it
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCrowd(t, change)
+			// The waiting room is as large as the room, so this test has its own.
+			a := c.in.admission
+			a.wait = time.Hour
+			uses := map[string]*siteUse{}
+			var order []string
+			var mu sync.Mutex
+			enter := func(site string) {
+				if uses[site] == nil {
+					uses[site] = &siteUse{}
+				}
+				u := uses[site]
+				c.wait.Go(func() {
+					if err := a.enter(t.Context(), u, 1); err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					order = append(order, site)
+					mu.Unlock()
+					a.leave(u, 1)
+				})
+			}
+			first := &siteUse{}
+			if err := a.enter(t.Context(), first, 1); err != nil {
+				t.Fatal(err)
+			}
+			a.maxRequests, a.maxBytes = 1000, 1000 // room to wait
+			a.mu.Lock()
+			a.inside = load{1000, 1000}
+			a.mu.Unlock()
+			n := 0
+			for _, site := range []string{"a", "a", "a", "a", "b", "b", "c"} {
+				enter(site)
+				n++
+				c.waiting(n)
+			}
+			a.mu.Lock()
+			a.maxRequests, a.maxBytes, a.inside = 1, 1, load{1, 1}
+			a.mu.Unlock()
+			a.leave(first, 1)
+			c.wait.Wait()
+			if got := fmt.Sprint(order); got != "[a b c a b a a]" {
+				t.Errorf("entered in the order %s", got)
+			}
+		})
+	}
+}
+
+// TestWhoseFault: 429 is for the site that has more than an equal part, 503
+// for a node that is full of others.
+func TestWhoseFault(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, func(cfg *IntakeConfig) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })
+	var held []heldAppend
+	for _, site := range []string{"big", "big", "big", "small"} {
+		c.post(site, c.body)
+		held = append(held, c.next(site))
+	}
+	for site, want := range map[string]*insights.Reason{"big": insights.SiteOverloaded, "small": insights.Overloaded, "new": insights.Overloaded} {
+		c.post(site, c.body)
+		c.answer(want)
+	}
+	for _, a := range held {
+		close(a.release)
+		c.answer(nil)
+	}
+	wantIdle(t, c.in)
+	if b := c.in.Balance("big"); b.Received != 4 || b.Accepted != 3 || b.Refused["site_overloaded"] != 1 || b.InFlight() != 0 {
+		t.Errorf("balance %+v", b)
+	}
+}
+
+// TestLargeBodyIsNotPassedBy: small requests of the same site do not enter
+// before a large one that came first.
+func TestLargeBodyIsNotPassedBy(t *testing.T) {
+	t.Parallel()
+	large := typicalBody(40)
+	c := newCrowd(t, func(cfg *IntakeConfig) { cfg.MaxBytesInFlight, cfg.AdmitWait = int64(len(large)), time.Hour })
+	c.post("a", c.body)
+	first := c.next("a")
+	c.post("b", large)
+	c.waiting(1)
+	if err := c.in.admission.enter(cancelled(t), &c.in.accounts.of("b").use, 1); err == nil {
+		t.Error("a small request passed a large one by")
+	}
+	close(first.release)
+	c.answer(nil)
+	close(c.next("b").release)
+	c.answer(nil)
+	wantIdle(t, c.in)
+}
+
+func cancelled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// TestAdmissionKeepsItsBooks: whatever comes and goes, the bounds hold, and at
+// the end nothing is left.
+func TestAdmissionKeepsItsBooks(t *testing.T) {
+	t.Parallel()
+	in := newTestIntake(t, discardLog{}, func(cfg *IntakeConfig) {
+		cfg.MaxInFlight, cfg.MaxBytesInFlight, cfg.AdmitWait = 10, 1000, 50*time.Microsecond
+	})
+	a := in.admission
+	var wait sync.WaitGroup
+	for worker := range 64 {
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(worker), 1))
+			for range 300 {
+				u, size := &in.accounts.of(fmt.Sprint(random.IntN(5))).use, random.IntN(700)
+				ctx := t.Context()
+				if random.IntN(4) == 0 {
+					ctx = cancelled(t)
+				}
+				if a.enter(ctx, u, size) != nil {
+					continue
+				}
+				a.mu.Lock()
+				if a.inside.requests > 10 || a.inside.bytes > 1000 || a.outside.requests > 10 || a.outside.bytes > 1000 || a.active > 5 {
+					t.Errorf("inside %+v, outside %+v, %d active", a.inside, a.outside, a.active)
+				}
+				for i, u := range a.queue {
+					if u.place != i || u.waiting.Len() == 0 || u.share != a.shareOf(u.inside) {
+						t.Error("the queue is in disorder")
+					}
+				}
+				a.mu.Unlock()
+				a.leave(u, size)
+			}
+		})
+	}
+	wait.Wait()
+	wantIdle(t, in)
+}
+
+func wantIdle(t *testing.T, in *Intake) {
+	t.Helper()
+	a := in.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.inside != (load{}) || a.outside != (load{}) || a.active != 0 || a.queue.Len() != 0 {
+		t.Errorf("left: inside %+v, outside %+v, %d active, %d in the queue", a.inside, a.outside, a.active, a.queue.Len())
+	}
+	m := in.metrics
+	if n := testutil.ToFloat64(m.requestsInFlight) + testutil.ToFloat64(m.bytesInFlight) + testutil.ToFloat64(m.requestsWaiting); n != 0 {
+		t.Errorf("%v left in the metrics", n)
+	}
+}

@@ -1,0 +1,194 @@
+package ingest
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Balance is what became of the events that one site has posted to this
+// process since it started. What never came to the intake (no right to post, a
+// body that is too large) is not received.
+type Balance struct {
+	// Received are the events of all requests, as far as their bodies could be
+	// read. Each is accepted, repeated, refused, or in flight.
+	Received uint64
+	// Accepted are durable in the log.
+	Accepted uint64
+	// Repeated were acknowledged and not appended: their Idempotency-Key says
+	// that they are in the log already.
+	Repeated uint64
+	// Refused are by the reason's label, without zeros. Those refused as
+	// log_unavailable are in doubt: the log may have taken them all the same.
+	Refused map[string]uint64
+}
+
+// InFlight are the events that are received and not answered yet.
+func (b Balance) InFlight() uint64 {
+	n := b.Received - b.Accepted - b.Repeated
+	for _, refused := range b.Refused {
+		n -= refused
+	}
+	return n
+}
+
+// account is what the intake knows of one site: what it uses, and what became
+// of its events. Accounts are never dropped: a count that starts anew would be
+// no count. Only sites that exist have one, of about 300 bytes.
+type account struct {
+	site string
+	use  siteUse // guarded by admission.mu
+
+	received, accepted, repeated atomic.Uint64
+	refused                      []atomic.Uint64 // as insights.Reasons
+}
+
+func (a *account) balance() Balance {
+	b := Balance{Refused: map[string]uint64{}}
+	for i := range a.refused {
+		if n := a.refused[i].Load(); n > 0 {
+			b.Refused[insights.Reasons[i].Label] = n
+		}
+	}
+	b.Accepted, b.Repeated = a.accepted.Load(), a.repeated.Load()
+	// Last: what is answered was received before, so nothing is in flight twice.
+	b.Received = a.received.Load()
+	return b
+}
+
+// accounts are those of all sites that have posted.
+type accounts struct {
+	mu     sync.RWMutex
+	bySite map[string]*account
+	list   []*account // in the order of their first request
+}
+
+func newAccounts() *accounts { return &accounts{bySite: map[string]*account{}} }
+
+// of gives a site's account. It does not keep site.
+func (s *accounts) of(site string) *account {
+	s.mu.RLock()
+	a := s.bySite[site]
+	s.mu.RUnlock()
+	if a != nil {
+		return a
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a = s.bySite[site]; a == nil {
+		a = &account{site: strings.Clone(site), refused: make([]atomic.Uint64, len(insights.Reasons))}
+		s.bySite[a.site] = a
+		s.list = append(s.list, a)
+	}
+	return a
+}
+
+func (s *accounts) all() []*account {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.list[:len(s.list):len(s.list)]
+}
+
+// Balance is the balance of one site; all is zero for one that has not posted.
+func (in *Intake) Balance(site string) Balance {
+	in.accounts.mu.RLock()
+	a := in.accounts.bySite[site]
+	in.accounts.mu.RUnlock()
+	if a == nil {
+		return Balance{Refused: map[string]uint64{}}
+	}
+	return a.balance()
+}
+
+// Sites are the ids of all sites that have posted, in the order in which they
+// began.
+func (in *Intake) Sites() []string {
+	var ids []string
+	for _, a := range in.accounts.all() {
+		ids = append(ids, a.site)
+	}
+	return ids
+}
+
+// otherSites is the label of the sites that have no series of their own. No
+// site's id is so short.
+const otherSites = "other"
+
+// siteMetrics shows the balances to Prometheus. The first sites to post have
+// series of their own; the others share one, so that their number cannot fill
+// Prometheus. A site never changes from one to the other: counters only grow.
+type siteMetrics struct {
+	received, outcome *prometheus.Desc
+
+	mu       sync.Mutex
+	accounts *accounts
+	most     int
+}
+
+func newSiteMetrics() *siteMetrics {
+	return &siteMetrics{
+		received: prometheus.NewDesc("octavo_site_events_received_total",
+			"Events received, by site; the sites after the first hundred together as `other`.", []string{"site"}, nil),
+		outcome: prometheus.NewDesc("octavo_site_events_total",
+			"What became of the events received, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal.", []string{"site", "outcome"}, nil),
+	}
+}
+
+// show makes the accounts of an intake visible.
+func (s *siteMetrics) show(a *accounts, most int) {
+	s.mu.Lock()
+	s.accounts, s.most = a, most
+	s.mu.Unlock()
+}
+
+// Describe implements prometheus.Collector.
+func (s *siteMetrics) Describe(out chan<- *prometheus.Desc) {
+	out <- s.received
+	out <- s.outcome
+}
+
+// Collect implements prometheus.Collector.
+func (s *siteMetrics) Collect(out chan<- prometheus.Metric) {
+	s.mu.Lock()
+	from, most := s.accounts, s.most
+	s.mu.Unlock()
+	if from == nil {
+		return
+	}
+	list := from.all()
+	for _, a := range list[:min(most, len(list))] {
+		s.emit(out, a.site, a.balance())
+	}
+	if len(list) <= most {
+		return
+	}
+	rest := Balance{Refused: map[string]uint64{}}
+	for _, a := range list[most:] {
+		b := a.balance()
+		rest.Received += b.Received
+		rest.Accepted += b.Accepted
+		rest.Repeated += b.Repeated
+		for reason, n := range b.Refused {
+			rest.Refused[reason] += n
+		}
+	}
+	s.emit(out, otherSites, rest)
+}
+
+func (s *siteMetrics) emit(out chan<- prometheus.Metric, site string, b Balance) {
+	counter := func(desc *prometheus.Desc, n uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), labels...)
+	}
+	counter(s.received, b.Received, site)
+	counter(s.outcome, b.Accepted, site, "accepted")
+	if b.Repeated > 0 {
+		counter(s.outcome, b.Repeated, site, "repeated")
+	}
+	for reason, n := range b.Refused {
+		counter(s.outcome, n, site, reason)
+	}
+}

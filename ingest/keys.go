@@ -1,0 +1,156 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Keys remembers which requests were sent under which Idempotency-Key, for a
+// day, for all nodes. The store has them; see there.
+//
+// A request with a key takes these steps:
+//
+//  1. Its key is claimed, with a hash of its body, the id of its message, the
+//     message's partition and that partition's present end.
+//  2. Its message is appended.
+//  3. The key is marked as done.
+//
+// A repeat that finds the key done appends nothing. One that finds it claimed
+// waits a while. Should the claim's time be over, or given up, the node that
+// had it is gone or got no answer of the log: then the repeat reads the
+// partition from where it ended at the first claim, and appends the message,
+// with the same id, only if it is not there. Should the message come in late
+// all the same, the sink drops the second with its id.
+type Keys interface {
+	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
+	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
+	ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
+	ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
+}
+
+// SearchableLog is a log in which a message can be found again.
+type SearchableLog interface {
+	Appender
+	// Partition is where Append puts the messages of a shard. Those of the
+	// shard with the partition's own number go there, too.
+	Partition(shard uint64) int
+	// End is the offset that the partition's next message will have.
+	End(ctx context.Context, partition int) (int64, error)
+	// Find looks for a message from an offset on, to the partition's end. next
+	// is how far it came: when ctx ends, the rest can be looked at from there.
+	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
+}
+
+// keyUpdate bounds the marking of a key, which nobody's answer depends on.
+const keyUpdate = 2 * time.Second
+
+// appendOnce appends the decoder's message unless the request's key says that
+// it is in the log. repeated tells that an earlier request with the key was
+// acknowledged.
+func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte, d *decoder) (repeated bool, refusal *Error) {
+	claim, asked, outcome, refusal := in.claim(ctx, site, key, body, d)
+	switch {
+	case refusal != nil:
+	case claim.State == schema.KeyDone:
+		repeated = true
+	case claim.State == schema.KeyNew:
+		refusal = in.appendClaimed(ctx, site, key, claim, asked, d)
+	default:
+		outcome, refusal = in.resume(ctx, site, key, claim, asked, d)
+	}
+	if refusal != nil && outcome != "busy" && outcome != "reused" {
+		outcome = "failed"
+	}
+	in.metrics.keys.WithLabelValues(outcome).Inc()
+	return repeated, refusal
+}
+
+// claim gets hold of the key, or finds it done. asked is when the claim was
+// asked for that was given.
+func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, asked time.Time, outcome string, refusal *Error) {
+	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID(), Partition: in.search.Partition(d.shard)}
+	var err error
+	if want.Offset, err = in.search.End(ctx, want.Partition); err != nil {
+		return want, asked, "failed", unavailable(err)
+	}
+	deadline := time.Now().Add(in.cfg.KeyWait)
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		asked = time.Now()
+		if got, err = in.cfg.Keys.ClaimEventKey(ctx, site, key, want, in.cfg.KeyLease); err != nil {
+			refusal := refuse(insights.KeysUnavailable, "", "idempotency keys are temporarily unavailable, try again")
+			refusal.Cause = err
+			return want, asked, "failed", refusal
+		}
+		switch got.State {
+		case schema.KeyReused:
+			return got, asked, "reused", refuse(insights.KeyReused, "Idempotency-Key", "was used within a day for a request with another body")
+		case schema.KeyDone:
+			return got, asked, "repeat", nil
+		case schema.KeyNew:
+			return got, asked, "new", nil
+		case schema.KeyOpen:
+			return got, asked, "appended", nil
+		}
+		if ctx.Err() != nil || time.Until(deadline) < wait {
+			return got, asked, "busy", refuse(insights.KeyBusy, "Idempotency-Key", "is that of a request which is being taken in, try again")
+		}
+		sleep(ctx, wait)
+	}
+}
+
+// resume finishes what an attempt before began.
+func (in *Intake) resume(ctx context.Context, site, key string, claim schema.KeyClaim, asked time.Time, d *decoder) (outcome string, refusal *Error) {
+	search, cancel := context.WithDeadline(ctx, asked.Add(in.cfg.KeyLease/4))
+	defer cancel()
+	found, next, err := in.search.Find(search, claim.Partition, claim.Offset, claim.MessageID)
+	claim.Offset = next
+	switch {
+	case err != nil:
+		// What was looked through need not be again.
+		in.mark(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
+		return "failed", unavailable(err)
+	case found:
+		in.mark(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
+		return "found", nil
+	}
+	d.encoder.SetID(claim.MessageID)
+	return "appended", in.appendClaimed(ctx, site, key, claim, asked, d)
+}
+
+// appendClaimed appends the message under a claim and says how it went.
+func (in *Intake) appendClaimed(ctx context.Context, site, key string, claim schema.KeyClaim, asked time.Time, d *decoder) *Error {
+	// A node that slept since it got the claim must not append: its claim may
+	// end before the append does.
+	if time.Since(asked) > in.cfg.KeyLease/3 {
+		return unavailable(context.DeadlineExceeded)
+	}
+	err := in.cfg.Log.Append(ctx, site, uint64(claim.Partition), d.encoder.Bytes())
+	if err == nil {
+		in.mark(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
+		return nil
+	}
+	refusal := asError(err)
+	switch {
+	case !refusal.Reason.Retryable:
+		in.mark(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
+	case ctx.Err() == nil:
+		// The log has given the message up, so nobody appends it now. If ctx
+		// is done instead, it may still: then the claim ends by its time.
+		in.mark(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
+	}
+	return refusal
+}
+
+// mark writes the end of an attempt down. If that fails, the next one with the
+// key finds out by the log.
+func (in *Intake) mark(ctx context.Context, how func(context.Context, string, string, schema.KeyClaim) error, site, key string, claim schema.KeyClaim) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUpdate)
+	defer cancel()
+	if err := how(ctx, site, key, claim); err != nil {
+		in.metrics.keysUnmarked.Inc()
+	}
+}
