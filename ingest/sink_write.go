@@ -14,7 +14,7 @@ func (g *generation) writeAll(having, finishing context.Context, full <-chan *cu
 	ours := true
 	for {
 		var c *cut
-		ok := true
+		var ok bool
 		select {
 		case c, ok = <-full:
 		default:
