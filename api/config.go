@@ -71,6 +71,7 @@ type Deps struct {
 	Store    *store.Store
 	Intake   EventIntake
 	Insights Insights
+	Balances EventBalances
 	Metrics  Metrics
 	Log      *slog.Logger
 	// Checks are run by /readyz.

@@ -25,7 +25,7 @@ func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx
 	}
 	cfg := Config{BaseURL: "https://docs.example.com", AuthTTL: time.Hour}
 	server, err := New(cfg, Deps{
-		Store: &store.Store{}, Intake: discard{}, Insights: &fakeInsights{}, Metrics: metrics, Log: slog.New(slog.DiscardHandler),
+		Store: &store.Store{}, Intake: discard{}, Insights: &fakeInsights{}, Balances: balancesOf{}, Metrics: metrics, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

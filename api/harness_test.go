@@ -51,7 +51,7 @@ func (h *harness) serve(extra []Operation, options ...option) {
 	h.t.Helper()
 	cfg := Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
 	deps := Deps{
-		Store: h.st, Intake: h.intake, Insights: h.answers, Metrics: testMetrics(h.t),
+		Store: h.st, Intake: h.intake, Insights: h.answers, Balances: balancesOf{}, Metrics: testMetrics(h.t),
 		Log: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, o := range options {

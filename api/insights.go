@@ -13,6 +13,11 @@ type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error
 }
 
+// EventBalances tell what became of the events of each site.
+type EventBalances interface {
+	Balance(siteID string) schema.EventBalance
+}
+
 // Insights answers questions about a site's events, as JSON bodies that are ready to be sent, with the headers that say how
 // the answer came about. body is the question as JSON text and belongs to the caller.
 type Insights interface {
@@ -30,6 +35,7 @@ const queryBodyLimit = 256 << 10
 type siteInsights struct {
 	intake   EventIntake
 	insights Insights
+	balances EventBalances
 }
 
 func insightsOperations(h *siteInsights) []Operation {
@@ -51,6 +57,11 @@ func insightsOperations(h *siteInsights) []Operation {
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc:   "List the segments of a site's visitors.",
 			Scope: having(RightAccess, onInsights), Status: http.StatusOK, Handler: handle(h.segments),
+		},
+		{
+			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
+			Doc:   "Tell what became of a site's events since the answering node started: received, refused by reason, stored, dead-lettered, in flight.",
+			Scope: having(RightAdmin, onInsights), Status: http.StatusOK, Handler: handle(h.balance),
 		},
 	}
 }
@@ -78,4 +89,8 @@ func (h *siteInsights) aggregate(ctx context.Context, c *Caller, r *aggregateReq
 func (h *siteInsights) segments(ctx context.Context, c *Caller, _ *struct{}) (Encoded, error) {
 	answer, headers, err := h.insights.VisitorSegments(ctx, c.EventSite.SiteID)
 	return Encoded{Body: answer, Header: headers}, err
+}
+
+func (h *siteInsights) balance(_ context.Context, c *Caller, _ *struct{}) (schema.EventBalance, error) {
+	return h.balances.Balance(c.EventSite.SiteID), nil
 }

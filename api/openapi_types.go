@@ -215,6 +215,8 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		out["type"] = "integer"
 		withBounds(out, r.span, "minimum", "maximum")
+	case reflect.Uint64:
+		out["type"], out["minimum"] = "integer", 0
 	case reflect.Float64:
 		out["type"] = "number"
 		withBounds(out, r.span, "minimum", "maximum")

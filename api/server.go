@@ -36,7 +36,7 @@ type Server struct {
 // New builds a server and refuses a table or a setting that is wrong; it opens nothing.
 func New(cfg Config, d Deps) (*Server, error) {
 	cfg = cfg.withDefaults()
-	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Metrics == nil || d.Log == nil {
+	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, metrics and log are required")
 	}
 	urls, err := schema.NewURLs(cfg.BaseURL)

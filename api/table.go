@@ -83,7 +83,7 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, integrationOperations(&integrations{store: d.Store, urls: urls})...)
 	table = append(table, openAPISpecOperations(&openAPISpecs{store: d.Store, urls: urls})...)
 	table = append(table, gitOperations(&git{store: d.Store})...)
-	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights})...)
+	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights, balances: d.Balances})...)
 	return table
 }
 

@@ -201,7 +201,7 @@ func TestWhoseFault(t *testing.T) {
 		c.answer(nil)
 	}
 	wantIdle(t, c.in)
-	if b := c.in.Balance("big"); b.Received != 4 || b.Accepted != 3 || b.Refused["site_overloaded"] != 1 || b.InFlight() != 0 {
+	if b := c.in.metrics.Balance("big"); b.Received != 4 || b.Accepted != 3 || b.Refused["site_overloaded"] != 1 || b.Unanswered() != 0 {
 		t.Errorf("balance %+v", b)
 	}
 }
@@ -216,7 +216,7 @@ func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	first := c.next("a")
 	c.post("b", large)
 	c.waiting(1)
-	if err := c.in.admission.enter(cancelled(t), &c.in.accounts.of("b").use, 1); err == nil {
+	if err := c.in.admission.enter(cancelled(t), &c.in.metrics.accounts.of("b").use, 1); err == nil {
 		t.Error("a small request passed a large one by")
 	}
 	close(first.release)
@@ -245,7 +245,7 @@ func TestAdmissionKeepsItsBooks(t *testing.T) {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(worker), 1))
 			for range 300 {
-				u, size := &in.accounts.of(fmt.Sprint(random.IntN(5))).use, random.IntN(700)
+				u, size := &in.metrics.accounts.of(fmt.Sprint(random.IntN(5))).use, random.IntN(700)
 				ctx := t.Context()
 				if random.IntN(4) == 0 {
 					ctx = cancelled(t)

@@ -10,8 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Balance is what became of the events that one site has posted to this
-// process since it started. What never came to the intake (no right to post, a
+// Balance is what became of one site's events in this process since it started:
+// of those posted to it, by its intake, and of those in the partitions of the
+// log that it has, by its sink. The sum of all processes' balances is that of
+// the site. What never came to the intake (no right to post, a
 // body that is too large) is not received.
 type Balance struct {
 	// Received are the events of all requests, as far as their bodies could be
@@ -25,10 +27,15 @@ type Balance struct {
 	// Refused are by the reason's label, without zeros. Those refused as
 	// log_unavailable are in doubt: the log may have taken them all the same.
 	Refused map[string]uint64
+	// Stored and DeadLettered are the sink's: each event of the log becomes one
+	// of them. A sink that takes a partition over counts what it finds stored of
+	// a cut that its former owner did not end.
+	Stored       uint64
+	DeadLettered uint64
 }
 
-// InFlight are the events that are received and not answered yet.
-func (b Balance) InFlight() uint64 {
+// Unanswered are the events that are received and not answered yet.
+func (b Balance) Unanswered() uint64 {
 	n := b.Received - b.Accepted - b.Repeated
 	for _, refused := range b.Refused {
 		n -= refused
@@ -44,11 +51,12 @@ type account struct {
 	use  siteUse // guarded by admission.mu
 
 	received, accepted, repeated atomic.Uint64
+	stored, deadLettered         atomic.Uint64
 	refused                      []atomic.Uint64 // as insights.Reasons
 }
 
 func (a *account) balance() Balance {
-	b := Balance{Refused: map[string]uint64{}}
+	b := Balance{Refused: map[string]uint64{}, Stored: a.stored.Load(), DeadLettered: a.deadLettered.Load()}
 	for i := range a.refused {
 		if n := a.refused[i].Load(); n > 0 {
 			b.Refused[insights.Reasons[i].Label] = n
@@ -60,7 +68,7 @@ func (a *account) balance() Balance {
 	return b
 }
 
-// accounts are those of all sites that have posted.
+// accounts are those of all sites that have events in this process.
 type accounts struct {
 	mu     sync.RWMutex
 	bySite map[string]*account
@@ -93,22 +101,35 @@ func (s *accounts) all() []*account {
 	return s.list[:len(s.list):len(s.list)]
 }
 
-// Balance is the balance of one site; all is zero for one that has not posted.
-func (in *Intake) Balance(site string) Balance {
-	in.accounts.mu.RLock()
-	a := in.accounts.bySite[site]
-	in.accounts.mu.RUnlock()
+// settle counts a cut that is stored but for its dead letters.
+func (s *accounts) settle(c *cut) {
+	for _, m := range c.messages {
+		s.of(m.message.Site).stored.Add(uint64(m.message.Count))
+	}
+	for _, r := range c.refused {
+		m, _ := c.messageOf(r.row)
+		a := s.of(m.message.Site)
+		a.stored.Add(^uint64(0)) // one less
+		a.deadLettered.Add(1)
+	}
+}
+
+// Balance is the balance of one site; all is zero for one without events.
+func (m *Metrics) Balance(site string) Balance {
+	m.accounts.mu.RLock()
+	a := m.accounts.bySite[site]
+	m.accounts.mu.RUnlock()
 	if a == nil {
 		return Balance{Refused: map[string]uint64{}}
 	}
 	return a.balance()
 }
 
-// Sites are the ids of all sites that have posted, in the order in which they
-// began.
-func (in *Intake) Sites() []string {
+// Sites are the ids of all sites that have a balance, in the order in which
+// they began.
+func (m *Metrics) Sites() []string {
 	var ids []string
-	for _, a := range in.accounts.all() {
+	for _, a := range m.accounts.all() {
 		ids = append(ids, a.site)
 	}
 	return ids
@@ -118,31 +139,25 @@ func (in *Intake) Sites() []string {
 // site's id is so short.
 const otherSites = "other"
 
-// siteMetrics shows the balances to Prometheus. The first sites to post have
+// siteMetrics shows the balances to Prometheus. The first sites have
 // series of their own; the others share one, so that their number cannot fill
 // Prometheus. A site never changes from one to the other: counters only grow.
 type siteMetrics struct {
 	received, outcome *prometheus.Desc
-
-	mu       sync.Mutex
-	accounts *accounts
-	most     int
+	accounts          *accounts
+	most              atomic.Int64
 }
 
-func newSiteMetrics() *siteMetrics {
-	return &siteMetrics{
+func newSiteMetrics(accounts *accounts) *siteMetrics {
+	s := &siteMetrics{
+		accounts: accounts,
 		received: prometheus.NewDesc("octavo_site_events_received_total",
 			"Events received, by site; the sites after the first hundred together as `other`.", []string{"site"}, nil),
 		outcome: prometheus.NewDesc("octavo_site_events_total",
-			"What became of the events received, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal.", []string{"site", "outcome"}, nil),
+			"What became of events, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal; and of those accepted, stored or dead_lettered.", []string{"site", "outcome"}, nil),
 	}
-}
-
-// show makes the accounts of an intake visible.
-func (s *siteMetrics) show(a *accounts, most int) {
-	s.mu.Lock()
-	s.accounts, s.most = a, most
-	s.mu.Unlock()
+	s.most.Store(defaultMetricSites)
+	return s
 }
 
 // Describe implements prometheus.Collector.
@@ -153,13 +168,7 @@ func (s *siteMetrics) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *siteMetrics) Collect(out chan<- prometheus.Metric) {
-	s.mu.Lock()
-	from, most := s.accounts, s.most
-	s.mu.Unlock()
-	if from == nil {
-		return
-	}
-	list := from.all()
+	list, most := s.accounts.all(), int(s.most.Load())
 	for _, a := range list[:min(most, len(list))] {
 		s.emit(out, a.site, a.balance())
 	}
@@ -172,6 +181,8 @@ func (s *siteMetrics) Collect(out chan<- prometheus.Metric) {
 		rest.Received += b.Received
 		rest.Accepted += b.Accepted
 		rest.Repeated += b.Repeated
+		rest.Stored += b.Stored
+		rest.DeadLettered += b.DeadLettered
 		for reason, n := range b.Refused {
 			rest.Refused[reason] += n
 		}
@@ -184,9 +195,13 @@ func (s *siteMetrics) emit(out chan<- prometheus.Metric, site string, b Balance)
 		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), labels...)
 	}
 	counter(s.received, b.Received, site)
-	counter(s.outcome, b.Accepted, site, "accepted")
-	if b.Repeated > 0 {
-		counter(s.outcome, b.Repeated, site, "repeated")
+	for _, o := range []struct {
+		name string
+		n    uint64
+	}{{"accepted", b.Accepted}, {"repeated", b.Repeated}, {"stored", b.Stored}, {"dead_lettered", b.DeadLettered}} {
+		if o.n > 0 {
+			counter(s.outcome, o.n, site, o.name)
+		}
 	}
 	for reason, n := range b.Refused {
 		counter(s.outcome, n, site, reason)

@@ -36,16 +36,16 @@ func TestBalance(t *testing.T) {
 		"site_c": {Received: 7, Accepted: 6, Refused: map[string]uint64{"log_unavailable": 1}},
 		"none":   {Refused: map[string]uint64{}},
 	} {
-		got := in.Balance(site)
-		if fmt.Sprint(got) != fmt.Sprint(want) || got.InFlight() != 0 {
+		got := in.metrics.Balance(site)
+		if fmt.Sprint(got) != fmt.Sprint(want) || got.Unanswered() != 0 {
 			t.Errorf("%s: %+v, want %+v", site, got, want)
 		}
 	}
-	if got := in.Sites(); !slices.Equal(got, []string{"site_a", "site_b", "site_c", "site_d"}) {
+	if got := in.metrics.Sites(); !slices.Equal(got, []string{"site_a", "site_b", "site_c", "site_d"}) {
 		t.Errorf("sites %q", got)
 	}
 	want := `
-# HELP octavo_site_events_total What became of the events received, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal.
+# HELP octavo_site_events_total What became of events, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal; and of those accepted, stored or dead_lettered.
 # TYPE octavo_site_events_total counter
 octavo_site_events_total{outcome="accepted",site="site_a"} 2
 octavo_site_events_total{outcome="unknown_type",site="site_a"} 3
@@ -65,12 +65,12 @@ func TestBalanceInFlight(t *testing.T) {
 	c := newCrowd(t, nil)
 	c.post("site_a", typicalBody(3))
 	held := c.next("site_a")
-	if b := c.in.Balance("site_a"); b.Received != 3 || b.InFlight() != 3 {
+	if b := c.in.metrics.Balance("site_a"); b.Received != 3 || b.Unanswered() != 3 {
 		t.Errorf("%+v", b)
 	}
 	close(held.release)
 	c.answer(nil)
-	if b := c.in.Balance("site_a"); b.Accepted != 3 || b.InFlight() != 0 {
+	if b := c.in.metrics.Balance("site_a"); b.Accepted != 3 || b.Unanswered() != 0 {
 		t.Errorf("%+v", b)
 	}
 }

@@ -98,6 +98,9 @@ type SinkConfig struct {
 	HeartbeatInterval time.Duration // 1 s
 }
 
+// defaultMetricSites is how many sites have metrics of their own.
+const defaultMetricSites = 100
+
 const defaultTopic = "octavo-events"
 
 // DefaultBatchRows is the size of the sink's inserts: within what ClickHouse
@@ -120,7 +123,7 @@ func (c *IntakeConfig) complete() error {
 	setDefault(&c.MaxInFlight, 20_000)
 	setDefault(&c.MaxBytesInFlight, 64<<20)
 	setDefault(&c.AdmitWait, 500*time.Millisecond)
-	setDefault(&c.MetricSites, 100)
+	setDefault(&c.MetricSites, defaultMetricSites)
 	setDefault(&c.KeyLease, 30*time.Second)
 	setDefault(&c.KeyWait, 3*time.Second)
 	setDefault(&c.Agents, 4096)

@@ -40,7 +40,6 @@ type Intake struct {
 	hasher    Hasher
 	agents    *agents
 	admission *admission
-	accounts  *accounts
 	search    SearchableLog // cfg.Log, if there are keys
 	ids       messageIDs
 	metrics   *Metrics
@@ -56,12 +55,11 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 		hasher:    NewHasher(cfg.HashKey),
 		agents:    newAgents(cfg.Agents),
 		admission: newAdmission(&cfg, m),
-		accounts:  newAccounts(),
 		ids:       newMessageIDs(),
 		metrics:   m,
 	}
 	in.search, _ = cfg.Log.(SearchableLog) // complete has looked
-	m.sites.show(in.accounts, cfg.MetricSites)
+	m.sites.most.Store(int64(cfg.MetricSites))
 	return in, nil
 }
 
@@ -72,7 +70,7 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 //
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
-	a := in.accounts.of(site.ID)
+	a := in.metrics.accounts.of(site.ID)
 	count, err := in.accept(ctx, a, site, body, client)
 	if err == nil {
 		return nil

@@ -94,6 +94,7 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 			return got, asked, "new", nil
 		case schema.KeyOpen:
 			return got, asked, "appended", nil
+		case schema.KeyBusy: // Whoever has it may be done soon.
 		}
 		if ctx.Err() != nil || time.Until(deadline) < wait {
 			return got, asked, "busy", refuse(insights.KeyBusy, "Idempotency-Key", "is that of a request which is being taken in, try again")

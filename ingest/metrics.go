@@ -18,6 +18,7 @@ type Metrics struct {
 	admitSeconds     prometheus.Histogram
 	keys             *prometheus.CounterVec
 	keysUnmarked     prometheus.Counter
+	accounts         *accounts
 	sites            *siteMetrics
 
 	appendSeconds   prometheus.Histogram
@@ -80,7 +81,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		admitSeconds:     histogram("octavo_intake_admit_seconds", "Time that requests waited for room, of those that had to, let in or not.", seconds),
 		keys:             counters("octavo_intake_keys_total", "Requests with an Idempotency-Key, by how it went: new, repeat (in the log already), found and appended (an attempt before did not end, and the log had its events or had not), busy (another attempt goes on), reused (with another body), failed.", "outcome"),
 		keysUnmarked:     counter("octavo_intake_keys_unmarked_total", "Requests with an Idempotency-Key whose end could not be written to Postgres: a repeat of one looks for its events in the log."),
-		sites:            newSiteMetrics(),
+		accounts:         newAccounts(),
 
 		appendSeconds:   histogram("octavo_log_append_seconds", "Time until a request's message was durable in the log, or given up.", seconds),
 		produceMessages: histogram("octavo_log_produce_messages", "Messages (requests) joined into one produce.", prometheus.ExponentialBuckets(1, 2, 13)),
@@ -101,6 +102,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
 		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
 	}
+	m.sites = newSiteMetrics(m.accounts)
 	m.stalled = newStalled()
 	r.MustRegister(m.stalled, m.sites)
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")

@@ -14,7 +14,7 @@ func (g *generation) writeAll(having, finishing context.Context, full <-chan *cu
 	ours := true
 	for {
 		var c *cut
-		ok := true
+		var ok bool
 		select {
 		case c, ok = <-full:
 		default:
@@ -88,6 +88,7 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 	id := c.partition.id
 	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true}
 	g.stored[id] = c.partition.done
+	s.metrics.accounts.settle(c)
 	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.before))
 	s.metrics.skipped.WithLabelValues("position").Add(float64(c.before))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))
@@ -200,6 +201,14 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) error {
 			// killed or its disk was full in between, it drops the rows for ever
 			// without having them.
 			name += "/again" + strconv.Itoa(again)
+			// It may also be in between just now, for another sink's insert of
+			// the same cut: once that has ended, its rows are there.
+			if err := s.cfg.Store.Settle(ctx); err != nil {
+				return err
+			}
+			if err := g.rebuild(ctx, c, lo, hi); err != nil || c.rows.Rows() == 0 {
+				return err
+			}
 			s.cfg.Logger.Warn("The store drops rows as stored already that it does not have: the sink inserts them under another token.",
 				"partition", c.partition.id, "from", c.from, "to", c.to, "rows", c.rows.Rows(), "token", name)
 		}

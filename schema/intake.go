@@ -53,3 +53,22 @@ const (
 	// KeyReused: the key is that of another body.
 	KeyReused
 )
+
+// EventBalance is what became of a site's events in one process since it started. The balances of all processes together are
+// the site's: received = repeated + refused + stored + deadLettered + inFlight.
+type EventBalance struct {
+	Object string    `json:"object"`
+	Site   string    `json:"site"`
+	Since  time.Time `json:"since"`
+	// Received are the events of all requests, as far as they could be read; Accepted those that are durable in the log;
+	// Repeated those that an Idempotency-Key knew; Refused the others, by reason.
+	Received uint64            `json:"received"`
+	Accepted uint64            `json:"accepted"`
+	Repeated uint64            `json:"repeated"`
+	Refused  map[string]uint64 `json:"refused"`
+	// Stored and DeadLettered are what the sink of the process has made of events in the log.
+	Stored       uint64 `json:"stored"`
+	DeadLettered uint64 `json:"deadLettered"`
+	// InFlight is what is left: neither answered nor stored. It is below zero where the process stores what others accepted.
+	InFlight int64 `json:"inFlight"`
+}

@@ -40,6 +40,24 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	return e
 }
 
+// eventBalances are those of a process that began then.
+type eventBalances struct {
+	metrics *ingest.Metrics
+	since   time.Time
+}
+
+func (b eventBalances) Balance(site string) schema.EventBalance {
+	of := b.metrics.Balance(site)
+	left := int64(of.Received) - int64(of.Repeated) - int64(of.Stored) - int64(of.DeadLettered)
+	for _, n := range of.Refused {
+		left -= int64(n)
+	}
+	return schema.EventBalance{
+		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
+		Refused: of.Refused, Stored: of.Stored, DeadLettered: of.DeadLettered, InFlight: left,
+	}
+}
+
 type insightsQueries struct{ service *query.Service }
 
 func (a insightsQueries) Aggregate(ctx context.Context, site string, body []byte) ([]byte, map[string]string, error) {

@@ -83,6 +83,7 @@ type keyBench struct {
 // keyNode is what a node has of the event path.
 type keyNode struct {
 	*ingest.Intake
+	*ingest.Metrics
 	keys *mortalKeys
 	log  *mortalLog
 }
@@ -103,7 +104,7 @@ func (b *keyBench) node(change func(*ingest.IntakeConfig)) *keyNode {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // its topic goes next
-	n := &keyNode{keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
+	n := &keyNode{Metrics: metrics, keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
 	cfg := ingest.IntakeConfig{Log: n.log, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
 	if change != nil {
@@ -218,7 +219,7 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	two.want(t, 204, "site_b", "k", "w")
 	one.want(t, 204, "site_a", "K", "w")
 	b.wantMessages(3, 3)
-	if got := one.Balance("site_a"); got.Received != 3 || got.Accepted != 2 || got.Repeated != 1 || got.InFlight() != 0 {
+	if got := one.Balance("site_a"); got.Received != 3 || got.Accepted != 2 || got.Repeated != 1 || got.Unanswered() != 0 {
 		t.Errorf("balance %+v", got)
 	}
 	if got := two.Balance("site_a"); got.Received != 3 || got.Repeated != 2 || got.Refused["key_reused"] != 1 {

@@ -57,7 +57,7 @@ func (b *balancer) watch(n int) {
 			_, _ = io.Copy(io.Discard, res.Body)
 			_ = res.Body.Close()
 		}
-		b.ready[n].Store(err == nil && res.StatusCode == 200)
+		b.ready[n].Store(err == nil && res.StatusCode == http.StatusOK)
 	}
 }
 

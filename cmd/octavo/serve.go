@@ -198,6 +198,7 @@ func (n *node) startServer(ctx context.Context) error {
 		queries := query.DefaultConfig()
 		queries.Log = n.log
 		deps.Intake = eventIntake{intake}
+		deps.Balances = eventBalances{n.metrics.Ingest, time.Now()}
 		deps.Insights = insightsQueries{query.New(queries, n.events, n.metrics.Query)}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
