@@ -22,7 +22,13 @@ import (
 // newStore makes a fresh events table on the real engine.
 func newStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	t.Helper()
-	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
+	return storeAt(t, enginetest.ClickHouse(t))
+}
+
+// storeAt makes the events table in an empty database.
+func storeAt(t testing.TB, url string) (*ClickHouse, driver.Conn) {
+	t.Helper()
+	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +92,14 @@ type rig struct {
 	intake  *Intake
 	store   *ClickHouse
 	conn    driver.Conn
+	url     string // of the store
 }
 
 func newRig(t testing.TB, partitions int) *rig {
 	t.Helper()
 	r := &rig{t: t, brokers: enginetest.Kafka(t), topic: enginetest.Topic(t, partitions)}
-	r.store, r.conn = newStore(t)
+	r.url = enginetest.ClickHouse(t)
+	r.store, r.conn = storeAt(t, r.url)
 	r.log = newTestLog(t, r.brokers, func(c *LogConfig) { c.Topic, c.ProduceTimeout = r.topic, 10*time.Second })
 	r.intake = newTestIntake(t, r.log, nil)
 	return r
