@@ -154,6 +154,15 @@ func (l *load) exchange(at int, body []byte, headers ...string) outcome {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.statuses[0]++
+		// A node that was killed has broken the idle ones too.
+		for idle := true; idle; {
+			select {
+			case old := <-l.conns[at]:
+				old.Close()
+			default:
+				idle = false
+			}
+		}
 		return unknown // also of a connection that was dead before: it cannot tell
 	}
 	l.statuses[status]++
