@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Postgres returns the URL of a fresh, empty database, which is dropped at the end of the test.
@@ -44,7 +47,7 @@ func cloneDatabase(t testing.TB, base, template string) string {
 		t.Fatalf("cannot create a Postgres database: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := execPostgres(base, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		if err := dropDatabase(base, name); err != nil {
 			t.Errorf("cannot drop the test's Postgres database: %v", err)
 		}
 	})
@@ -54,6 +57,31 @@ func cloneDatabase(t testing.TB, base, template string) string {
 	}
 	return fresh
 }
+
+// dropDatabase ends the connections of a test and removes its database. A worker of the server's own that looks into the
+// database just then, to vacuum it, is not ours to end: it is waited for.
+func dropDatabase(base, name string) error {
+	ctx, cancel := step()
+	defer cancel()
+	for {
+		err := execPostgres(base, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		refused, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || (refused.Code != insufficientPrivilege && refused.Code != objectInUse) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// SQLSTATE of a drop while somebody else is in the database.
+const (
+	insufficientPrivilege = "42501"
+	objectInUse           = "55006"
+)
 
 func execPostgres(url string, statements ...string) error {
 	ctx, cancel := step()
