@@ -57,6 +57,9 @@ var markers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
 
+// divider finds a line of nothing but three or more of the same marker.
+var divider = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
+
 func (w writer) blocks(nodes []schema.Node) string {
 	var b strings.Builder
 	previous := ""
@@ -68,7 +71,10 @@ func (w writer) blocks(nodes []schema.Node) string {
 			if previous == marker {
 				marker = pair[1]
 			}
-			text = w.list(n, marker)
+			if text = w.list(n, marker); divider.MatchString(text) {
+				marker = "+" // Empty lists in each other's items would be read as a divider.
+				text = w.list(n, marker)
+			}
 		} else {
 			text = w.block(n)
 		}
