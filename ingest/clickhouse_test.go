@@ -183,8 +183,9 @@ func TestInsertSettings(t *testing.T) {
 	}
 }
 
-// TestStoreFaults: what the engine says of a row that breaks a constraint, and
-// of a table that is not there.
+// TestStoreFaults: what the engine says of a row that breaks a constraint, of a
+// column of another type, where no row is at fault, and of a table that is not
+// there.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	store, conn := newStore(t)
@@ -201,6 +202,7 @@ func TestStoreFaults(t *testing.T) {
 		rows           bool
 	}{
 		{"ALTER TABLE events ADD CONSTRAINT never CHECK site != 'site_1'", "constraint", true},
+		{"ALTER TABLE events DROP CONSTRAINT never, MODIFY COLUMN search_record UInt64", "schema", false},
 		{"RENAME TABLE events TO gone", "schema", false},
 	} {
 		if err := conn.Exec(t.Context(), c.change); err != nil {

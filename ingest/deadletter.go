@@ -27,6 +27,8 @@ const (
 	maxReason = 1000
 	// deadProduce is how many bytes of letters go into one produce.
 	deadProduce = 512 << 10
+	// unreadableReason is that of messages; those of events are a storeFault's.
+	unreadableReason = "unreadable"
 )
 
 // DeadLetter is an event that the store refuses, or a message of the log that
@@ -57,7 +59,7 @@ func (c *cut) letters(topic string) ([]DeadLetter, error) {
 	list := make([]DeadLetter, 0, len(c.unreadable)+len(c.refused))
 	for _, u := range c.unreadable {
 		d := DeadLetter{
-			Topic: topic, Partition: c.partition.id, Offset: u.offset, Index: -1, Reason: "unreadable",
+			Topic: topic, Partition: c.partition.id, Offset: u.offset, Index: -1, Reason: unreadableReason,
 			Error: shortened(u.err), Message: u.data, Sum: sumOf(u.data),
 		}
 		if m, err := insights.ParseMessage(u.data); err == nil {

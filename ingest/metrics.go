@@ -92,7 +92,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		logLag:       gauges("octavo_sink_log_lag_messages", "Messages in the log that are not stored yet, by partition, on the sink that has it.", "partition"),
 		batchRows:    histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
 		insertTime:   histogram("octavo_sink_insert_seconds", "Time of one insert that succeeded.", seconds),
-		storeErrors:  counters("octavo_sink_store_errors_total", "Inserts that failed for the state that the store is in, by reason; each is tried again until it succeeds.", "reason"),
+		storeErrors:  counters("octavo_sink_store_errors_total", "Inserts that failed for the state that the store is in, and questions to it that failed, by reason; each is tried again until it succeeds.", "reason"),
 		deadLettered: counters("octavo_sink_events_dead_lettered_total", "Events that cannot be stored and were written to the dead-letter topic, by reason; a message that cannot be read counts as one.", "reason"),
 		freshness:    histogram("octavo_sink_freshness_seconds", "Age of a batch's oldest message when its insert was acknowledged: from then on queries see it.", prometheus.ExponentialBuckets(0.05, 2, 15)),
 		stored:       counter("octavo_sink_events_stored_total", "Events stored: their insert was acknowledged."),
@@ -101,6 +101,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		lost:         counter("octavo_sink_expired_messages_total", "Messages that left the log before they were stored: the sink was away longer than the log keeps them."),
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
 		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
+	}
+	// A counter that begins with its first event hides that from increase(), and so from the alerts.
+	for _, reason := range append(faultReasons(true), unreadableReason) {
+		m.deadLettered.WithLabelValues(reason)
+	}
+	for _, reason := range faultReasons(false) {
+		m.storeErrors.WithLabelValues(reason)
 	}
 	m.sites = newSiteMetrics(m.accounts)
 	m.stalled = newStalled()

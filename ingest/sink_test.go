@@ -492,19 +492,8 @@ func TestSinkFlushesOnStop(t *testing.T) {
 
 // storeErrors is how many inserts failed for the store's state.
 func storeErrors(s *Sink) (n float64) {
-	for _, reason := range storeReasons() {
+	for _, reason := range faultReasons(false) {
 		n += testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(reason))
 	}
 	return n
-}
-
-func storeReasons() (list []string) {
-	seen := map[string]bool{}
-	for _, f := range append([]storeFault{otherFault, timeoutFault, unreachableFault}, storeFaults...) {
-		if !f.rows && !seen[f.reason] {
-			seen[f.reason] = true
-			list = append(list, f.reason)
-		}
-	}
-	return list
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 )
 
 // storeFault is what a code of the server's error means for an insert: either
@@ -75,14 +77,32 @@ var (
 	unreachableFault = storeFault{reason: "unreachable"}
 	// clientFault: the client could not put a value into a block.
 	clientFault = storeFault{reason: "value", rows: true}
+	// columnFault: it could put no value of ours there, whatever it is.
+	columnFault = storeFault{reason: "schema"}
 )
+
+// faultReasons are all that faultOf gives, of rows or of the store's state.
+func faultReasons(rows bool) (list []string) {
+	for _, f := range append([]storeFault{otherFault, timeoutFault, unreachableFault, clientFault, columnFault}, storeFaults...) {
+		if f.rows == rows && !slices.Contains(list, f.reason) {
+			list = append(list, f.reason)
+		}
+	}
+	return list
+}
 
 // badValue is an error of the client about a value of a row.
 type badValue struct{ error }
 
+func (e badValue) Unwrap() error { return e.error }
+
 // faultOf tells what an error of a store means.
 func faultOf(err error) storeFault {
 	if _, ok := errors.AsType[badValue](err); ok {
+		// A sink that is older than its table meets this while nodes are upgraded.
+		if _, ok := errors.AsType[*column.ColumnConverterError](err); ok {
+			return columnFault
+		}
 		return clientFault
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
