@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -127,4 +128,68 @@ func limitedStore(t *testing.T, r *rig) Store {
 		t.Fatal(err)
 	}
 	return store
+}
+
+// brokenQuestions is a store that loses an insert's answer, and whose answers to questions then fail with a code that an
+// insert would give for its rows.
+type brokenQuestions struct {
+	Store
+	lost    atomic.Bool
+	refused atomic.Int32
+}
+
+func (s *brokenQuestions) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	if err := s.Store.Insert(ctx, rows, token); err != nil || s.lost.Swap(true) {
+		return err
+	}
+	return errors.New("the answer is lost")
+}
+
+func (s *brokenQuestions) Stored(ctx context.Context, partition uint16, from, to uint64) ([]StoredRow, error) {
+	if s.refused.Add(1) <= 6 {
+		return nil, &clickhouse.Exception{Code: 131, Message: "too large string size"}
+	}
+	return s.Store.Stored(ctx, partition, from, to)
+}
+
+// TestSinkQuestionFails: a store that cannot read what it has, as one with a damaged part cannot, says nothing of the rows
+// that wait: none of them is put aside, and why they wait is counted.
+func TestSinkQuestionFails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	s := r.sink(&brokenQuestions{Store: r.store}, nil)
+	r.accept(numbered(0, 8))
+	r.awaitStored(8)
+	r.awaitCommitted(1)
+	if n := testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("value")); n != 6 {
+		t.Errorf("%v questions failed, want 6", n)
+	}
+	if list, _ := r.letters(true); len(list) > 0 {
+		t.Errorf("%d dead letters", len(list))
+	}
+}
+
+// TestSinkTakesOverWithoutStore: a sink that starts while the store is away shows why it stores nothing.
+func TestSinkTakesOverWithoutStore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.accept(numbered(0, 5))
+	s := r.sink(&faultyStore{Store: r.store, ask: func() error { return &clickhouse.Exception{Code: 241, Message: "no memory"} }}, nil)
+	waitFor(t, "questions that fail", func() bool {
+		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("memory")) > 2
+	})
+	r.kill(s)
+}
+
+// TestReasonsBeforeTheFirst: the series that alerts look at are there before anything is counted, or increase() would not
+// see the first of each.
+func TestReasonsBeforeTheFirst(t *testing.T) {
+	t.Parallel()
+	m := testMetrics()
+	if n := testutil.CollectAndCount(m.deadLettered); n != 3 {
+		t.Errorf("%d series of dead letters, want those of constraint, value and unreadable", n)
+	}
+	if n := testutil.CollectAndCount(m.storeErrors); n != len(faultReasons(false)) {
+		t.Errorf("%d series of the store's errors", n)
+	}
 }

@@ -109,12 +109,12 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 		// An insert of this scheme that still runs is dropped by its token if
 		// ours is first, and ours by the same token if it is.
 		if !p.had.known {
-			if err := store.Settle(ctx); err != nil {
+			if err := g.sink.told(store.Settle(ctx)); err != nil {
 				return err
 			}
 		}
 		last, found, err := store.LastStored(ctx, uint16(p.id), uint64(c.from), uint64(max(c.to, c.highWater)))
-		if err != nil {
+		if g.sink.told(err) != nil {
 			return err
 		}
 		p.prepared, p.recover = true, -1
@@ -145,29 +145,18 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 // what is in them are found by halves and noted, the rest is stored. Halves
 // have tokens of their own, which whoever makes the cut again makes again.
 func (g *generation) put(having, finishing context.Context, c *cut, lo, hi int) bool {
-	refused := error(nil)
-	ok := g.retry(having, finishing, "The store does not take events.", func(ctx context.Context) error {
-		err := g.insert(ctx, c, lo, hi)
-		if err == nil || errors.Is(err, errNotOurs) {
-			return err
-		}
-		fault := faultOf(err)
-		if fault.rows {
-			c.split, c.found = true, nil
-			refused = err
-			return nil
-		}
-		c.doubt = true
-		g.sink.metrics.storeErrors.WithLabelValues(fault.reason).Inc()
+	var refusal error
+	ok := g.retry(having, finishing, "The store does not take events.", func(ctx context.Context) (err error) {
+		refusal, err = g.insert(ctx, c, lo, hi)
 		return err
 	})
 	switch {
 	case !ok:
 		return false
-	case refused == nil:
+	case refusal == nil:
 		return true
 	case hi-lo == 1:
-		c.refused = append(c.refused, refusedRow{lo, refused})
+		c.refused = append(c.refused, refusedRow{lo, refusal})
 		return true
 	}
 	middle := lo + (hi-lo)/2
@@ -177,24 +166,27 @@ func (g *generation) put(having, finishing context.Context, c *cut, lo, hi int) 
 // insert is one attempt at rows of a cut. After an attempt whose end is not
 // known, or another sink's, it asks the store first: what is stored is left
 // out. The token alone would do while the engine remembers it.
-func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) error {
+//
+// refusal is what the store has against the rows themselves. Only an insert can
+// say that: an error of a question is none of the rows, whatever its code.
+func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
 	// A sink that was paused may have lost the partition. That is not safe to
 	// rely on, it may be paused again below, but it leaves less to the token.
 	if time.Since(g.renewed) > s.cfg.SessionTimeout/2 {
 		if err := g.announce(ctx, c); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := g.rebuild(ctx, c, lo, hi); err != nil {
-		return err
+		return nil, err
 	}
 	token := c.token(s.cfg.Topic, lo, hi)
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
 		if again > maxAgain {
 			// Each of these tokens stores once at most, so this can go on no more.
-			return fmt.Errorf("the store has %d rows less than it says", c.rows.Rows())
+			return nil, fmt.Errorf("the store has %d rows less than it says", c.rows.Rows())
 		}
 		if again > 0 {
 			// The engine notes a token before the rows are in place. If it was
@@ -203,29 +195,42 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) error {
 			name += "/again" + strconv.Itoa(again)
 			// It may also be in between just now, for another sink's insert of
 			// the same cut: once that has ended, its rows are there.
-			if err := s.cfg.Store.Settle(ctx); err != nil {
-				return err
+			if err := s.told(s.cfg.Store.Settle(ctx)); err != nil {
+				return nil, err
 			}
 			if err := g.rebuild(ctx, c, lo, hi); err != nil || c.rows.Rows() == 0 {
-				return err
+				return nil, err
 			}
 			s.cfg.Logger.Warn("The store drops rows as stored already that it does not have: the sink inserts them under another token.",
 				"partition", c.partition.id, "from", c.from, "to", c.to, "rows", c.rows.Rows(), "token", name)
 		}
 		began := time.Now()
 		if err := s.cfg.Store.Insert(ctx, c.rows, name); err != nil {
-			return err
+			if refusedRows(err) {
+				c.split, c.found = true, nil
+				return err, nil
+			}
+			c.doubt = true
+			return nil, s.told(err)
 		}
 		s.metrics.insertTime.Observe(time.Since(began).Seconds())
 		s.metrics.batchRows.Observe(float64(c.rows.Rows()))
 		if !c.doubt || !s.cfg.Store.Sequential() {
-			return nil
+			return nil, nil
 		}
 		if err := g.rebuild(ctx, c, lo, hi); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// told counts an error of the store by its reason.
+func (s *Sink) told(err error) error {
+	if err != nil {
+		s.metrics.storeErrors.WithLabelValues(faultOf(err).reason).Inc()
+	}
+	return err
 }
 
 // maxAgain is how often an insert is given another token.
@@ -254,7 +259,7 @@ func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 func (g *generation) storedOf(ctx context.Context, c *cut, lo, hi int) (storedRows, error) {
 	first, last := c.offsets(lo, hi)
 	list, err := g.sink.cfg.Store.Stored(ctx, uint16(c.partition.id), first, last)
-	if err != nil {
+	if g.sink.told(err) != nil {
 		return nil, err
 	}
 	return indexStored(list), nil
