@@ -227,6 +227,9 @@ func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	s := r.sink(nil, nil)
+	waitFor(t, "a partition without messages to show as no stall", func() bool {
+		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) == 0
+	})
 	r.accept(numbered(0, 5))
 	r.awaitStored(5)
 	if err := r.conn.Exec(t.Context(), "RENAME TABLE events TO gone"); err != nil {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -59,6 +61,14 @@ type partition struct {
 	prepared bool  // recover is known
 	recover  int64 // up to this offset rows may be stored already
 	done     progress
+
+	stored, end atomic.Int64 // offsets, for the metric: up to where it is stored, and the log's end
+}
+
+// lag shows how much of a partition is not stored. It is said whenever one of
+// the two offsets is heard of: while the store is away only the log's end moves.
+func (s *Sink) lag(p *partition) {
+	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
 // locate finds where to start: at the committed offset, less what is read
@@ -92,6 +102,12 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	}
 	p.from = max(first, p.start-int64(s.cfg.Window))
 	p.next = p.start
+	p.stored.Store(p.start)
+	p.end.Store(next)
+	s.lag(p)
+	if p.start >= next {
+		s.metrics.stalled.moved(p.id, false)
+	}
 	return nil
 }
 
@@ -160,6 +176,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			continue
 		}
 		retry.reset()
+		p.end.Store(c.highWater)
+		s.lag(p)
 		if len(c.messages) == 0 {
 			c.free()
 			continue
@@ -169,10 +187,27 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			c.upTo(p.intent)
 		}
 		next = c.messages[len(c.messages)-1].offset + 1
+		if !s.hand(ctx, p, c, out) {
+			return
+		}
+	}
+}
+
+// hand gives a chunk to the collector. One that takes nothing waits for the
+// store while the log grows, so its end is asked for as often as fetches would
+// tell it.
+func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
+	for {
 		select {
 		case out <- c:
+			return true
 		case <-ctx.Done():
-			return
+			return false
+		case <-time.After(s.cfg.FetchWait):
+		}
+		if _, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id); err == nil {
+			p.end.Store(end)
+			s.lag(p)
 		}
 	}
 }

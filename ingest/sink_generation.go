@@ -54,6 +54,11 @@ func (g *generation) run(having, working context.Context) {
 	})
 	defer stop()
 
+	for _, p := range g.partitions {
+		// Until the log has said that there is nothing to store, there may be.
+		s.metrics.stalled.behind(p.id)
+	}
+	defer g.forget()
 	if !g.begin(having) {
 		return
 	}
@@ -75,9 +80,13 @@ func (g *generation) run(having, working context.Context) {
 	close(full)
 	writer.Wait()
 	fetchers.Wait()
+}
+
+// forget takes the partitions out of the metrics: they are another sink's.
+func (g *generation) forget() {
 	for _, p := range g.partitions {
-		s.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
-		s.metrics.stalled.forget(p.id)
+		g.sink.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
+		g.sink.metrics.stalled.forget(p.id)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -179,6 +180,59 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("memory")) > 2
 	})
 	r.kill(s)
+}
+
+// TestSinkStalledWithoutLog: a sink that has a partition and cannot learn where to begin shows that as a stall, until the
+// partition is another's.
+func TestSinkStalledWithoutLog(t *testing.T) {
+	t.Parallel()
+	s, err := NewSink(SinkConfig{Brokers: []string{"127.0.0.1:1"}, Store: &ClickHouse{}}, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		newGeneration(s, member{}, []kafka.PartitionAssignment{{ID: 3}}).run(ctx, ctx)
+	}()
+	waitFor(t, "the stall to show", func() bool {
+		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) > 0
+	})
+	end()
+	<-ended
+	if n := testutil.CollectAndCount(s.metrics.stalled); n != 0 {
+		t.Errorf("%d partitions show that the sink no longer has", n)
+	}
+}
+
+// TestSinkLagGrows: what comes to the log while the store is away shows in the lag, whether the sink still reads or has
+// taken as much as it may.
+func TestSinkLagGrows(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"reading": 16 << 20, "full": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 1)
+			var back atomic.Bool
+			store := &faultyStore{Store: r.store, before: func(int) error {
+				if back.Load() {
+					return nil
+				}
+				return errors.New("away")
+			}}
+			s := r.sink(store, func(c *SinkConfig) { c.BatchBytes = most })
+			for i := range 20 {
+				r.accept(numbered(i, 1))
+			}
+			lag := func() float64 { return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) }
+			waitFor(t, "the lag to show", func() bool { return lag() == 20 })
+			back.Store(true)
+			r.awaitStored(20)
+			waitFor(t, "the lag to end", func() bool { return lag() == 0 })
+		})
+	}
 }
 
 // TestReasonsBeforeTheFirst: the series that alerts look at are there before anything is counted, or increase() would not

@@ -25,13 +25,13 @@ func newStalled() *stalled {
 	return &stalled{
 		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "octavo_sink_stalled_seconds",
-			Help: "Time since a partition that has messages to store last made progress, on the sink that has it; 0 if it has none.",
+			Help: "Time since a partition that has messages to store last made progress, on the sink that has it, or since the sink has it; 0 if there is nothing to store.",
 		}, []string{"partition"}),
 		partitions: map[int]*stall{},
 	}
 }
 
-// behind says that a partition has messages to store.
+// behind says that a partition has messages to store, or may have.
 func (s *stalled) behind(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,8 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.before))
 	s.metrics.skipped.WithLabelValues("position").Add(float64(c.before))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))
-	s.metrics.logLag.WithLabelValues(strconv.Itoa(id)).Set(float64(max(0, c.highWater-c.to)))
+	c.partition.stored.Store(c.to)
+	s.lag(c.partition)
 	s.metrics.stalled.moved(id, c.highWater > c.to)
 	if c.oldest > 0 {
 		s.metrics.freshness.Observe(time.Since(time.UnixMilli(c.oldest)).Seconds())
