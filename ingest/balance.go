@@ -112,6 +112,13 @@ func (s *accounts) settle(c *cut) {
 		a.stored.Add(^uint64(0)) // one less
 		a.deadLettered.Add(1)
 	}
+	// One dead letter has all events of a message whose head can be read and
+	// whose events cannot, such as a newer version's.
+	for _, u := range c.unreadable {
+		if m, err := insights.ParseMessage(u.data); err == nil {
+			s.of(m.Site).deadLettered.Add(uint64(m.Count))
+		}
+	}
 }
 
 // Balance is the balance of one site; all is zero for one without events.

@@ -62,7 +62,7 @@ type Difference struct {
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
 	Events    int64 `json:"events"`   // that should be stored
-	Missing   int64 `json:"missing"`  // events without a row
+	Missing   int64 `json:"missing"`  // events without a row; a message that cannot be read and is no dead letter counts as one
 	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
 	Unwanted  int64 `json:"unwanted"` // rows of repeats and of dead letters
 }
@@ -139,9 +139,11 @@ type reconciling struct {
 
 // logged is a message of the log.
 type logged struct {
-	offset  int64
-	message insights.Message
-	repeat  bool
+	offset     int64
+	message    insights.Message
+	unreadable bool
+	repeat     bool
+	aside      bool // the sink could not read it, whether or not we can
 }
 
 func (p *reconciling) run(ctx context.Context, from, committed int64) error {
@@ -189,12 +191,13 @@ func (p *reconciling) read(offset int64, value []byte) {
 		return
 	}
 	p.sum.Messages++
-	switch {
-	case err != nil:
-		p.sum.Unreadable++
-		return
-	case l.repeat:
+	if l.repeat {
 		p.sum.Repeats++
+	}
+	l.unreadable = err != nil
+	if len(p.dead) > 0 {
+		whole := DeadLetter{Partition: p.sum.Partition, Offset: offset, Index: -1, Sum: sumOf(value)}
+		l.aside = p.dead[whole.Key()]
 	}
 	p.pending = append(p.pending, l)
 	p.events += l.message.Count
@@ -225,11 +228,14 @@ func (p *reconciling) compare(ctx context.Context) error {
 // message compares one message with the rows at its offset.
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, at insights.Position) error {
 	defer p.scratch.Reset()
-	if p.scratch.Add(l.message, at, nil) != nil {
-		p.sum.Unreadable++
-		return nil
-	}
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1}
+	if l.unreadable || p.scratch.Add(l.message, at, nil) != nil {
+		p.sum.Unreadable++
+		if !l.aside && !l.repeat {
+			d.Missing = 1
+		}
+		return p.differs(d)
+	}
 	letter := DeadLetter{Partition: p.sum.Partition, Offset: l.offset, Sum: hex.EncodeToString(l.message.ID[:])}
 	for i := range p.scratch.Rows() {
 		content, n := p.scratch.Content(i), int64(0)
@@ -244,7 +250,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		switch {
 		case l.repeat:
 			d.Unwanted += n
-		case p.dead[letter.Key()]:
+		case l.aside || p.dead[letter.Key()]:
 			p.sum.DeadLettered++
 			d.Unwanted += n
 		default:

@@ -111,3 +111,36 @@ func TestReconcileNothing(t *testing.T) {
 		t.Errorf("found %+v; compared %+v", found, sums)
 	}
 }
+
+// TestReconcileUnreadable: what no sink can read must be a dead letter; what
+// the sink could not read and this version can has no rows to be missed.
+func TestReconcileUnreadable(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	s, err := NewSink(SinkConfig{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store}, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	capture := &memoryLog{}
+	if err := newTestIntake(t, capture, nil).Accept(t.Context(), testSite, numbered(0, 3), testClient); err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range [][]byte{[]byte("junk"), capture.messages[0]} {
+		if err := r.log.Append(t.Context(), "site_1", 0, message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A sink that went by both, and wrote only the second's letter.
+	letter := DeadLetter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.messages[0], Sum: sumOf(capture.messages[0])}
+	if err := s.dead.write(t.Context(), []DeadLetter{letter}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.commit(t.Context(), member{generation: -1}, map[int]progress{0: {offset: 2, known: true}}); err != nil {
+		t.Fatal(err)
+	}
+	found, sums := r.reconcile(0)
+	want := Reconciled{To: 2, Messages: 2, Unreadable: 1, DeadLettered: 3, Differences: 1}
+	if !slices.Equal(found, []Difference{{From: 0, To: 1, Missing: 1}}) || sums[0] != want {
+		t.Errorf("found %+v; compared %+v, want %+v", found, sums, want)
+	}
+}
