@@ -175,16 +175,22 @@ func (t *deadTopic) write(ctx context.Context, list []DeadLetter) error {
 		}
 		records[i] = deadRecord{list[i].Key(), value}
 	}
+	most := deadProduce
 	for len(records) > 0 {
 		n, bytes := 0, 0
-		for n < len(records) && (n == 0 || bytes+len(records[n].value) <= deadProduce) {
+		for n < len(records) && (n == 0 || bytes+len(records[n].value) <= most) {
 			bytes += len(records[n].value)
 			n++
 		}
 		err := t.produce(ctx, records[:n])
-		if errors.Is(err, kafka.MessageSizeTooLarge) && n == 1 {
-			// Somebody made the topic with another limit. The message stays in
-			// the log, at the position that the letter names, until it expires.
+		// Somebody made the topic with another limit: then each goes alone.
+		if errors.Is(err, kafka.MessageSizeTooLarge) && n > 1 {
+			most = 0
+			continue
+		}
+		if errors.Is(err, kafka.MessageSizeTooLarge) {
+			// The message stays in the log, at the position that the letter
+			// names, until it expires.
 			d := list[len(list)-len(records)]
 			d.Message = nil
 			if records[0].value, err = json.Marshal(deadValue{Letter: &d}); err == nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -151,6 +150,9 @@ func (d *DeadLetters) Replay(ctx context.Context, letter *DeadLetter) error {
 	if state.replayed {
 		return ErrReplayed
 	}
+	if letter.Message == nil {
+		return fmt.Errorf("its message was more than the topic of dead letters takes: it is in the log, at offset %d of partition %d, until it expires there", letter.Offset, letter.Partition)
+	}
 	id := replayID(letter)
 	message, err := insights.WithID(letter.Message, id)
 	if err != nil {
@@ -211,13 +213,7 @@ func (d *DeadLetters) appended(ctx context.Context, at *replaying, id insights.M
 	if at.From < first || at.From > end {
 		return false, fmt.Errorf("a replay of it was broken off, and the log no longer tells whether it was appended: its messages from offset %d of partition %d on are gone", at.From, at.Partition)
 	}
-	err = readRecords(ctx, d.log, d.topic, at.Partition, at.From, end, func(_ int64, _, value []byte) error {
-		if m, err := insights.ParseMessage(value); err == nil && m.ID == id {
-			found = true
-			return io.EOF
-		}
-		return nil
-	})
+	found, _, err = findMessage(ctx, d.log, d.topic, at.Partition, at.From, end, id)
 	return found, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -65,7 +66,10 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatalf("%d dead letters, want 4", len(list))
 	}
 	i := slices.IndexFunc(list, func(d *DeadLetter) bool { return d.Index < 0 })
-	if junk := list[i]; i < 0 || junk.Offset != 4 || junk.Reason != "unreadable" || string(junk.Message) != "junk" || junk.Site != "" {
+	if i < 0 {
+		t.Fatal("no dead letter of the junk")
+	}
+	if junk := list[i]; junk.Offset != 4 || junk.Reason != "unreadable" || string(junk.Message) != "junk" || junk.Site != "" {
 		t.Errorf("%+v", junk)
 	}
 	for _, d := range list {
@@ -209,6 +213,68 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 	}
 	if left, _ := r.letters(false); len(left) != 1 {
 		t.Errorf("%q, want the one letter", keysOf(left))
+	}
+}
+
+// TestDeadLettersSmallTopic: where the topic takes less than we would have made
+// it take, letters go one by one, and one that is still too large without its
+// message, which its replay says.
+func TestDeadLettersSmallTopic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: r.topic + DeadSuffix, NumPartitions: 1, ReplicationFactor: 1,
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "3000"}},
+	}}})
+	if err == nil {
+		err = made.Errors[r.topic+DeadSuffix]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range []string{"a", "b", "c", "d", "e", strings.Repeat("long", 1000)} {
+		if err := r.log.Append(t.Context(), "site_1", 0, []byte(message+strings.Repeat("-", 600))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.sink(nil, nil)
+	r.awaitCommitted(1)
+	list, _ := r.letters(true)
+	if len(list) != 6 {
+		t.Fatalf("%d dead letters, want 6", len(list))
+	}
+	for i, letter := range list {
+		if (letter.Message == nil) != (i == 5) {
+			t.Errorf("letter %d has a message of %d bytes", i, len(letter.Message))
+		}
+	}
+	d, err := NewDeadLetters(r.brokers, KafkaAccess{}, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Replay(t.Context(), list[5]); err == nil || !strings.Contains(err.Error(), "offset 5 of partition 0") {
+		t.Errorf("the replay of a letter without its message: %v", err)
+	}
+}
+
+// TestDeadLettersOfNewerVersion: an event with fields that this version does
+// not know takes its whole message aside, and the site's balance has them all.
+func TestDeadLettersOfNewerVersion(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	var e insights.Encoder
+	e.Begin(insights.MessageID{1}, "site_1", testNow.UnixMilli())
+	message := e.Bytes()
+	message[len(message)-3] |= 2 // two events, whose bytes are none
+	if err := r.log.Append(t.Context(), "site_1", 0, append(message, 1, 0xff, 1, 0xff)); err != nil {
+		t.Fatal(err)
+	}
+	s := r.sink(nil, nil)
+	r.awaitCommitted(1)
+	if b := s.metrics.Balance("site_1"); b.Stored != 0 || b.DeadLettered != 2 {
+		t.Errorf("%+v", b)
 	}
 }
 

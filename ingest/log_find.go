@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -27,19 +26,10 @@ func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.M
 	if err != nil {
 		return false, from, err
 	}
-	next = from
 	if from < first || from > end {
-		next = first // it has expired up to there, or the topic was made anew
+		from = first // it has expired up to there, or the topic was made anew
 	}
-	err = readRecords(ctx, l.client, l.cfg.Topic, partition, next, end, func(offset int64, _, value []byte) error {
-		next = offset + 1
-		if got, ok := insights.MessageIDOf(value); ok && got == id {
-			found = true
-			return io.EOF
-		}
-		return nil
-	})
-	if err != nil {
+	if found, next, err = findMessage(ctx, l.client, l.cfg.Topic, partition, from, end, id); err != nil {
 		return false, next, fmt.Errorf("cannot look through partition %d: %w", partition, err)
 	}
 	return found, next, nil

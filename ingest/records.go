@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // offsetsOf are the first offset that a partition has, and the one that its
@@ -82,4 +84,19 @@ func readRecords(ctx context.Context, client *kafka.Client, topic string, partit
 		}
 	}
 	return ctx.Err()
+}
+
+// findMessage looks for a message among those with from ≤ offset < to. next is
+// how far it came: when ctx ends, the rest can be looked at from there.
+func findMessage(ctx context.Context, client *kafka.Client, topic string, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
+	next = from
+	err = readRecords(ctx, client, topic, partition, from, to, func(offset int64, _, value []byte) error {
+		next = offset + 1
+		if got, ok := insights.MessageIDOf(value); ok && got == id {
+			found = true
+			return io.EOF
+		}
+		return nil
+	})
+	return found, next, err
 }
