@@ -51,11 +51,6 @@ func (v *verdict) note(count *int, n int, format string, arguments ...any) {
 	*count += n
 }
 
-// ok is whether every promise was kept.
-func (v *verdict) ok() bool {
-	return v.Lost == 0 && v.Doubled == 0 && v.Refused == 0 && v.Foreign == 0 && v.Torn == 0
-}
-
 // compare holds what was sent against what is stored: how many rows there are
 // of each id.
 func compare(requests []sentRequest, stored map[uint64]storedRow) verdict {

@@ -53,7 +53,7 @@ func (r *rig) kinds() []kind {
 	if r.kafka != "foreign" {
 		list = append(list,
 			kind{"broker killed", 1, []string{embedded.Kafka}, r.kill},
-			kind{"broker paused past a produce", 1, []string{embedded.Kafka}, r.pauseBroker})
+			kind{brokerPaused, 1, []string{embedded.Kafka}, r.pauseBroker})
 	}
 	return list
 }
@@ -88,6 +88,13 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	// The session ends, and the other sink has the partitions for a while.
 	return r.wake(paused, r.session+time.Duration(variant%4)*time.Second)
 }
+
+const (
+	// brokerPaused is the fault after which the log must have repeats: of so
+	// many, one has caught a produce on its way.
+	brokerPaused  = "broker paused past a produce"
+	pausesToCatch = 3
+)
 
 // produceLimit is above what the intake gives one attempt to append.
 const produceLimit = 5500 * time.Millisecond
