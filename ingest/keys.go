@@ -78,9 +78,13 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 		return want, asked, "failed", unavailable(err)
 	}
 	deadline := time.Now().Add(in.cfg.KeyWait)
+	// A claim that takes longer than this is of no use to appendClaimed, and a
+	// database that hangs must not hold the request's room.
+	bounded, cancel := context.WithTimeout(ctx, in.cfg.KeyWait+in.cfg.KeyLease/3)
+	defer cancel()
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		asked = time.Now()
-		if got, err = in.cfg.Keys.ClaimEventKey(ctx, site, key, want, in.cfg.KeyLease); err != nil {
+		if got, err = in.cfg.Keys.ClaimEventKey(bounded, site, key, want, in.cfg.KeyLease); err != nil {
 			refusal := refuse(insights.KeysUnavailable, "", "idempotency keys are temporarily unavailable, try again")
 			refusal.Cause = err
 			return want, asked, "failed", refusal
