@@ -18,7 +18,7 @@ import (
 //	(bit i = the field with id i follows); the present fields by ascending id
 //
 // A string is its length as uvarint and its bytes. Unknown bits are an error:
-// readers are upgraded before writers (docs in deploy/).
+// readers are upgraded before writers (README).
 const (
 	wireMagic   = "OE"
 	wireVersion = 1
