@@ -132,16 +132,6 @@ func (m *Metrics) Balance(site string) Balance {
 	return a.balance()
 }
 
-// Sites are the ids of all sites that have a balance, in the order in which
-// they began.
-func (m *Metrics) Sites() []string {
-	var ids []string
-	for _, a := range m.accounts.all() {
-		ids = append(ids, a.site)
-	}
-	return ids
-}
-
 // otherSites is the label of the sites that have no series of their own. No
 // site's id is so short.
 const otherSites = "other"
