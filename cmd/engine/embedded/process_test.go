@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 var allEngines = []string{"postgres", "kafka", "clickhouse"}
@@ -50,13 +52,18 @@ func TestKilledParentLeavesNoOrphanAndTheNextStartWorks(t *testing.T) {
 	<-first.Exited()
 	second := launch(t, enginetest.Launch{Dir: dir})
 	for name, pid := range first.PIDs {
-		await(t, "the end of the orphaned "+name, func() bool { return !alive(pid) })
+		eventually.True(t, patience, "the end of the orphaned "+name, func() bool { return !alive(pid) })
 	}
 	execPostgres(t, second.PostgresURL, "SELECT n FROM kept")
 	if err := second.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the end of everything", func() bool { return len(below(dir)) == 0 })
+	eventually.Succeeds(t, patience, "the end of everything", func() error {
+		if left := below(dir); len(left) > 0 {
+			return fmt.Errorf("left: %v", left)
+		}
+		return nil
+	})
 }
 
 func TestSignalStopsCleanly(t *testing.T) {
