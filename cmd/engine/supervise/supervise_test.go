@@ -72,6 +72,7 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
+// The child says so for longer than a silent one is given. That is a time, so it has to pass.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
