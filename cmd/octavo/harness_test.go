@@ -139,10 +139,7 @@ func enginesDir(t *testing.T) string {
 	}
 	dir := filepath.Join(root, "deploy", "engines")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		if os.Getenv(enginetest.EnvRequire) == "" {
-			t.Skip("needs the engines: run `make engines`")
-		}
-		t.Fatal(err)
+		enginetest.Missing(t, fmt.Errorf("no engines: run `make engines`: %w", err))
 	}
 	return dir
 }

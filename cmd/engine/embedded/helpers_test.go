@@ -47,7 +47,7 @@ func withBinary(t *testing.T, cfg embedded.Config) embedded.Config {
 	return cfg
 }
 
-// enginesDir skips the test if the engine packages are not installed.
+// enginesDir is the folder of the engine packages.
 func enginesDir(t *testing.T) string {
 	t.Helper()
 	found, err := packages.Find(packages.Config{})
@@ -58,10 +58,7 @@ func enginesDir(t *testing.T) string {
 		_, err = found.ClickHouseLibrary()
 	}
 	if err != nil {
-		if os.Getenv(enginetest.EnvRequire) != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		enginetest.Missing(t, err)
 	}
 	return found.Dir()
 }
