@@ -60,7 +60,13 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 // no event from the table, and the node in its balancer.
 func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	t.Parallel()
-	n, i := newNode(t, enginetest.ClickHouse(t))
+	address := enginetest.ClickHouse(t)
+	own, err := openClickHouse(address, "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = own.Close() }()
+	n, i := newNode(t, address)
 	slow, cancel := context.WithCancel(t.Context())
 	var running []driver.Rows
 	end := func() {
@@ -86,7 +92,7 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	}
 	i.until("events in the table", func() error {
 		var stored uint64
-		err := n.events.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&stored)
+		err := own.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&stored)
 		if err == nil && stored != 2 {
 			err = fmt.Errorf("there are %d", stored)
 		}
