@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/query"
 )
 
 // newNode runs a node inside of the test, on the tests' engines and with all
@@ -67,6 +68,10 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	}
 	defer func() { _ = own.Close() }()
 	n, i := newNode(t, address)
+	// Who waits for a connection must be told so, and not that the query was slow.
+	if most := query.DefaultConfig().MaxTime; connectionWait >= most {
+		t.Errorf("a connection is waited for as long as %s, and a query may run %s", connectionWait, most)
+	}
 	slow, cancel := context.WithCancel(t.Context())
 	var running []driver.Rows
 	end := func() {
