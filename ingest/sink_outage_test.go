@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -50,7 +51,7 @@ func TestSinkOutages(t *testing.T) {
 			r.into(o, store)
 			r.accept(numbered(50, 50))
 			count := func() float64 { return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(o.reason)) }
-			waitFor(t, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
+			eventually.True(t, patience, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
 			r.accept(numbered(100, 50))
 			if _, different := r.stored(); different != 50 {
 				t.Errorf("%d events are stored in this state", different)
@@ -176,7 +177,7 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r := newRig(t, 1)
 	r.accept(numbered(0, 5))
 	s := r.sink(&faultyStore{Store: r.store, ask: func() error { return &clickhouse.Exception{Code: 241, Message: "no memory"} }}, nil)
-	waitFor(t, "questions that fail", func() bool {
+	eventually.True(t, patience, "questions that fail", func() bool {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("memory")) > 2
 	})
 	r.kill(s)
@@ -197,7 +198,7 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 		defer close(ended)
 		newGeneration(s, member{}, []kafka.PartitionAssignment{{ID: 3}}).run(ctx, ctx)
 	}()
-	waitFor(t, "the stall to show", func() bool {
+	eventually.True(t, patience, "the stall to show", func() bool {
 		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) > 0
 	})
 	end()
@@ -227,10 +228,10 @@ func TestSinkLagGrows(t *testing.T) {
 				r.accept(numbered(i, 1))
 			}
 			lag := func() float64 { return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) }
-			waitFor(t, "the lag to show", func() bool { return lag() == 20 })
+			eventually.True(t, patience, "the lag to show", func() bool { return lag() == 20 })
 			back.Store(true)
 			r.awaitStored(20)
-			waitFor(t, "the lag to end", func() bool { return lag() == 0 })
+			eventually.True(t, patience, "the lag to end", func() bool { return lag() == 0 })
 		})
 	}
 }

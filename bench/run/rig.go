@@ -153,21 +153,21 @@ func (r *rig) start(roles, address string) (*child, error) {
 	}, nil, r.binary, "serve")
 }
 
-// startSink starts a second node to drain the log. Nobody sends to its API.
-func (r *rig) startSink(ctx context.Context) (*child, error) {
+// startSink starts a second node to drain the log, which answers too.
+func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	port, err := freePort()
 	if err != nil {
-		return nil, err
+		return nil, client{}, err
 	}
-	address := "127.0.0.1:" + port
-	sink, err := r.start(sinkRoles, address)
+	at := client{"127.0.0.1:" + port, r.token}
+	sink, err := r.start(sinkRoles, at.address)
 	if err != nil {
-		return nil, err
+		return nil, client{}, err
 	}
-	if err := sink.await(ctx, startLimit, client{address, r.token}.ready); err != nil {
-		return nil, errors.Join(err, sink.stop())
+	if err := sink.await(ctx, startLimit, at.ready); err != nil {
+		return nil, client{}, errors.Join(err, sink.stop())
 	}
-	return sink, nil
+	return sink, at, nil
 }
 
 // startBare starts the ceiling of the intake in a process of its own, so that
