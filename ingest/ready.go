@@ -3,12 +3,32 @@ package ingest
 import (
 	"context"
 	"fmt"
+
+	"github.com/segmentio/kafka-go"
 )
 
-// Ready says whether the log answers and has its topic.
+// Ready says whether a broker of the log answers and the topic is there. Of the
+// topic the client tells what it knew last, also while no broker answers, so
+// one is asked something.
 func (l *Log) Ready(ctx context.Context) error {
-	if _, err := countPartitions(ctx, l.client, l.cfg.Topic); err != nil {
-		return fmt.Errorf("cannot reach the event log: %w", err)
+	var err error
+	for range 2 {
+		if err = l.answers(ctx); err == nil {
+			return nil
+		}
+		// What the client keeps may be of before the broker's restart.
+		l.transport.CloseIdleConnections()
 	}
-	return nil
+	return fmt.Errorf("cannot reach the event log: %w", err)
+}
+
+func (l *Log) answers(ctx context.Context) error {
+	res, err := l.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{Addr: nil})
+	if err == nil {
+		err = res.Error
+	}
+	if err == nil {
+		_, err = countPartitions(ctx, l.client, l.cfg.Topic)
+	}
+	return err
 }
