@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
@@ -85,8 +87,40 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	if err != nil {
 		return errNotInjected
 	}
-	// The session ends, and the other sink has the partitions for a while.
-	return r.wake(paused, r.session+time.Duration(variant%4)*time.Second)
+	if variant%4 == 0 {
+		return r.wake(paused, r.session) // on the brink of losing its partitions
+	}
+	time.Sleep(r.session)
+	moved := await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
+	if err := r.wake(paused, 0); err != nil {
+		return err
+	}
+	if moved != nil {
+		return errNotInjected // the other was away just then: no rebalance
+	}
+	return nil
+}
+
+// stalledSeries is a metric that a sink has for each of its partitions.
+const stalledSeries = "octavo_sink_stalled_seconds{"
+
+// othersHaveAll says whether the sinks but one have all partitions.
+func (r *rig) othersHaveAll(ctx context.Context, but string) error {
+	have := 0
+	for i, address := range r.sinks {
+		if sinkName(i) == but {
+			continue
+		}
+		metrics, err := product.Client{Address: address}.Read(ctx, "/metrics")
+		if err != nil {
+			return err
+		}
+		have += strings.Count(string(metrics), "\n"+stalledSeries)
+	}
+	if have != partitions {
+		return fmt.Errorf("the others have %d of %d partitions", have, partitions)
+	}
+	return nil
 }
 
 const (

@@ -50,29 +50,41 @@ func (c Client) Call(ctx context.Context, method, path string, body any, want in
 			return fmt.Errorf("cannot write the body of %s %s: %w", method, path, err)
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(raw))
-	if err != nil {
+	answer, err := c.exchange(ctx, method, path, raw, want)
+	if err != nil || into == nil {
 		return err
 	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// Read gets a text, such as /metrics.
+func (c Client) Read(ctx context.Context, path string) ([]byte, error) {
+	return c.exchange(ctx, http.MethodGet, path, nil, http.StatusOK)
+}
+
+func (c Client) exchange(ctx context.Context, method, path string, body []byte, want int) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
 	request.Header.Set("Authorization", "Bearer "+c.Token)
-	if raw != nil {
+	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := plainHTTP.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
+		return nil, fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
 	case response.StatusCode != want:
-		return fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
-	case into != nil:
-		if err := json.Unmarshal(answer, into); err != nil {
-			return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
-		}
+		return nil, fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
 	}
-	return nil
+	return answer, nil
 }
