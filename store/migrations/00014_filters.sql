@@ -3,17 +3,17 @@
 -- +goose Up
 -- +goose StatementBegin
 -- Null filters let everything through. Like the functions of 00004_access.sql it is no more than a name.
-create function change_requests_like(statuses text[], creator text, cluster text, contributor text, reviewer text)
+create function change_requests_like(of_statuses text[], of_creator text, of_cluster text, of_contributor text, of_reviewer text)
     returns setof change_requests language sql stable as $$
     select c.*
     from change_requests c
-    where (statuses is null or c.status = any(statuses))
-      and (creator is null or c.created_by = creator)
-      and (cluster is null or c.cluster_id = cluster)
-      and (contributor is null or exists (
-          select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = contributor))
-      and (reviewer is null or exists (
-          select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = reviewer))
+    where (of_statuses is null or c.status = any(of_statuses))
+      and (of_creator is null or c.created_by = of_creator)
+      and (of_cluster is null or c.cluster_id = of_cluster)
+      and (of_contributor is null or exists (
+          select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = of_contributor))
+      and (of_reviewer is null or exists (
+          select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = of_reviewer))
 $$;
 -- +goose StatementEnd
 
