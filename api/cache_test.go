@@ -80,9 +80,10 @@ func TestManyAskOnce(t *testing.T) {
 	t.Parallel()
 	c, now := newTestCache(t, 8), time.Now()
 	var loads atomic.Int32
-	release := make(chan struct{})
+	entered, release := make(chan struct{}, 16), make(chan struct{})
 	load := func(ctx context.Context) (int, error) {
 		loads.Add(1)
+		entered <- struct{}{}
 		<-release
 		return 7, ctx.Err()
 	}
@@ -102,8 +103,7 @@ func TestManyAskOnce(t *testing.T) {
 			}
 		})
 	}
-	for loads.Load() == 0 {
-	}
+	<-entered
 	close(release)
 	wait.Wait()
 	if n := loads.Load(); n > 2 {

@@ -90,6 +90,9 @@ func testMetrics(t *testing.T) *PrometheusMetrics {
 	return m
 }
 
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 30 * time.Second
+
 var client = &http.Client{Timeout: 20 * time.Second}
 
 type answer struct {

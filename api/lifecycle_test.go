@@ -5,14 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -72,13 +74,14 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.server.Stop(context.Background()) }()
 	// The listener is closed before the request ends.
-	for {
+	eventually.True(t, patience, "the listener's end", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
-			break
+			return true
 		}
 		_ = conn.Close()
-	}
+		return false
+	})
 	close(release)
 	if a := <-answered; a.status != 200 || !strings.Contains(string(a.body), "finished") {
 		t.Errorf("%d %s", a.status, a.body)
@@ -122,9 +125,7 @@ func TestStopLetsClientsLeave(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.server.Stop(context.Background()) }()
-	for !h.server.stopping.Load() {
-		runtime.Gosched()
-	}
+	eventually.True(t, patience, "the server to be stopping", h.server.stopping.Load)
 	if status, last := ask(); status != http.StatusServiceUnavailable || !last {
 		t.Errorf("%d, close %v", status, last)
 	}
@@ -184,14 +185,12 @@ func TestRevocationTakesEffect(t *testing.T) {
 	if err := h.st.RevokeToken(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		if a := h.do("GET", "/v1/user", secret, nil); a.status == 401 {
-			return
+	eventually.Succeeds(t, 5*time.Second, "refusal of the revoked token", func() error {
+		if a := h.do("GET", "/v1/user", secret, nil); a.status != 401 {
+			return fmt.Errorf("it is answered %d", a.status)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("a revoked token is still accepted")
-		}
-	}
+		return nil
+	})
 }
 
 // TestRememberedTokensExpire: a token that ends while it is remembered is refused at its end.
@@ -240,18 +239,11 @@ func TestLastUseIsRecorded(t *testing.T) {
 	if queued := len(h.server.frame.auth.uses.queue); queued > 1 {
 		t.Errorf("%d uses queued", queued)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	eventually.True(t, 10*time.Second, "the use to be recorded", func() bool {
 		tokens, err := h.st.ListTokens(t.Context(), store.TokenFilter{User: *row.UserID})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, token := range tokens {
-			if token.ID == row.ID && token.LastUsedAt != nil {
-				return
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no use was recorded")
-		}
-	}
+		return slices.ContainsFunc(tokens, func(token store.Token) bool { return token.ID == row.ID && token.LastUsedAt != nil })
+	})
 }

@@ -4,9 +4,10 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed: none of it fails
@@ -83,13 +84,15 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 		}
 		answered := make(chan answer, 1)
 		go func() { answered <- h.do(call.method, s.base+call.path, s.token, map[string]any{"spaceId": space}) }()
-		for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		eventually.True(t, patience, "the request to wait for the space", func() bool {
+			waiting := 0
 			err := move.QueryRow(t.Context(),
 				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting)
 			if err != nil {
 				t.Fatal(err)
 			}
-		}
+			return waiting > 0
+		})
 		if err := move.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}

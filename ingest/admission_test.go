@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -59,7 +60,7 @@ func (c *crowd) next(site string) heldAppend {
 			c.t.Fatalf("a request of %s entered, want one of %s", a.site, site)
 		}
 		return a
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatalf("no request of %s entered", site)
 	}
 	panic("unreachable")
@@ -72,14 +73,14 @@ func (c *crowd) answer(want *insights.Reason) {
 		if (err == nil) != (want == nil) || reasonOf(err) != want {
 			c.t.Fatalf("got %v, want %v", err, want)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatal("no answer")
 	}
 }
 
 func (c *crowd) waiting(n int) {
 	c.t.Helper()
-	waitFor(c.t, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
+	eventually.True(c.t, patience, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
 }
 
 // TestHotSiteLeavesRoom: one site with far more requests than there is room

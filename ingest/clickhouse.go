@@ -32,6 +32,7 @@ type ClickHouse struct {
 
 	mu       sync.Mutex
 	settings clickhouse.Settings // those of insertSettings that the server knows; nil: not asked yet
+	spare    driverColumns       // of an insert that is over
 }
 
 // NewClickHouse builds a store. It starts nothing.
@@ -66,11 +67,14 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	// All rows go as one block. A server joins the blocks of an insert before it
 	// writes them, but the engine of 2026 numbers them first, each under the
 	// token: cut otherwise, the same rows would not be known again.
+	columns := c.columns(batch)
+	defer c.done(columns)
 	for i, values := range rows.Values() {
-		if err := batch.Column(i).Append(values); err != nil {
+		if _, err := columns[i].Append(values); err != nil {
 			return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
 		}
 	}
+	columns.give(batch)
 	if err := batch.Send(); err != nil {
 		c.heard(err)
 		return fmt.Errorf("cannot insert %d rows: %w", rows.Rows(), err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -233,15 +234,15 @@ func TestSinkStalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.accept(numbered(5, 5))
-	waitFor(t, "errors of the store", func() bool {
+	eventually.True(t, patience, "errors of the store", func() bool {
 		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("schema")) > 2
 	})
-	waitFor(t, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
+	eventually.True(t, patience, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
 	if err := r.conn.Exec(t.Context(), "RENAME TABLE gone TO events"); err != nil {
 		t.Fatal(err)
 	}
 	r.awaitStored(10)
-	waitFor(t, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
+	eventually.True(t, patience, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
 	if list, _ := r.letters(true); len(list) != 0 {
 		t.Errorf("%q were put aside", keysOf(list))
 	}

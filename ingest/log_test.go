@@ -17,8 +17,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
+
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 20 * time.Second
 
 // newBroker starts a broker in this process, so that a test can put faults
 // into its answers.
@@ -266,7 +270,7 @@ func TestLogGathers(t *testing.T) {
 		send(i + 1)
 	}
 	p := l.partitions[0]
-	waitFor(t, "all to gather", func() bool {
+	eventually.True(t, patience, "all to gather", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		n := 0
@@ -354,17 +358,5 @@ func TestLogStops(t *testing.T) {
 	}
 	if err := l.Append(t.Context(), "site", 0, []byte("late")); reasonOf(err) != insights.LogUnavailable {
 		t.Errorf("after Stop: %v", err)
-	}
-}
-
-// waitFor looks until a condition holds.
-func waitFor(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
 	}
 }

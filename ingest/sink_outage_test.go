@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -48,7 +49,7 @@ func TestSinkOutages(t *testing.T) {
 			r.into(o, store)
 			r.accept(numbered(50, 50))
 			count := func() float64 { return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(o.reason)) }
-			waitFor(t, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
+			eventually.True(t, patience, "inserts that fail for "+o.reason, func() bool { return count() >= 3 })
 			r.accept(numbered(100, 50))
 			if _, different := r.stored(); different != 50 {
 				t.Errorf("%d events are stored in this state", different)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -251,7 +252,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "the topic to be gone", func() bool {
+		eventually.True(t, patience, "the topic to be gone", func() bool {
 			_, err := countPartitions(t.Context(), client, r.topic)
 			return errors.Is(err, kafka.UnknownTopicOrPartition)
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -176,9 +177,11 @@ func (r *rig) stored() (rows, different uint64) {
 // twice.
 func (r *rig) awaitStored(n int) {
 	r.t.Helper()
-	waitFor(r.t, fmt.Sprint(n, " stored events"), func() bool {
-		_, different := r.stored()
-		return different >= uint64(n)
+	eventually.Succeeds(r.t, patience, fmt.Sprint(n, " stored events"), func() error {
+		if _, different := r.stored(); different < uint64(n) {
+			return fmt.Errorf("there are %d", different)
+		}
+		return nil
 	})
 	if rows, different := r.stored(); rows != uint64(n) || different != rows {
 		r.t.Errorf("%d rows of %d different events, want %d", rows, different, n)
@@ -195,7 +198,7 @@ func (r *rig) awaitCommitted(partitions int) {
 		ids = append(ids, id)
 		ends = append(ends, kafka.LastOffsetOf(id))
 	}
-	waitFor(r.t, "commits", func() bool {
+	eventually.Succeeds(r.t, patience, "commits", func() error {
 		committed, err := client.OffsetFetch(r.t.Context(), &kafka.OffsetFetchRequest{GroupID: r.topic + "-sink", Topics: map[string][]int{r.topic: ids}})
 		if err != nil {
 			r.t.Fatal(err)
@@ -213,10 +216,10 @@ func (r *rig) awaitCommitted(partitions int) {
 		}
 		for _, n := range behind {
 			if n != 0 {
-				return false
+				return fmt.Errorf("messages not committed, by partition: %v", behind)
 			}
 		}
-		return true
+		return nil
 	})
 }
 
@@ -229,7 +232,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 	}
 	r.accept([]byte(events(list...)))
 	s := r.sink(nil, nil)
-	waitFor(t, "events", func() bool { rows, _ := r.stored(); return rows == uint64(len(list)) })
+	eventually.True(t, patience, "events", func() bool { rows, _ := r.stored(); return rows == uint64(len(list)) })
 	for kind, c := range minimal {
 		var n, fits uint64
 		conditions := []string{"site = 'site_1'", "url = 'https://d.example/p'", "visitor != 0", "session != 0", "isNaN(latitude)"}
@@ -257,7 +260,7 @@ func TestSinkClaims(t *testing.T) {
 	r := newRig(t, 1)
 	r.accept([]byte(events(event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a":{"b":"é'\\"},"c":[1, 2]}}`), event("page_view", ""))))
 	r.sink(nil, nil)
-	waitFor(t, "events", func() bool { rows, _ := r.stored(); return rows == 2 })
+	eventually.True(t, patience, "events", func() bool { rows, _ := r.stored(); return rows == 2 })
 	var claims map[string]string
 	var authenticated uint8
 	if err := r.conn.QueryRow(t.Context(), "SELECT claims, authenticated FROM events WHERE log_index = 0").Scan(&claims, &authenticated); err != nil {
@@ -311,7 +314,7 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 			second := r.sink(nil, nil)
 			r.accept(numbered(requests*each, each))
 			r.awaitStored((requests + 1) * each)
-			waitFor(t, "skips counted", func() bool {
+			eventually.True(t, patience, "skips counted", func() bool {
 				return testutil.ToFloat64(second.metrics.skipped.WithLabelValues("position")) > 0
 			})
 		})
@@ -336,7 +339,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	r.awaitStored(400)
-	waitFor(t, "insert errors counted", func() bool { return storeErrors(s) == 2 })
+	eventually.True(t, patience, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 }
 
 // TestSinkWithoutStore: while the store is away nothing is lost or committed,
@@ -363,7 +366,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	away.Store(true)
 	r.accept(numbered(100, 50))
 	failed := storeErrors(s)
-	waitFor(t, "a failed insert", func() bool { return storeErrors(s) > failed })
+	eventually.True(t, patience, "a failed insert", func() bool { return storeErrors(s) > failed })
 	r.accept(numbered(150, 50))
 	away.Store(false)
 	r.awaitStored(200)
@@ -384,7 +387,7 @@ func TestSinksShare(t *testing.T) {
 	}
 	send()
 	second := r.sink(nil, nil)
-	waitFor(t, "both to have partitions", func() bool {
+	eventually.True(t, patience, "both to have partitions", func() bool {
 		send()
 		return testutil.ToFloat64(second.metrics.stored) > 0 && total > 400
 	})
@@ -477,7 +480,7 @@ func TestSinkFlushesOnStop(t *testing.T) {
 	r := newRig(t, 1)
 	s := r.sink(nil, func(c *SinkConfig) { c.BatchAge = time.Hour })
 	r.accept(numbered(0, 20))
-	waitFor(t, "the sink to read the log", func() bool { return testutil.ToFloat64(s.metrics.taken) == 1 })
+	eventually.True(t, patience, "the sink to read the log", func() bool { return testutil.ToFloat64(s.metrics.taken) == 1 })
 	r.stop(s)
 	if rows, _ := r.stored(); rows != 20 {
 		t.Errorf("%d rows after Stop, want 20", rows)

@@ -9,6 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -91,12 +92,16 @@ func BenchmarkSink(b *testing.B) {
 				if err := s.Start(b.Context()); err != nil {
 					b.Fatal(err)
 				}
-				for rows := uint64(0); rows < perRun; {
-					time.Sleep(5 * time.Millisecond)
+				eventually.Succeeds(b, 10*time.Minute, "all events", func() error {
+					var rows uint64
 					if err := conn.QueryRow(b.Context(), "SELECT count() FROM events").Scan(&rows); err != nil {
 						b.Fatal(err)
 					}
-				}
+					if rows < perRun {
+						return fmt.Errorf("%d are stored", rows)
+					}
+					return nil
+				})
 				b.ReportMetric(perRun/time.Since(start).Seconds(), "events/s")
 				b.StopTimer()
 				if err := s.Stop(context.Background()); err != nil {

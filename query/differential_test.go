@@ -119,7 +119,7 @@ func TestDifferential(t *testing.T) {
 		}
 		got, headers, err := service.Aggregate(context.Background(), site, body, testNow)
 		if e, ok := errors.AsType[*schema.Error](err); ok && strings.Contains(e.Message, "more than one") {
-			t.Skip(err) // ambiguous extras: the case files have them
+			t.Skip(err) // of this drawn request alone, for which rapid draws another: the case files have ambiguous extras
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)

@@ -72,7 +72,7 @@ const (
 // engineError turns an error of the engine or the connection into one that a
 // client may see. The engine's own text stays in the cause.
 func engineError(ctx context.Context, err error) (*schema.Error, Class) {
-	if errors.Is(context.Cause(ctx), errQueryTime) {
+	if errors.Is(err, errQueryTime) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
 	}
 	if ctx.Err() != nil {

@@ -167,6 +167,18 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestQueryTime: a query whose time is over before the engine could end it, or
+// before it has a connection, is told so; it is no fault of ours.
+func TestQueryTime(t *testing.T) {
+	t.Parallel()
+	service := newService(store(t), func(c *Config) { c.MaxTime = time.Nanosecond - grace })
+	_, _, err := service.Aggregate(t.Context(), testSite, []byte(byCountry), testNow)
+	e, ok := errors.AsType[*schema.Error](err)
+	if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestEngineErrors(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(context.Background())
@@ -187,7 +199,7 @@ func TestEngineErrors(t *testing.T) {
 		{context.Background(), &net.OpError{Op: "dial", Err: errors.New("refused")}, http.StatusServiceUnavailable, ClassUnavailable},
 		{context.Background(), clickhouse.ErrAcquireConnTimeout, http.StatusServiceUnavailable, ClassUnavailable},
 		{ended, context.Canceled, http.StatusServiceUnavailable, ClassCanceled},
-		{late, cause(late, context.DeadlineExceeded), http.StatusBadRequest, ClassTooHeavy},
+		{context.Background(), cause(late, context.DeadlineExceeded), http.StatusBadRequest, ClassTooHeavy},
 		{context.Background(), errors.New("odd"), http.StatusInternalServerError, ClassInternal},
 	} {
 		got, class := engineError(c.ctx, fmt.Errorf("cannot run: %w", c.err))

@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -67,24 +67,23 @@ func startServer(t *testing.T) *server {
 // wait returns when the server is ready. It has migrated its databases then.
 func (s *server) wait(t *testing.T, ended chan error) {
 	t.Helper()
-	var last error
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	eventually.Succeeds(t, 2*time.Minute, "octavo to be ready", func() error {
 		select {
 		case err := <-ended:
 			ended <- err
 			t.Fatalf("octavo ended instead of starting: %v", err)
 		default:
 		}
-		var res *http.Response
-		if res, last = http.Get(s.url + "/readyz"); last != nil {
-			continue
+		res, err := http.Get(s.url + "/readyz")
+		if err != nil {
+			return err
 		}
-		last = errors.Join(res.Body.Close(), fmt.Errorf("readyz answers %s", res.Status))
-		if res.StatusCode == http.StatusOK {
-			return
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("readyz answers %s", res.Status)
 		}
-	}
-	t.Fatalf("octavo does not get ready: %v", last)
+		return nil
+	})
 }
 
 func build(t *testing.T) string {

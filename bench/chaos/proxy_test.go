@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // testLimit only bounds a failure.
@@ -104,17 +106,7 @@ func (e *engine) arm(ctx context.Context) <-chan cutResult {
 
 func (e *engine) awaitArmed() {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), testLimit)
-	defer cancel()
-	err := await(ctx, func(context.Context) error {
-		if !armed(e.proxy) {
-			return errors.New("the proxy is not armed")
-		}
-		return nil
-	})
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	eventually.True(e.t, testLimit, "the proxy to be armed", func() bool { return armed(e.proxy) })
 }
 
 func TestProxyPassesEverythingOn(t *testing.T) {

@@ -52,12 +52,19 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 
 // A server that stalls once must show in the latency of all requests that were
 // due meanwhile, though only one was on its way on the one connection.
+//
+// The stall is by the clock because time is what is measured: requests are due
+// by the clock, and nothing but its passing makes them late. Nobody waits for
+// the stall to be over; a slower machine only makes it longer.
 func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var n atomic.Int64
-	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if n.Add(1) == 5 {
-			time.Sleep(stall)
+			select {
+			case <-time.After(stall):
+			case <-r.Context().Done(): // the client has given up
+			}
 		}
 		w.WriteHeader(http.StatusNoContent)
 	})
@@ -87,14 +94,18 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 }
 
 // A closed loop whose server answers nothing within the measured time goes on
-// until it does, and the longer time is what its speed is counted over.
+// until it does, and the longer time is what its speed is counted over. The
+// measured time is the clock's, so the server's silence is as well.
 func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			const window = 50 * time.Millisecond
 			began := time.Now()
-			address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				<-time.After(time.Until(began.Add(warmup + 3*window)))
+			address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case <-time.After(time.Until(began.Add(warmup + 3*window))):
+				case <-r.Context().Done(): // the client has given up
+				}
 				w.WriteHeader(http.StatusNoContent)
 			})
 			result, err := Run(t.Context(), Load{

@@ -39,6 +39,7 @@ var parts = []part{
 	{"fresh", allRoles, false, (*bench).freshRows},
 	{"intake", "api", false, (*bench).intakeRows},
 	{"sink", "api", true, (*bench).sinkRow},
+	{"catchup", "api", true, (*bench).catchupRow},
 }
 
 func (b *bench) run(ctx context.Context, only []string) error {

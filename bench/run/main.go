@@ -19,7 +19,7 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of under a minute: its figures mean little."`
-	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink"`
+	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup"`
 	Rounds      int      `help:"Rounds of each comparison, 0 for the default."`
 	Connections int      `help:"Connections of the loads, 0 for the default."`
 	Rate        float64  `help:"Events per second to try first for freshness." default:"50000"`
@@ -39,6 +39,7 @@ func main() {
 // scale is how much is measured.
 type scale struct {
 	rounds     int
+	catchups   int           // rounds of catching up, which are long
 	intake     time.Duration // one side of one round of intake
 	warmup     time.Duration
 	decode     time.Duration // one side of one round of decoding
@@ -55,11 +56,11 @@ type scale struct {
 
 var (
 	fullScale = scale{
-		rounds: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		rounds: 5, catchups: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
 	}
 	quickScale = scale{
-		rounds: 2, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
+		rounds: 2, catchups: 1, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
 	}
 )
@@ -93,7 +94,7 @@ func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
 		b.scale = quickScale
 	}
 	if c.Rounds > 0 {
-		b.rounds = c.Rounds
+		b.rounds, b.catchups = c.Rounds, c.Rounds
 	}
 	if c.Connections > 0 {
 		b.connection = c.Connections

@@ -141,20 +141,21 @@ func (r *rig) start(roles, address string) (*child, error) {
 	}.Environment("OCTAVO_LOG_LEVEL=warn"), nil, r.binary, "serve")
 }
 
-// startSink starts a second node to drain the log. Nobody sends to its API.
-func (r *rig) startSink(ctx context.Context) (*child, error) {
+// startSink starts a second node to drain the log, which answers too.
+func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	address, err := product.FreeAddress()
 	if err != nil {
-		return nil, err
+		return nil, client{}, err
 	}
+	at := client{product.Client{Address: address, Token: r.Token}}
 	sink, err := r.start(sinkRoles, address)
 	if err != nil {
-		return nil, err
+		return nil, client{}, err
 	}
-	if err := sink.await(ctx, startLimit, product.Client{Address: address}.Ready); err != nil {
-		return nil, errors.Join(err, sink.stop())
+	if err := sink.await(ctx, startLimit, at.Ready); err != nil {
+		return nil, client{}, errors.Join(err, sink.stop())
 	}
-	return sink, nil
+	return sink, at, nil
 }
 
 // startBare starts the ceiling of the intake in a process of its own, so that

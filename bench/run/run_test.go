@@ -209,8 +209,8 @@ func TestQuickRun(t *testing.T) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 18 || len(r.Skipped) != 0 {
-		t.Errorf("%d rows, skipped %v; want 18 and none", len(r.Rows), r.Skipped)
+	if len(r.Rows) != 21 || len(r.Skipped) != 0 {
+		t.Errorf("%d rows, skipped %v; want 21 and none", len(r.Rows), r.Skipped)
 	}
 	for _, x := range r.Rows {
 		if !(x.Ours.Median > 0) || x.Ratio != nil && !(x.Ratio.Median > 0) {

@@ -34,7 +34,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close() }()
 	// What other rows left in the log would count as the first round's.
-	if err := b.drain(ctx, func(ctx context.Context) error { return b.drained(ctx, true) }); err != nil {
+	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}
 	if err := conn.Exec(ctx, "CREATE TABLE "+ceilingTable+" AS "+insights.Table); err != nil {
@@ -64,10 +64,12 @@ func (b *bench) sinkRow(ctx context.Context) error {
 			if messages, err = log.since(ctx, from); err != nil {
 				return 0, err
 			}
-			err = b.drain(ctx, func(ctx context.Context) error {
-				if rate, err = b.watchDrain(ctx, conn, posted); err != nil {
+			err = b.drain(ctx, func(ctx context.Context, _ client) error {
+				drain, err := b.watchDrain(ctx, conn, posted)
+				if err != nil {
 					return err
 				}
+				rate = drain.rate()
 				return b.drained(ctx, true)
 			})
 			return rate, err
@@ -82,9 +84,10 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	return nil
 }
 
-// drain runs f while a sink runs, and ends f when the sink ends by itself.
-func (b *bench) drain(ctx context.Context, f func(context.Context) error) error {
-	sink, err := b.rig.startSink(ctx)
+// drain runs f while a sink runs, and ends f when the sink ends by itself. The
+// client is of the node that runs it.
+func (b *bench) drain(ctx context.Context, f func(context.Context, client) error) error {
+	sink, at, err := b.rig.startSink(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,7 @@ func (b *bench) drain(ctx context.Context, f func(context.Context) error) error 
 		case <-watched.Done():
 		}
 	}()
-	return errors.Join(f(watched), sink.stop())
+	return errors.Join(f(watched, at), sink.stop())
 }
 
 // postBacklog puts events into the log and returns how many.
@@ -129,9 +132,16 @@ func answers(r *loadgen.Result) (n uint64) {
 	return n
 }
 
-// watchDrain watches the posted events come into the table and returns the
-// rows per second between the first batch that shows and the last.
-func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (float64, error) {
+// span is a drain, from the first batch that shows to the last.
+type span struct {
+	rows        int // after the first batch
+	first, last time.Time
+}
+
+func (s span) rate() float64 { return float64(s.rows) / s.last.Sub(s.first).Seconds() }
+
+// watchDrain watches the posted events come into the table.
+func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (span, error) {
 	count := func() (rows int, at time.Time, err error) {
 		var n uint64
 		err = conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table).Scan(&n)
@@ -139,7 +149,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (f
 	}
 	start, last, err := count()
 	if err != nil {
-		return 0, fmt.Errorf("cannot count the rows: %w", err)
+		return span{}, fmt.Errorf("cannot count the rows: %w", err)
 	}
 	var first time.Time
 	base, seen := 0, start
@@ -149,20 +159,20 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (f
 		rows, at, err := count()
 		switch {
 		case err != nil:
-			return 0, fmt.Errorf("cannot count the rows: %w", err)
+			return span{}, fmt.Errorf("cannot count the rows: %w", err)
 		case rows != seen && first.IsZero():
 			base, first = rows, at
 			fallthrough
 		case rows != seen:
 			seen, last = rows, at
 		case at.Sub(last) > stallLimit:
-			return 0, fmt.Errorf("the sink stored %d of %d events, and for %s no more", seen-start, posted, stallLimit)
+			return span{}, fmt.Errorf("the sink stored %d of %d events, and for %s no more", seen-start, posted, stallLimit)
 		}
 	}
 	if !last.After(first) {
-		return 0, errors.New("the backlog came as one batch: a larger one is needed")
+		return span{}, errors.New("the backlog came as one batch: a larger one is needed")
 	}
-	return float64(seen-base) / last.Sub(first).Seconds(), nil
+	return span{seen - base, first, last}, nil
 }
 
 // insertPrepared inserts the messages' rows and returns rows per second of

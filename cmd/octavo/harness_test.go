@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // patience is how long a condition is waited for. It only bounds a failure.
@@ -138,10 +139,7 @@ func enginesDir(t *testing.T) string {
 	}
 	dir := filepath.Join(root, "deploy", "engines")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		if os.Getenv(enginetest.EnvRequire) == "" {
-			t.Skip("needs the engines: run `make engines`")
-		}
-		t.Fatal(err)
+		enginetest.Missing(t, fmt.Errorf("no engines: run `make engines`: %w", err))
 	}
 	return dir
 }
@@ -296,16 +294,17 @@ func (i *instance) wantCounts(events, visitors int) {
 	})
 }
 
-// until waits for a condition.
+// until waits for a condition, and shows what the server said if that was in vain.
 func (i *instance) until(what string, condition func() error) {
 	i.t.Helper()
-	var err error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err = condition(); err == nil {
-			return
+	met := false
+	defer func() {
+		if !met {
+			i.t.Logf("octavo said:\n%s", i.output)
 		}
-	}
-	i.t.Fatalf("no %s: %v\n%s", what, err, i.output)
+	}()
+	eventually.Succeeds(i.t, patience, what, condition)
+	met = true
 }
 
 // engine finds the process of one of the server's engines, 0 if it has none.

@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // TestSecureEngines runs the product on three engines that it reaches by TLS,
@@ -118,16 +119,15 @@ func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 	}
 	u.RawQuery = url.Values{"sslmode": {"verify-full"}, "sslrootcert": {authority.CA}}.Encode()
 	// The reload happens some time after it was asked for.
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	eventually.Succeeds(t, patience, "a connection by TLS", func() error {
 		secure, err := pgx.Connect(t.Context(), u.String())
-		if err == nil {
-			_ = secure.Close(t.Context())
-			return u.String()
+		if err != nil {
+			return err
 		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+		_ = secure.Close(t.Context())
+		return nil
+	})
+	return u.String()
 }
 
 // secureClickHouse puts TLS before the engine's own port.

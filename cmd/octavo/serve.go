@@ -20,9 +20,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// clickHouseConnections bounds the connections of one node to the insights
-// store: queries run side by side, the sink inserts on one.
-const clickHouseConnections = 16
+// Connections of one node to the insights store. Each use has its own, so that
+// none waits for another: slow queries hold up neither the sink nor /readyz,
+// and the sink, which does one thing at a time, holds up no query.
+const (
+	queryConnections = 16
+	sinkConnections  = 2 // one may still be busy to end what was given up
+	nodeConnections  = 2 // migrations and /readyz
+)
 
 // The Go runtime aims to stay below memoryLimit, so that the engines beside it
 // have the rest, and below it collects garbage less often than it would by
@@ -80,7 +85,8 @@ type node struct {
 
 	backends *backends
 	store    *store.Store
-	events   driver.Conn
+	events   driver.Conn // for migrations and /readyz
+	queries  driver.Conn // nil without the role api
 	eventLog *ingest.Log // nil without the role api
 	metrics  *observe.Metrics
 	registry *prometheus.Registry
@@ -155,12 +161,21 @@ func (n *node) open(ctx context.Context) error {
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })
 	n.checks = append(n.checks, api.Check{Name: "postgres", Run: n.store.Ready})
 
-	if n.events, err = openClickHouse(n.backends.clickHouseURL, n.settings.ClickHouseTLSCA, clickHouseConnections); err != nil {
+	if n.events, err = n.openEvents("insights", nodeConnections); err != nil {
 		return err
 	}
-	n.onStop("insights", func(context.Context) error { return n.events.Close() })
 	n.checks = append(n.checks, api.Check{Name: "clickhouse", Run: n.eventsReady})
 	return nil
+}
+
+// openEvents makes a pool of connections to the insights store for one use.
+func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
+	conn, err := openClickHouse(n.backends.clickHouseURL, n.settings.ClickHouseTLSCA, connections)
+	if err != nil {
+		return nil, err
+	}
+	n.onStop(use, func(context.Context) error { return conn.Close() })
+	return conn, nil
 }
 
 // eventsReady says whether the insights store answers and has its table.
@@ -195,11 +210,14 @@ func (n *node) startServer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if n.queries, err = n.openEvents("queries", queryConnections); err != nil {
+			return err
+		}
 		queries := query.DefaultConfig()
 		queries.Log = n.log
 		deps.Intake = eventIntake{intake}
 		deps.Balances = eventBalances{n.metrics.Ingest, time.Now()}
-		deps.Insights = insightsQueries{query.New(queries, n.events, n.metrics.Query)}
+		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
 		return err
@@ -258,7 +276,11 @@ func (n *node) startSink(ctx context.Context) error {
 	if !n.settings.has("sink") {
 		return nil
 	}
-	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
+	conn, err := n.openEvents("sink's store", sinkConnections)
+	if err != nil {
+		return err
+	}
+	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: conn, Cluster: n.settings.ClickHouseCluster})
 	if err != nil {
 		return err
 	}

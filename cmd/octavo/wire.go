@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -145,6 +146,11 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 	return st, nil
 }
 
+// connectionWait bounds how long a statement waits for a connection, one of its
+// pool that is busy or a new one: less than a query may run, so that who finds
+// all of them busy is told to come back, and not that the query was too slow.
+const connectionWait = 10 * time.Second
+
 // openClickHouse makes a pool of connections to the insights store. It
 // connects when it is first used. authorities is a PEM file of those to believe
 // if the URL asks for TLS; "" are the system's.
@@ -165,6 +171,9 @@ func openClickHouse(url, authorities string, connections int) (driver.Conn, erro
 		if !options.TLS.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("OCTAVO_CLICKHOUSE_TLS_CA: %s has no PEM certificate", authorities)
 		}
+	}
+	if options.DialTimeout == 0 { // dial_timeout in the URL
+		options.DialTimeout = connectionWait
 	}
 	options.MaxOpenConns, options.MaxIdleConns = connections, connections
 	if options.Compression == nil {

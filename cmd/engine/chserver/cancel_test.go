@@ -3,11 +3,13 @@ package chserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // soon is far more than a cancelled statement takes to end, and far less than
@@ -17,16 +19,13 @@ const soon = 10 * time.Second
 // waitRunning waits until n statements with the mark in their text run.
 func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
 	t.Helper()
-	deadline := time.Now().Add(soon)
-	for {
+	eventually.Succeeds(t, soon, fmt.Sprint(n, " statements with ", mark), func() error {
 		got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.processes WHERE position(query, {mark:String}) > 0 AND position(query, 'system.processes') = 0", clickhouse.Named("mark", mark))
-		if got == n {
-			return
+		if got != n {
+			return fmt.Errorf("%d run", got)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d statements with %s run, want %d", got, mark, n)
-		}
-	}
+		return nil
+	})
 }
 
 func TestCancel(t *testing.T) {

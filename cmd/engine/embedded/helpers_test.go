@@ -13,9 +13,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
+
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 60 * time.Second
 
 // start runs engines in this process's charge and stops them at the end of the test.
 func start(t *testing.T, cfg embedded.Config) *embedded.Engines {
@@ -43,7 +47,7 @@ func withBinary(t *testing.T, cfg embedded.Config) embedded.Config {
 	return cfg
 }
 
-// enginesDir skips the test if the engine packages are not installed.
+// enginesDir is the folder of the engine packages.
 func enginesDir(t *testing.T) string {
 	t.Helper()
 	found, err := packages.Find(packages.Config{})
@@ -54,10 +58,7 @@ func enginesDir(t *testing.T) string {
 		_, err = found.ClickHouseLibrary()
 	}
 	if err != nil {
-		if os.Getenv(enginetest.EnvRequire) != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		enginetest.Missing(t, err)
 	}
 	return found.Dir()
 }
@@ -69,9 +70,12 @@ func kill(t *testing.T, engines *embedded.Engines, name string) {
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, name+" to be restarted", func() bool {
+	eventually.Succeeds(t, patience, name+" to be restarted", func() error {
 		now := state(engines, name)
-		return now.Status == supervise.StatusRunning && now.Restarts > before.Restarts && now.PID != before.PID
+		if now.Status != supervise.StatusRunning || now.Restarts <= before.Restarts || now.PID == before.PID {
+			return fmt.Errorf("it is %+v, was %+v", now, before)
+		}
+		return nil
 	})
 }
 
@@ -114,16 +118,4 @@ func openClickHouse(t *testing.T, url string) clickhouse.Conn {
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")
-}
-
-// await polls a condition; a deadline, not a sleep, decides.
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never saw: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/segmentio/kafka-go"
 )
 
@@ -122,12 +123,12 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	offset := int64(0)
 	for n := range kills {
 		seen := count()
-		await(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
+		eventually.True(t, patience, "messages to be acknowledged", func() bool { return count() > seen+50 })
 		offset = commit(t, engines.KafkaBrokers, topic, int64(n+1))
 		kill(t, engines, embedded.Kafka)
 	}
 	seen := count()
-	await(t, "messages to be acknowledged", func() bool { return count() > seen+50 })
+	eventually.True(t, patience, "messages to be acknowledged", func() bool { return count() > seen+50 })
 	stopWriting()
 	wait.Wait()
 

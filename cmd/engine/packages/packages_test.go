@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -32,8 +33,11 @@ func TestPlatforms(t *testing.T) {
 func TestARM64HasNoClickHouse(t *testing.T) {
 	t.Parallel()
 	found, err := packages.Find(packages.Config{Dir: t.TempDir(), GOOS: "linux", GOARCH: "arm64"})
+	if errors.Is(err, packages.ErrPlatform) && runtime.GOARCH == "arm64" {
+		t.Skipf("another error comes first on an arm64 machine without glibc: CI, on amd64, covers this: %v", err)
+	}
 	if err != nil {
-		t.Skip(err) // this is an arm64 machine without glibc
+		t.Fatal(err)
 	}
 	_, err = found.ClickHouseLibrary()
 	if !errors.Is(err, packages.ErrNoPackage) || !strings.Contains(err.Error(), "OCTAVO_CLICKHOUSE_URL") {

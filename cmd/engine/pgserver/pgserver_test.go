@@ -13,9 +13,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
+
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 30 * time.Second
 
 func TestClusterIsMadeOnceAndKeepsItsPassword(t *testing.T) {
 	t.Parallel()
@@ -113,8 +118,8 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	if backend == 0 {
 		t.Fatal("cannot connect")
 	}
-	await(t, "a busy backend", func() bool {
-		return query(server.URL(), fmt.Sprintf("SELECT 1 / count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active'", backend)) == nil
+	eventually.Succeeds(t, patience, "a busy backend", func() error {
+		return query(server.URL(), fmt.Sprintf("SELECT 1 / count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active'", backend))
 	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -146,7 +151,7 @@ func TestLockFileOfAStrangersNumberDoesNotBlock(t *testing.T) {
 // Where root may create no user namespace, as in a container with the usual rules, Postgres runs as nobody.
 func TestRootWithoutUserNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root")
+		t.Skip("only root has this case: the tests beside it run Postgres as the ordinary user that this is. .ci/run covers it as root, and warns where it is not")
 	}
 	t.Parallel()
 	if dir := os.Getenv("PGSERVER_TEST_CONFINED"); dir != "" {
@@ -219,14 +224,11 @@ func bin(t *testing.T) string {
 	}
 	found, err := packages.Find(packages.Config{})
 	if err != nil {
-		t.Skip(err)
+		enginetest.Missing(t, err)
 	}
 	dir, err := found.PostgresBin()
 	if err != nil {
-		if os.Getenv("OCTAVO_TEST_REQUIRE_ENGINES") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		enginetest.Missing(t, err)
 	}
 	return dir
 }
@@ -267,7 +269,7 @@ func launch(t *testing.T, dir string) (*pgserver.Server, *exec.Cmd) {
 			t.Log(log.String())
 		}
 	})
-	await(t, "an answer", func() bool { return server.Ping(t.Context()) == nil })
+	eventually.Succeeds(t, patience, "an answer", func() error { return server.Ping(t.Context()) })
 	return server, cmd
 }
 
@@ -322,15 +324,4 @@ func password(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	return config.Password
-}
-
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never saw: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
+// patience is how long a condition is waited for. It only bounds a failure.
+const patience = 30 * time.Second
+
 // The test binary is its own child: with envMode set it behaves as that says.
 const (
 	envMode    = "SUPERVISE_TEST_MODE"
@@ -112,18 +115,6 @@ func ask(ctx context.Context, address string) (string, error) {
 	_ = conn.SetDeadline(deadline)
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	return strings.TrimSpace(line), err
-}
-
-// await polls a condition; a deadline, not a sleep, decides.
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never saw: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
 }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
@@ -71,6 +72,7 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
+// The child says so for longer than a silent one is given. That is a time, so it has to pass.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
@@ -110,9 +112,11 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 		if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "a restart", func() bool {
-			state := s.State()[0]
-			return state.Status == supervise.StatusRunning && state.Restarts == round+1
+		eventually.Succeeds(t, patience, "a restart", func() error {
+			if state := s.State()[0]; state.Status != supervise.StatusRunning || state.Restarts != round+1 {
+				return fmt.Errorf("round %d shows %+v", round, state)
+			}
+			return nil
 		})
 		if pid, err := ask(t.Context(), address); err != nil || pid == strconv.Itoa(before) {
 			t.Fatalf("%s answers: %v", pid, err)
@@ -140,9 +144,11 @@ func TestHangingChildIsReplaced(t *testing.T) {
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "another process", func() bool {
-		state := s.State()[0]
-		return state.Status == supervise.StatusRunning && state.PID != before
+	eventually.Succeeds(t, patience, "another process", func() error {
+		if state := s.State()[0]; state.Status != supervise.StatusRunning || state.PID == before {
+			return fmt.Errorf("it is %+v", state)
+		}
+		return nil
 	})
 	if !strings.Contains(s.State()[0].LastError, "2 pings in a row") {
 		t.Errorf("last error is %q", s.State()[0].LastError)
@@ -174,7 +180,7 @@ func TestChildThatCannotLiveIsGivenUp(t *testing.T) {
 		if !strings.Contains(err.Error(), "doomed") || !strings.Contains(err.Error(), "no such luck") {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("never given up")
 	}
 	if state := s.State()[0]; state.Status != supervise.StatusFailed || starts.Load() != 4 {
@@ -246,7 +252,7 @@ func TestStopDuringAStart(t *testing.T) {
 	spec, _ := childSpec(t, "late", "mute")
 	started := make(chan error, 1)
 	go func() { started <- s.Start(context.Background(), spec) }()
-	await(t, "the process", func() bool { states := s.State(); return len(states) == 1 && states[0].PID != 0 })
+	eventually.True(t, patience, "the process", func() bool { states := s.State(); return len(states) == 1 && states[0].PID != 0 })
 	pid := s.State()[0].PID
 	stop(t, s)
 	if err := <-started; err == nil || alive(pid) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // with returns the command under test, whose engines keep their data below dir.
@@ -103,8 +105,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 // gone waits until no engine's directory and no process of one is left.
 func gone(t *testing.T, dir string) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
+	eventually.Succeeds(t, 30*time.Second, "the end of the engines", func() error {
 		left, err := filepath.Glob(filepath.Join(dir, "octavo-engines-*"))
 		if err != nil {
 			t.Fatal(err)
@@ -115,12 +116,9 @@ func gone(t *testing.T, dir string) {
 				left = append(left, string(text))
 			}
 		}
-		if len(left) == 0 {
-			return
+		if len(left) > 0 {
+			return fmt.Errorf("left: %q", left)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("left: %q", left)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return nil
+	})
 }

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+const (
+	// askers is how many questions are asked at once.
+	askers     = 2
+	mergeLimit = 3 * time.Minute
+)
+
+// catchupRow measures what a sink that catches up and queries take from each
+// other. In a round a backlog is drained alone, then the questions of a
+// dashboard are asked while nothing is to be drained, then they are asked while
+// another backlog is drained. The node that drains also answers: one process,
+// one engine, one machine, which is where the one could starve the other.
+func (b *bench) catchupRow(ctx context.Context) error {
+	conn, err := b.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	// What other rows left in the log would count as the first round's.
+	err = b.drain(ctx, func(ctx context.Context, _ client) error {
+		return errors.Join(b.drained(ctx, true), b.fill(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	var rounds []catchup
+	for range b.catchups {
+		round, err := b.catchUp(ctx, conn)
+		if err != nil {
+			return err
+		}
+		rounds = append(rounds, round)
+	}
+	of := func(ours, ceiling func(catchup) float64) compared {
+		var a, c, ratios []float64
+		for _, r := range rounds {
+			a, c, ratios = append(a, ours(r)), append(c, ceiling(r)), append(ratios, ours(r)/ceiling(r))
+		}
+		return compared{spreadOf(a), spreadOf(c), spreadOf(ratios)}
+	}
+	var asked, most int
+	for _, r := range rounds {
+		asked, most = asked+len(r.beside), max(most, r.parts)
+	}
+	notes := []string{
+		fmt.Sprintf("%d connections ask the %d questions of the aggregate row in turn, without a pause, about %d events of another site; the node that drains answers them; %d questions were asked while a backlog was drained",
+			askers, len(questions), b.dataset, asked),
+	}
+	for _, q := range []struct {
+		name string
+		q    float64
+	}{{"p50", 0.5}, {"p95", 0.95}} {
+		b.report.compare("aggregate endpoint while the sink catches up, "+q.name, "the same questions while nothing is to be drained", "ms",
+			of(func(r catchup) float64 { return quantile(r.beside, q.q) }, func(r catchup) float64 { return quantile(r.idle, q.q) }), nil, notes...)
+		notes = nil
+	}
+	b.report.compare("catching up beside queries", "the same without queries", "rows/s",
+		of(func(r catchup) float64 { return r.asked.rate() }, func(r catchup) float64 { return r.alone.rate() }), nil,
+		fmt.Sprintf("backlogs of at least %d events, and the same questions; the engine merges as it likes, and had at most %d parts after a drain", b.backlog, most))
+	return nil
+}
+
+// catchup is one round.
+type catchup struct {
+	alone, asked span      // drains
+	idle, beside []float64 // milliseconds of answers
+	parts        int       // at most, after a drain
+}
+
+func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err error) {
+	err = b.withBacklog(ctx, conn, func(ctx context.Context, at client, posted int) error {
+		if r.alone, err = b.watchDrain(ctx, conn, posted); err != nil {
+			return err
+		}
+		if r.parts, err = countParts(ctx, conn); err != nil {
+			return err
+		}
+		if err := errors.Join(b.drained(ctx, true), merged(ctx, conn)); err != nil {
+			return err
+		}
+		asking, stop := context.WithTimeout(ctx, b.warmup+2*b.intake)
+		defer stop()
+		from := time.Now().Add(b.warmup)
+		list, err := b.ask(asking, at)
+		r.idle = took(list, from, time.Now())
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	err = b.withBacklog(ctx, conn, func(ctx context.Context, at client, posted int) error {
+		group, ctx := errgroup.WithContext(ctx)
+		asking, stop := context.WithCancel(ctx)
+		defer stop()
+		var list []exchange
+		group.Go(func() (err error) { list, err = b.ask(asking, at); return err })
+		group.Go(func() (err error) {
+			defer stop()
+			r.asked, err = b.watchDrain(ctx, conn, posted)
+			return err
+		})
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		// Before the first batch the sink joins its group and drains nothing.
+		r.beside = took(list, r.asked.first, r.asked.last)
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	after, err := countParts(ctx, conn)
+	r.parts = max(r.parts, after)
+	if err == nil && (len(r.idle) == 0 || len(r.beside) == 0) {
+		err = errors.New("no question was answered within a drain: a larger backlog is needed")
+	}
+	return r, err
+}
+
+// withBacklog runs f while a node drains a backlog and answers. It begins with
+// an engine that merges nothing.
+func (b *bench) withBacklog(ctx context.Context, conn driver.Conn, f func(ctx context.Context, at client, posted int) error) error {
+	posted, err := b.postBacklog(ctx)
+	if err != nil {
+		return err
+	}
+	if err := merged(ctx, conn); err != nil {
+		return err
+	}
+	return b.drain(ctx, func(ctx context.Context, at client) error {
+		if err := f(ctx, at, posted); err != nil {
+			return err
+		}
+		return b.drained(ctx, true)
+	})
+}
+
+// exchange is one question and how long its answer took.
+type exchange struct {
+	began  time.Time
+	millis float64
+}
+
+func took(list []exchange, from, to time.Time) (millis []float64) {
+	for _, e := range list {
+		if !e.began.Before(from) && e.began.Before(to) {
+			millis = append(millis, e.millis)
+		}
+	}
+	return millis
+}
+
+// ask asks the questions until ctx ends; what was asked by then is answered.
+func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
+	var sends [askers][]func() error
+	for asker := range sends {
+		for _, q := range questions {
+			send, done, err := at.again(http.MethodPost, b.data.insights()+"/events/aggregate", []byte(q.body), http.StatusOK)
+			if err != nil {
+				return nil, err
+			}
+			defer done()
+			sends[asker] = append(sends[asker], send)
+		}
+	}
+	var answers [askers][]exchange
+	group, ctx := errgroup.WithContext(ctx)
+	for asker := range askers {
+		group.Go(func() error {
+			// Each begins elsewhere, so that they do not ask the same.
+			for n := asker * len(questions) / askers; ctx.Err() == nil; n++ {
+				q := n % len(questions)
+				began := time.Now()
+				if err := sends[asker][q](); err != nil {
+					return fmt.Errorf("%s: %w", questions[q].name, err)
+				}
+				answers[asker] = append(answers[asker], exchange{began, float64(time.Since(began)) / float64(time.Millisecond)})
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(answers[:]...), err
+}
+
+// countParts is how many parts the events table has.
+func countParts(ctx context.Context, conn driver.Conn) (int, error) {
+	var n uint64
+	err := conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("cannot count the parts: %w", err)
+	}
+	return int(n), nil
+}
+
+// merged waits until the engine merges nothing of the events table, nor starts
+// to for a while.
+func merged(ctx context.Context, conn driver.Conn) error {
+	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 10; {
+		var n uint64
+		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
+		if err != nil {
+			return fmt.Errorf("cannot look at the engine's merges: %w", err)
+		}
+		if quiet++; n > 0 {
+			quiet = 0
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("the engine still merges after %s", mergeLimit)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return nil
+}
