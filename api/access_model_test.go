@@ -459,28 +459,3 @@ func TestParallelMoves(t *testing.T) {
 		}
 	}
 }
-
-// TestPositionsStayShort puts things into the same gap again and again.
-func TestPositionsStayShort(t *testing.T) {
-	t.Parallel()
-	h := newHarness(t)
-	a, b, c := h.collection(h.ours, nil), h.collection(h.ours, nil), h.collection(h.ours, nil)
-	moves := []string{c, b}
-	longest := 0
-	for i := range 700 {
-		row, err := h.st.MoveCollection(t.Context(), h.ours.Organization.ID, moves[i%2], store.Move{
-			After: &store.Neighbor{Type: "collection", ID: a, Field: "after"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		longest = max(longest, len(row.Position))
-	}
-	if longest > 320 || longest < 100 {
-		t.Errorf("positions of up to %d digits", longest)
-	}
-	got := h.ids("/v1/orgs/"+h.ours.Organization.ID+"/collections", h.ours.Tokens[schema.RoleAdmin])
-	if want := []string{a, b, c}; !cmp.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}

@@ -568,9 +568,6 @@ func TestPagesOfOrderedLists(t *testing.T) {
 		fmt.Sprintf("members %s %q %q %t %t", h.ours.Organization.ID, "", "", false, false): org + "/members",
 	} {
 		for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
-			if key == "99999999999999999999999" && path == org+"/collections" {
-				continue // A position that far away is none, and nothing follows it.
-			}
 			a := h.do("GET", path+"?page="+schema.PageToken(name, key, "x"), admin, nil)
 			h.wantError(a, http.StatusBadRequest)
 		}

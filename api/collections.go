@@ -142,7 +142,7 @@ func (h *collections) list(
 			return h.store.ListCollections(ctx, c.viewer(), organization, nested, place, size)
 		},
 		h.urls.collectionResource, func(row store.CollectionAccess, _ schema.Collection) []string {
-			return []string{row.Collection.Position, row.Collection.ID}
+			return store.ListPosition{Position: row.Collection.Position, ID: row.Collection.ID}.Keys()
 		})
 }
 
@@ -196,7 +196,7 @@ func (h *collections) listSpaces(ctx context.Context, c *Caller, r *pageOnlyRequ
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
 		h.urls.spaceResource, func(row store.SpaceAccess, _ schema.Space) []string {
-			return []string{row.Space.Position, row.Space.ID}
+			return store.ListPosition{Position: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }
 

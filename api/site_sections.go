@@ -130,11 +130,11 @@ type sectionPointer struct {
 	SiteSection *string `json:"siteSection" rules:"required"`
 }
 
-func (p *sectionPointer) item() *schema.SiteItemPointer {
+func (p *sectionPointer) item() *schema.ItemPointer {
 	if p == nil {
 		return nil
 	}
-	return &schema.SiteItemPointer{Type: schema.SiteItemSection, ID: *p.SiteSection}
+	return &schema.ItemPointer{Type: schema.SiteItemSection, ID: *p.SiteSection}
 }
 
 func (h *sites) moveSection(ctx context.Context, c *Caller, r *moveSectionRequest) (schema.SiteSection, error) {
@@ -143,7 +143,7 @@ func (h *sites) moveSection(ctx context.Context, c *Caller, r *moveSectionReques
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
 	site := c.Site.Site.ID
-	err := h.store.MoveSiteItem(ctx, site, schema.SiteItemPointer{Type: schema.SiteItemSection, ID: r.SectionID}, position)
+	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: r.SectionID}, position)
 	if err != nil {
 		return schema.SiteSection{}, err
 	}

@@ -145,11 +145,11 @@ type siteSpacePointer struct {
 	SiteSpace *string `json:"siteSpace" rules:"required"`
 }
 
-func (p *siteSpacePointer) item() *schema.SiteItemPointer {
+func (p *siteSpacePointer) item() *schema.ItemPointer {
 	if p == nil {
 		return nil
 	}
-	return &schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: *p.SiteSpace}
+	return &schema.ItemPointer{Type: schema.SiteItemSpace, ID: *p.SiteSpace}
 }
 
 func (h *sites) moveSpace(ctx context.Context, c *Caller, r *moveSiteSpaceRequest) (schema.SiteSpace, error) {
@@ -158,7 +158,7 @@ func (h *sites) moveSpace(ctx context.Context, c *Caller, r *moveSiteSpaceReques
 		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
 	}
 	site := c.Site.Site.ID
-	err := h.store.MoveSiteItem(ctx, site, schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: r.SiteSpaceID}, position)
+	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSpace, ID: r.SiteSpaceID}, position)
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}

@@ -171,11 +171,11 @@ type itemPointer struct {
 	ID   *string `json:"id" rules:"required"`
 }
 
-func (p *itemPointer) item() *schema.SiteItemPointer {
+func (p *itemPointer) item() *schema.ItemPointer {
 	if p == nil {
 		return nil
 	}
-	return &schema.SiteItemPointer{Type: *p.Type, ID: *p.ID}
+	return &schema.ItemPointer{Type: *p.Type, ID: *p.ID}
 }
 
 func (h *sites) sort(ctx context.Context, c *Caller, r *sortRequest) (schema.SiteItem, error) {

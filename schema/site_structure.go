@@ -15,11 +15,11 @@ const (
 // SiteItemTypes are the values of a pointer's `type`.
 func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
 
-// SiteItemPointer names something that a site is made of.
-type SiteItemPointer struct{ Type, ID string }
+// ItemPointer names something that stands in order: what a site is made of, or a collection or a space.
+type ItemPointer struct{ Type, ID string }
 
 // SiteItemPosition is a place beside others; without any of them it is the last place.
-type SiteItemPosition struct{ Before, After *SiteItemPointer }
+type SiteItemPosition struct{ Before, After *ItemPointer }
 
 // SiteSpace is the link between a site and a space.
 type SiteSpace struct {

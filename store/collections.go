@@ -12,6 +12,9 @@ import (
 // Collection is a row of its table.
 type Collection = db.Collection
 
+// kindCollection is how placed_content calls collections, as requests do.
+const kindCollection = "collection"
+
 // MaxNesting bounds how deep collections stand in each other. The recursive queries stop there.
 const MaxNesting = 16
 
@@ -72,7 +75,7 @@ func (s *Store) ListCollections(
 	}
 	rows, err := s.queries.ListCollections(ctx, db.ListCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
-		AfterPosition: after.position(), After: after.ID, PageSize: pageSize(size),
+		AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[CollectionAccess]{}, interpret(err, "collections")
@@ -111,28 +114,38 @@ func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string)
 		if err != nil {
 			return err
 		}
-		siblings, err := siblingsOf(ctx, q, organizationID, row.ParentID)
-		if err != nil {
-			return err
-		}
-		least, most := siblings.around(id)
 		if err := q.LiftGrants(ctx, id); err != nil {
 			return interpret(err, "grant")
 		}
 		if err := q.RaiseLiftedGrants(ctx, id); err != nil {
 			return interpret(err, "grant")
 		}
-		err = q.LiftContent(ctx, db.LiftContentParams{
-			ID: id, ParentID: row.ParentID, Level: row.DefaultLevel, Least: least, Most: most,
-		})
-		if err != nil {
-			return interpret(err, "collection")
+		if err := liftContent(ctx, q, row); err != nil {
+			return err
 		}
-		if err := q.DeleteCollection(ctx, id); err != nil {
-			return interpret(err, "collection")
-		}
-		return keepShort(ctx, q, organizationID, row.ParentID, &least, most)
+		return interpret(q.DeleteCollection(ctx, id), "collection")
 	})
+}
+
+// liftContent puts what is in a collection into its place.
+func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
+	others, err := contentIn(ctx, q, row.OrganizationID, row.ParentID, nil)
+	if err != nil {
+		return err
+	}
+	inside, err := contentIn(ctx, q, row.OrganizationID, &row.ID, nil)
+	if err != nil {
+		return err
+	}
+	at := others.index(schema.ItemPointer{Type: kindCollection, ID: row.ID})
+	positions, err := others.makeRoom(ctx, q, at, len(inside))
+	if err != nil {
+		return err
+	}
+	if err := q.LiftContent(ctx, db.LiftContentParams{ID: row.ID, ParentID: row.ParentID, Level: row.DefaultLevel}); err != nil {
+		return interpret(err, "collection")
+	}
+	return inside.moveTo(ctx, q, positions)
 }
 
 // lockCollection holds the organization's structure as it is and reads a collection in it.

@@ -84,3 +84,12 @@ func read(files embed.FS, dir string) []string {
 
 // Trace lets a test listen to the statements of a Store that is not started yet.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
+
+// Room is what an order gives n things that come before the one at an index.
+func Room(order []int64, at, n int) (positions []int64, fits bool) {
+	s := make(siblings, len(order))
+	for i := range order {
+		s[i].position = order[i]
+	}
+	return s.room(at, n)
+}

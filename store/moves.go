@@ -17,6 +17,13 @@ type Neighbor struct {
 	Field string
 }
 
+func (n *Neighbor) pointer() *schema.ItemPointer {
+	if n == nil {
+		return nil
+	}
+	return &schema.ItemPointer{Type: n.Type, ID: n.ID}
+}
+
 // Move says where a collection goes. Without SetParent it stays in its parent; without neighbors it becomes the last there.
 type Move struct {
 	SetParent bool
@@ -24,6 +31,67 @@ type Move struct {
 	ParentID *string
 	Before   *Neighbor
 	After    *Neighbor
+}
+
+// contentIn is what stands in a collection of the organization, or with nil at the top; of much, the last.
+func contentIn(ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32) (siblings, error) {
+	rows, err := q.ContentSiblings(ctx, db.ContentSiblingsParams{OrganizationID: organizationID, ParentID: parentID, Most: most})
+	content := make(siblings, len(rows))
+	for i, row := range rows {
+		content[len(rows)-1-i] = sibling{schema.ItemPointer{Type: row.Type, ID: row.ID}, row.Position}
+	}
+	return content, interpret(err, "collection")
+}
+
+// behindContent gives a position behind all that stands there, of which it reads no more than it must: there may be much.
+func behindContent(ctx context.Context, q *db.Queries, organizationID string, parentID *string) (int64, error) {
+	one := int32(1)
+	content, err := contentIn(ctx, q, organizationID, parentID, &one)
+	if err != nil {
+		return 0, err
+	}
+	if positions, fits := content.room(len(content), 1); fits {
+		return positions[0], nil
+	}
+	if content, err = contentIn(ctx, q, organizationID, parentID, nil); err != nil {
+		return 0, err
+	}
+	return content.makePlace(ctx, q, len(content))
+}
+
+// takePlace locks the organization's structure and gives a position behind all that stands in the parent, with levels more
+// collections above it than the parent has.
+func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
+	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
+		return 0, interpret(err, "organization")
+	}
+	if parentID != nil {
+		path, err := collectionPath(ctx, q, organizationID, *parentID)
+		if err != nil {
+			return 0, err
+		}
+		if err := checkNesting(len(path) + levels); err != nil {
+			return 0, err
+		}
+	}
+	return behindContent(ctx, q, organizationID, parentID)
+}
+
+// collectionPath leads from a collection of the organization up to the top.
+func collectionPath(ctx context.Context, q *db.Queries, organizationID, id string) ([]string, error) {
+	_, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
+	if err != nil {
+		return nil, interpret(err, "collection")
+	}
+	path, err := q.CollectionPath(ctx, id)
+	return path, interpret(err, "collection")
+}
+
+func checkNesting(depth int) error {
+	if depth > MaxNesting {
+		return schema.Invalid("parent", "would nest collections more than 16 deep")
+	}
+	return nil
 }
 
 // MoveCollection puts a collection, with all that is in it, to another place in its organization.
@@ -80,57 +148,38 @@ func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string
 
 // place puts a collection between its new neighbors.
 func place(ctx context.Context, q *db.Queries, was Collection, parent *string, move Move) (Collection, error) {
-	others, err := siblingsOf(ctx, q, was.OrganizationID, parent)
+	others, err := contentIn(ctx, q, was.OrganizationID, parent, nil)
 	if err != nil {
 		return Collection{}, err
 	}
-	stays := samePlace(parent, was.ParentID)
-	from := -1
-	if stays {
-		from = others.index("collection", was.ID)
-		others = slices.Delete(others, from, from+1)
-	}
-	to, err := others.target(move)
+	own := schema.ItemPointer{Type: kindCollection, ID: was.ID}
+	from := others.index(own)
+	others = others.without(own)
+	to, err := move.among(others)
 	if err != nil {
 		return Collection{}, err
 	}
 	if to == from {
 		return Collection{}, schema.Conflict("the collection is there already")
 	}
-	least, most := others.gap(to)
-	row, err := q.PlaceCollection(ctx, db.PlaceCollectionParams{ID: was.ID, ParentID: parent, Least: least, Most: most})
+	position, err := others.makePlace(ctx, q, to)
 	if err != nil {
-		return Collection{}, interpret(err, "collection")
+		return Collection{}, err
 	}
-	return row, keepShort(ctx, q, was.OrganizationID, parent, &row.Position)
+	row, err := q.PlaceCollection(ctx, db.PlaceCollectionParams{ID: was.ID, ParentID: parent, Position: position})
+	return row, interpret(err, "collection")
 }
 
-func samePlace(a, b *string) bool {
-	if a == nil || b == nil {
-		return a == b
+// among gives the index that the moved collection gets among the others.
+func (m Move) among(others siblings) (int, error) {
+	for _, beside := range []*Neighbor{m.After, m.Before} {
+		if beside != nil && others.index(*beside.pointer()) < 0 {
+			return 0, schema.Invalid(beside.Field, "names nothing that stands beside the place")
+		}
 	}
-	return *a == *b
-}
-
-// target gives the index that the moved collection gets among the others.
-func (s siblings) target(move Move) (int, error) {
-	to := len(s)
-	if move.After != nil {
-		i := s.index(move.After.Type, move.After.ID)
-		if i < 0 {
-			return 0, schema.Invalid(move.After.Field, "names nothing that stands beside the place")
-		}
-		to = i + 1
-	}
-	if move.Before != nil {
-		i := s.index(move.Before.Type, move.Before.ID)
-		if i < 0 {
-			return 0, schema.Invalid(move.Before.Field, "names nothing that stands beside the place")
-		}
-		if move.After != nil && i != to {
-			return 0, schema.Invalid(move.Before.Field, "does not follow what position.after names")
-		}
-		to = i
+	to := others.between(m.After.pointer(), m.Before.pointer())
+	if to < 0 {
+		return 0, schema.Invalid(m.Before.Field, "does not follow what position.after names")
 	}
 	return to, nil
 }
@@ -182,9 +231,9 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	}); err != nil {
 		return Collection{}, interpret(err, "grant")
 	}
-	position, err := q.LastPosition(ctx, db.LastPositionParams{OrganizationID: to})
+	position, err := behindContent(ctx, q, to, nil)
 	if err != nil {
-		return Collection{}, interpret(err, "organization")
+		return Collection{}, err
 	}
 	row, err := q.TransferCollection(ctx, db.TransferCollectionParams{ID: id, OrganizationID: to, Position: position})
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 // MoveSiteItem puts a site space, a section or a section group beside others, into whatever parent those stand in. Without
 // a position the item goes to the end: a site space to that of its section, a section or a group to that of the site.
 func (s *Store) MoveSiteItem(
-	ctx context.Context, siteID string, item schema.SiteItemPointer, position schema.SiteItemPosition,
+	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
 	return s.inSite(ctx, siteID, func(w *structure) error { return w.move(item, position) })
 }
 
-func (w *structure) move(item schema.SiteItemPointer, position schema.SiteItemPosition) error {
+func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPosition) error {
 	own, err := w.parentOf(item)
 	if err != nil {
 		return err
@@ -34,34 +34,40 @@ func (w *structure) move(item schema.SiteItemPointer, position schema.SiteItemPo
 			return err
 		}
 	}
-	siblings, err := w.sectionSiblings(parent)
+	inParent, err := w.sectionSiblings(parent)
 	if err != nil {
 		return err
 	}
-	place, err := w.makePlace(siblings, item, position)
+	place, err := w.makePlace(inParent, item, position)
 	if err != nil {
 		return err
 	}
+	return w.place(item, parent, place)
+}
+
+// place puts a section or a group into a group, or to the root for nil.
+func (w *structure) place(item schema.ItemPointer, parent *string, position int64) error {
+	var err error
 	if item.Type == schema.SiteItemGroup {
-		err = w.q.PlaceSectionGroup(w.ctx, db.PlaceSectionGroupParams{ID: item.ID, ParentID: parent, Position: place})
+		err = w.q.PlaceSectionGroup(w.ctx, db.PlaceSectionGroupParams{ID: item.ID, ParentID: parent, Position: position})
 	} else {
-		err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: item.ID, GroupID: parent, Position: place})
+		err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: item.ID, GroupID: parent, Position: position})
 	}
 	return interpret(err, "site structure")
 }
 
 // makePlace makes room at a position for an item that may be one of the siblings already.
-func (w *structure) makePlace(siblings []sibling, item schema.SiteItemPointer, position schema.SiteItemPosition) (int64, error) {
-	others := slices.DeleteFunc(siblings, func(s sibling) bool { return s.SiteItemPointer == item })
-	index, err := at(others, position)
-	if err != nil {
-		return 0, err
+func (w *structure) makePlace(among siblings, item schema.ItemPointer, position schema.SiteItemPosition) (int64, error) {
+	others := among.without(item)
+	at := others.between(position.After, position.Before)
+	if at < 0 {
+		return 0, schema.Invalid("position.after", "is not right before what position.before names")
 	}
-	return w.makeRoom(others, index)
+	return others.makePlace(w.ctx, w.q, at)
 }
 
 // parentOf finds what an item stands in: a section or a group, nil for the root.
-func (w *structure) parentOf(item schema.SiteItemPointer) (*string, error) {
+func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
 		row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: item.ID})
@@ -77,12 +83,12 @@ func (w *structure) parentOf(item schema.SiteItemPointer) (*string, error) {
 }
 
 // parentAt finds what an item stands in once it is at the position.
-func (w *structure) parentAt(item schema.SiteItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
+func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {
 		parent = nil
 	}
-	for i, beside := range []*schema.SiteItemPointer{position.Before, position.After} {
+	for i, beside := range []*schema.ItemPointer{position.Before, position.After} {
 		field := []string{"position.before", "position.after"}[i]
 		switch {
 		case beside == nil:
@@ -157,7 +163,7 @@ func (w *structure) moveSiteSpace(id string, section *string, position schema.Si
 		}
 		path = freePath(row.Path, pathsOf(siblings))
 	}
-	place, err := w.makePlace(siteSpaceSiblings(siblings), schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: id}, position)
+	place, err := w.makePlace(siteSpaceSiblings(siblings), schema.ItemPointer{Type: schema.SiteItemSpace, ID: id}, position)
 	if err != nil {
 		return err
 	}
@@ -179,5 +185,3 @@ func (w *structure) moveSiteSpace(id string, section *string, position schema.Si
 	}
 	return nil
 }
-
-func same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,7 +49,7 @@ func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSec
 		if err != nil {
 			return err
 		}
-		position, err := w.makeRoom(siblings, len(siblings))
+		position, err := siblings.makePlace(w.ctx, w.q, len(siblings))
 		if err != nil {
 			return err
 		}
@@ -89,7 +88,7 @@ func (w *structure) putIntoGroup(field, sectionID, groupID string) error {
 	if err != nil {
 		return err
 	}
-	item := schema.SiteItemPointer{Type: schema.SiteItemSection, ID: section.ID}
+	item := schema.ItemPointer{Type: schema.SiteItemSection, ID: section.ID}
 	position, err := w.makePlace(siblings, item, schema.SiteItemPosition{})
 	if err != nil {
 		return err
@@ -131,9 +130,17 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 		if err != nil {
 			return err
 		}
-		for _, item := range inside {
-			before := schema.SiteItemPosition{Before: &schema.SiteItemPointer{Type: schema.SiteItemGroup, ID: row.ID}}
-			if err := w.move(item.SiteItemPointer, before); err != nil {
+		siblings, err := w.sectionSiblings(row.ParentID)
+		if err != nil {
+			return err
+		}
+		group := schema.ItemPointer{Type: schema.SiteItemGroup, ID: id}
+		positions, err := siblings.makeRoom(ctx, w.q, siblings.index(group), len(inside))
+		if err != nil {
+			return err
+		}
+		for i, item := range inside {
+			if err := w.place(item.ItemPointer, row.ParentID, positions[i]); err != nil {
 				return err
 			}
 		}
@@ -149,11 +156,11 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 		if err != nil {
 			return err
 		}
-		item := schema.SiteItemPointer{Type: schema.SiteItemSection, ID: sectionID}
-		if !slices.ContainsFunc(inside, func(s sibling) bool { return s.SiteItemPointer == item }) {
+		item := schema.ItemPointer{Type: schema.SiteItemSection, ID: sectionID}
+		if inside.index(item) < 0 {
 			return nil
 		}
-		return w.move(item, schema.SiteItemPosition{After: &schema.SiteItemPointer{Type: schema.SiteItemGroup, ID: groupID}})
+		return w.move(item, schema.SiteItemPosition{After: &schema.ItemPointer{Type: schema.SiteItemGroup, ID: groupID}})
 	})
 }
 

@@ -111,7 +111,7 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 	if err != nil {
 		return SiteSection{}, err
 	}
-	position, err := w.makeRoom(siblings, len(siblings))
+	position, err := siblings.makePlace(w.ctx, w.q, len(siblings))
 	if err != nil {
 		return SiteSection{}, err
 	}
@@ -152,7 +152,7 @@ func (w *structure) fillSection(section SiteSection, space Space) error {
 	if len(siblings) == 0 || i == 0 {
 		return w.setDefaultSiteSpace(first)
 	}
-	position := schema.SiteItemPosition{Before: &schema.SiteItemPointer{Type: schema.SiteItemSpace, ID: siblings[0].ID}}
+	position := schema.SiteItemPosition{Before: &schema.ItemPointer{Type: schema.SiteItemSpace, ID: siblings[0].ID}}
 	if err := w.moveSiteSpace(first.ID, &section.ID, position); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (w *structure) attach(space Space, sectionID *string) (SiteSpace, error) {
 			return SiteSpace{}, schema.Conflict("spaceId names a space that is there already")
 		}
 	}
-	position, err := w.makeRoom(siteSpaceSiblings(siblings), len(siblings))
+	position, err := siteSpaceSiblings(siblings).makePlace(w.ctx, w.q, len(siblings))
 	if err != nil {
 		return SiteSpace{}, err
 	}

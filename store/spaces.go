@@ -114,7 +114,7 @@ func (s *Store) ListSpacesInCollection(
 	}
 	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
-		AfterPosition: after.position(), After: after.ID, PageSize: pageSize(size),
+		AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[SpaceAccess]{}, interpret(err, "spaces")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
@@ -20,21 +19,15 @@ import (
 
 // startNode starts `octavo serve` as a process of its own and keeps it alive.
 func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (address string, err error) {
-	if address, err = freeAddress(); err != nil {
+	if address, err = product.FreeAddress(); err != nil {
 		return "", err
 	}
-	settings := environment(
-		"OCTAVO_LISTEN="+address,
-		"OCTAVO_ROLES="+roles,
-		"OCTAVO_DATA_DIR="+filepath.Join(r.dir, name),
-		"OCTAVO_BOOTSTRAP_TOKEN="+r.client.Token,
-		"OCTAVO_POSTGRES_URL="+r.engines.PostgresURL,
-		"OCTAVO_KAFKA_BROKERS="+strings.Join(r.brokers, ","),
-		"OCTAVO_CLICKHOUSE_URL="+clickHouse,
-		"OCTAVO_KAFKA_TOPIC="+r.topic,
+	settings := product.Node{
+		Address: address, Roles: roles, Dir: filepath.Join(r.dir, name), Token: r.client.Token,
+		Postgres: r.engines.PostgresURL, ClickHouse: clickHouse, Brokers: r.brokers, Topic: r.topic,
+	}.Environment(
 		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions),
 		"OCTAVO_SINK_SESSION_TIMEOUT="+r.session.String(),
-		"OCTAVO_RATE_LIMIT=0",
 	)
 	return address, r.nodes.Start(ctx, supervise.Spec{
 		Name: name,
@@ -62,11 +55,11 @@ func (r *rig) startApache(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(root, "deploy", "kafka", "target", "lib")); err != nil {
 		return fmt.Errorf("cannot run Apache Kafka: %w (run `make kafka`)", err)
 	}
-	address, err := freeAddress()
+	address, err := product.FreeAddress()
 	if err != nil {
 		return err
 	}
-	controller, err := freeAddress()
+	controller, err := product.FreeAddress()
 	if err != nil {
 		return err
 	}

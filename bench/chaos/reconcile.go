@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/octavo-docs/octavo/bench/product"
 )
 
 // reconciled is what `octavo reconcile` says: the log against the table,
@@ -25,7 +27,7 @@ type reconciled struct {
 // reconcile runs the command. That it finds differences is no error here.
 func (r *rig) reconcile(ctx context.Context) (sum reconciled, err error) {
 	cmd := exec.CommandContext(ctx, r.binary, "reconcile", "--json")
-	cmd.Env = environment(
+	cmd.Env = product.Environment(
 		"OCTAVO_DATA_DIR="+filepath.Join(r.dir, "reconcile"),
 		"OCTAVO_POSTGRES_URL="+r.engines.PostgresURL,
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(r.brokers, ","),

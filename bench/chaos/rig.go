@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -53,9 +49,7 @@ type rig struct {
 	org, site string
 }
 
-func (r *rig) insights() string {
-	return "/v1/orgs/" + url.PathEscape(r.org) + "/sites/" + url.PathEscape(r.site) + "/insights"
-}
+func (r *rig) insights() string { return product.Insights(r.org, r.site) }
 
 // start starts all of it and makes a site. stop is to be called even after an
 // error.
@@ -118,7 +112,7 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the insights engine's address: %w", err)
 	}
-	at, err := freeAddress()
+	at, err := product.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -134,24 +128,18 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 }
 
 // create makes the site that events are sent to.
-func (r *rig) create(ctx context.Context) error {
-	var made struct{ ID string }
-	if err := r.client.Call(ctx, http.MethodPost, "/v1/orgs", map[string]any{"title": "Chaos"}, http.StatusCreated, &made); err != nil {
+func (r *rig) create(ctx context.Context) (err error) {
+	if r.org, err = r.client.Create(ctx, "/v1/orgs", "Chaos"); err != nil {
 		return err
 	}
-	r.org = made.ID
-	err := r.client.Call(ctx, http.MethodPost, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", map[string]any{"title": "Chaos"}, http.StatusCreated, &made)
-	r.site = made.ID
+	r.site, err = r.client.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Chaos")
 	return err
 }
 
 // ready waits until every node says that it can reach all that it needs.
 func (r *rig) ready(ctx context.Context) error {
 	for _, address := range append(append([]string{}, r.apis...), r.sinks...) {
-		err := await(ctx, func(ctx context.Context) error {
-			return product.Client{Address: address}.Call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
-		})
-		if err != nil {
+		if err := await(ctx, product.Client{Address: address}.Ready); err != nil {
 			return fmt.Errorf("the node at %s is not ready: %w", address, err)
 		}
 	}
@@ -223,28 +211,4 @@ func await(ctx context.Context, ask func(context.Context) error) error {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// freeAddress is a loopback address below the ports that Linux gives to
-// outgoing connections: a client could else connect to itself there.
-func freeAddress() (string, error) {
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
-		if err == nil {
-			return address, l.Close()
-		}
-	}
-	return "", errors.New("cannot find a free port on 127.0.0.1")
-}
-
-// environment is this process's without the product's own settings.
-func environment(settings ...string) []string {
-	var list []string
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "OCTAVO_") {
-			list = append(list, entry)
-		}
-	}
-	return append(list, settings...)
 }

@@ -1,5 +1,5 @@
 // Package product builds the octavo that a benchmark or a fault run works on,
-// and makes single requests to it.
+// says how its nodes are to run, and makes single requests to it.
 //
 // It knows of this module only where its root is.
 package product
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"time"
 
@@ -87,4 +88,21 @@ func (c Client) exchange(ctx context.Context, method, path string, body []byte, 
 		return nil, fmt.Errorf("%s %s answered %d, want %d: %.500s", method, path, response.StatusCode, want, answer)
 	}
 	return answer, nil
+}
+
+// Create makes what has a title and says its id.
+func (c Client) Create(ctx context.Context, path, title string) (string, error) {
+	var made struct{ ID string }
+	err := c.Call(ctx, http.MethodPost, path, map[string]any{"title": title}, http.StatusCreated, &made)
+	return made.ID, err
+}
+
+// Ready is nil when the node says that it can reach all that it needs.
+func (c Client) Ready(ctx context.Context) error {
+	return c.Call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
+}
+
+// Insights is the path of a site's insights.
+func Insights(organization, site string) string {
+	return "/v1/orgs/" + url.PathEscape(organization) + "/sites/" + url.PathEscape(site) + "/insights"
 }

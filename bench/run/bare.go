@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
 
 	"github.com/bytedance/sonic"
 	"github.com/valyala/fasthttp"
@@ -86,7 +88,7 @@ func bareHandler(ctx *fasthttp.RequestCtx) {
 
 // Run serves until the process is ended.
 func (c *bareCmd) Run() error {
-	listener, err := listen(c.Listen)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", c.Listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen: %w", err)
 	}

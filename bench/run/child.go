@@ -8,10 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
 // child is a process that is measured. It ends with this one.
@@ -24,7 +25,7 @@ type child struct {
 }
 
 // startChild starts a program with its output in a log file. With first, the
-// first line of its output is sent there.
+// first line of its output is sent there. A nil environment is this process's.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -34,7 +35,7 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 	// Its end is ordered by stop, never by a context.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
-	c.cmd.Env = append(os.Environ(), environment...)
+	c.cmd.Env = environment
 	c.cmd.Stderr = file
 	c.cmd.Stdout = file
 	// A Ctrl-C is for this process, which stops its children in order.
@@ -46,7 +47,7 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 			return nil, fmt.Errorf("cannot read from %s: %w", name, err)
 		}
 	}
-	if err := startHere(c.cmd); err != nil {
+	if err := enginetest.StartHere(c.cmd); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
 	go func() {
@@ -58,24 +59,6 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 		close(c.exited)
 	}()
 	return c, nil
-}
-
-// startHere starts a command whose death signal must follow this process and
-// not the thread that happens to start it: threads end only under goroutines
-// that return while locked, so one that never returns is a safe parent.
-func startHere(cmd *exec.Cmd) error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			runtime.UnlockOSThread()
-			return
-		}
-		select {}
-	}()
-	return <-started
 }
 
 func (c *child) process() process { return process(c.cmd.Process.Pid) }

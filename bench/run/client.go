@@ -13,15 +13,7 @@ import (
 )
 
 // client makes single requests; loads go through loadgen.
-type client struct{ address, token string }
-
-func (c client) call(ctx context.Context, method, path string, body any, want int, into any) error {
-	return product.Client{Address: c.address, Token: c.token}.Call(ctx, method, path, body, want, into)
-}
-
-func (c client) ready(ctx context.Context) error {
-	return c.call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
-}
+type client struct{ product.Client }
 
 // answer is the result of an aggregate request.
 type answer struct {
@@ -33,7 +25,7 @@ type answer struct {
 
 func (c client) aggregate(ctx context.Context, t target, body []byte) (answer, error) {
 	var a answer
-	err := c.call(ctx, http.MethodPost, t.insights()+"/events/aggregate", body, http.StatusOK, &a)
+	err := c.Call(ctx, http.MethodPost, t.insights()+"/events/aggregate", body, http.StatusOK, &a)
 	return a, err
 }
 
@@ -79,11 +71,11 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 
 // again makes a function that sends the same request on one connection.
 func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
-	conn, err := loadgen.Dial(c.address, time.Minute)
+	conn, err := loadgen.Dial(c.Address, time.Minute)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot reach the server: %w", err)
 	}
-	request := loadgen.Request(method, c.address, path, c.token, body)
+	request := loadgen.Request(method, c.Address, path, c.Token, body)
 	return func() error {
 		status, answer, err := conn.Exchange(request)
 		if err == nil && status != want {

@@ -12,74 +12,51 @@ import (
 )
 
 // commentRows compares a long discussion's list, its comments and new ones
-// with the store's own calls: the same statements through pgx without HTTP.
+// with the store.
 func (b *bench) commentRows(ctx context.Context) error {
-	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
-	if err != nil {
-		return err
-	}
-	if err := st.Start(ctx); err != nil {
-		return err
-	}
-	defer st.Stop()
-	var user, made struct{ ID string }
-	if err := b.rig.call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, &user); err != nil {
-		return err
-	}
-	spaces := "/v1/orgs/" + url.PathEscape(b.rig.org) + "/spaces"
-	if err := b.rig.call(ctx, http.MethodPost, spaces, map[string]any{"title": "Comments"}, http.StatusCreated, &made); err != nil {
-		return err
-	}
-	place := store.Place{SpaceID: made.ID}
-	if err := b.fillComments(ctx, place.SpaceID, user.ID); err != nil {
-		return err
-	}
-	page, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 1)
-	if err != nil {
-		return err
-	}
-	if page.Total != int64(b.comments) || len(page.Rows) != 1 {
-		return fmt.Errorf("the space has %d comments, want %d", page.Total, b.comments)
-	}
-	newest := page.Rows[0].ID
-	// Both sides begin with who may do it.
-	allowed := func() error { _, err := st.Space(ctx, user.ID, place.SpaceID); return err }
-	path := "/v1/spaces/" + url.PathEscape(place.SpaceID) + "/comments"
-	for _, op := range []struct {
-		name, method, path, body string
-		bare                     func() error
-	}{
-		{fmt.Sprintf("list 50 of %d comments", b.comments), http.MethodGet, path + "?limit=50", "", func() error {
-			_, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 50)
-			return err
-		}},
-		{"read a comment", http.MethodGet, path + "/" + url.PathEscape(newest), "", func() error {
-			_, err := st.Comment(ctx, store.CommentRef{Place: place, ID: newest})
-			return err
-		}},
-		{"post a comment", http.MethodPost, path, `{"body":{"markdown":"Benchmark"}}`, func() error {
-			_, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: user.ID, Body: []byte(`{"markdown":"Benchmark"}`)})
-			return err
-		}},
-	} {
-		send, done, err := b.rig.again(op.method, op.path, []byte(op.body), http.StatusOK)
+	return b.beside(ctx, []float64{0.5, 0.99}, func(st *store.Store, user string) ([]operation, error) {
+		space, err := b.rig.newSpace(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c, err := b.alternateAt([]float64{0.5, 0.99}, b.calls, send, func() error {
-			if err := allowed(); err != nil {
+		if err := b.fillComments(ctx, space, user); err != nil {
+			return nil, err
+		}
+		place := store.Place{SpaceID: space}
+		page, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 1)
+		if err != nil {
+			return nil, err
+		}
+		if page.Total != int64(b.comments) || len(page.Rows) != 1 {
+			return nil, fmt.Errorf("the space has %d comments, want %d", page.Total, b.comments)
+		}
+		newest := page.Rows[0].ID
+		path := "/v1/spaces/" + url.PathEscape(space) + "/comments"
+		operations := []operation{
+			{fmt.Sprintf("list 50 of %d comments", b.comments), http.MethodGet, path + "?limit=50", "", http.StatusOK, func() error {
+				_, err := st.ListComments(ctx, place, store.CommentFilter{}, false, nil, 50)
 				return err
-			}
-			return op.bare()
-		})
-		done()
-		if err != nil {
-			return fmt.Errorf("%s: %w", op.name, err)
+			}},
+			{"read a comment", http.MethodGet, path + "/" + url.PathEscape(newest), "", http.StatusOK, func() error {
+				_, err := st.Comment(ctx, store.CommentRef{Place: place, ID: newest})
+				return err
+			}},
+			{"post a comment", http.MethodPost, path, `{"body":{"markdown":"Benchmark"}}`, http.StatusOK, func() error {
+				_, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: user, Body: []byte(`{"markdown":"Benchmark"}`)})
+				return err
+			}},
 		}
-		b.report.compare(op.name+", p50", "the same statements through pgx", "ms", c[0], &budget{AtMost: 1.5})
-		b.report.compare(op.name+", p99", "the same statements through pgx", "ms", c[1], nil)
-	}
-	return nil
+		for i, op := range operations {
+			operations[i].bare = func() error {
+				// Both sides begin with who may do it.
+				if _, err := st.Space(ctx, user, space); err != nil {
+					return err
+				}
+				return op.bare()
+			}
+		}
+		return operations, nil
+	})
 }
 
 // fillComments makes a long discussion by statements of its own, because a

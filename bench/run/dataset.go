@@ -48,7 +48,7 @@ func (b *bench) fill(ctx context.Context) error {
 	for range 4 {
 		group.Go(func() error {
 			for body := range bodies {
-				if err := b.rig.call(ctx, http.MethodPost, t.insights()+"/events", body, http.StatusNoContent, nil); err != nil {
+				if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", body, http.StatusNoContent, nil); err != nil {
 					return err
 				}
 			}

@@ -28,7 +28,7 @@ func (b *bench) freshRows(ctx context.Context) error {
 	bodies := b.loadBodies(freshEvents)
 	path := b.rig.insights() + "/events"
 	load := loadgen.Load{
-		Address: b.rig.address, Requests: requests(bodies, b.rig.address, path, b.rig.token),
+		Address: b.rig.Address, Requests: requests(bodies, b.rig.Address, path, b.rig.Token),
 		Connections: b.connection, Warmup: b.warmup, Duration: b.fresh,
 	}
 	var tried []string
@@ -139,7 +139,7 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
 		// A probe that was begun is finished, or it would be stored uncounted.
-		err := r.call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
+		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)
 		}

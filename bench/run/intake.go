@@ -67,13 +67,13 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 	side := func(address string, p process, cost *[]float64) (func() (float64, error), *loadgen.Result) {
 		last := new(loadgen.Result)
 		load := loadgen.Load{
-			Address: address, Requests: requests(bodies, address, path, b.rig.token),
+			Address: address, Requests: requests(bodies, address, path, b.rig.Token),
 			Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
 		}
 		return func() (float64, error) {
 			before := p.cpu()
 			result, err := loadgen.Run(ctx, load)
-			if address == b.rig.address {
+			if address == b.rig.Address {
 				b.sent += int(result.All[http.StatusNoContent]) * events
 			}
 			if err == nil {
@@ -90,7 +90,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 		}, last
 	}
 	var cost, bareCost, brokerCost []float64
-	ours, last := side(b.rig.address, node, &cost)
+	ours, last := side(b.rig.Address, node, &cost)
 	if b.rig.engines != nil {
 		broker, inner := process(b.rig.engines.PIDs["kafka"]), ours
 		ours = func() (float64, error) {
@@ -111,7 +111,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 			number(spreadOf(cost).Median), number(spreadOf(brokerCost).Median), number(spreadOf(bareCost).Median), spreadOf(bareCost).Median/spreadOf(cost).Median))
 	}
 	half := loadgen.Load{
-		Address: b.rig.address, Requests: requests(bodies, b.rig.address, path, b.rig.token), Connections: b.connection,
+		Address: b.rig.Address, Requests: requests(bodies, b.rig.Address, path, b.rig.Token), Connections: b.connection,
 		Rate: math.Max(1, c.ours.Median/float64(events)/2), Warmup: b.warmup, Duration: b.intake,
 	}
 	paced, err := loadgen.Run(ctx, half)

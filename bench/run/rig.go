@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
@@ -43,9 +42,7 @@ type rig struct {
 // target is what the events are sent to.
 type target struct{ org, site, space string }
 
-func (t target) insights() string {
-	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
-}
+func (t target) insights() string { return product.Insights(t.org, t.site) }
 
 func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 	r := &rig{binary: c.Binary, keep: c.Keep}
@@ -61,7 +58,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 		if base.Port() == "" {
 			base.Host += ":80"
 		}
-		r.client = client{address: base.Host, token: c.Token}
+		r.client = client{product.Client{Address: base.Host, Token: c.Token}}
 	}
 	var err error
 	if r.dir, err = os.MkdirTemp("", "octavo-bench-"); err != nil {
@@ -71,7 +68,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 }
 
 // foreign is whether the server is not of this run.
-func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.address != "" }
+func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
 // serve makes a node run with the roles; "" needs none.
 func (r *rig) serve(ctx context.Context, roles string) error {
@@ -105,20 +102,19 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 			return err
 		}
 	}
-	if r.address == "" {
+	if r.Address == "" {
 		// Kept over restarts: requests are ready-made with the host in them.
-		port, err := freePort()
-		if err != nil {
+		var err error
+		if r.Address, err = product.FreeAddress(); err != nil {
 			return err
 		}
-		r.address = "127.0.0.1:" + port
 	}
-	node, err := r.start(roles, r.address)
+	node, err := r.start(roles, r.Address)
 	if err != nil {
 		return err
 	}
 	r.node, r.roles = node, roles
-	return node.await(ctx, startLimit, r.ready)
+	return node.await(ctx, startLimit, r.Ready)
 }
 
 func (r *rig) startEngines(ctx context.Context) (err error) {
@@ -128,7 +124,7 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.token = schema.NewToken()
+	r.Token = schema.NewToken()
 	r.engines, err = enginetest.Launch{
 		Binary: r.binary, Engines: []string{"postgres", "kafka", "clickhouse"}, Dir: filepath.Join(r.dir, "engines"),
 		// What is measured is durable.
@@ -139,32 +135,24 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 
 // start starts a node on the engines.
 func (r *rig) start(roles, address string) (*child, error) {
-	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), []string{
-		"OCTAVO_LISTEN=" + address,
-		"OCTAVO_ROLES=" + roles,
-		"OCTAVO_DATA_DIR=" + filepath.Join(r.dir, "node"),
-		"OCTAVO_BOOTSTRAP_TOKEN=" + r.token,
-		"OCTAVO_POSTGRES_URL=" + r.engines.PostgresURL,
-		"OCTAVO_KAFKA_BROKERS=" + strings.Join(r.engines.KafkaBrokers, ","),
-		"OCTAVO_CLICKHOUSE_URL=" + r.engines.ClickHouseURL,
-		"OCTAVO_KAFKA_TOPIC=" + benchTopic,
-		"OCTAVO_LOG_LEVEL=warn",
-		"OCTAVO_RATE_LIMIT=0",
-	}, nil, r.binary, "serve")
+	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), product.Node{
+		Address: address, Roles: roles, Dir: filepath.Join(r.dir, "node"), Token: r.Token,
+		Postgres: r.engines.PostgresURL, ClickHouse: r.engines.ClickHouseURL, Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
+	}.Environment("OCTAVO_LOG_LEVEL=warn"), nil, r.binary, "serve")
 }
 
 // startSink starts a second node to drain the log, which answers too.
 func (r *rig) startSink(ctx context.Context) (*child, client, error) {
-	port, err := freePort()
+	address, err := product.FreeAddress()
 	if err != nil {
 		return nil, client{}, err
 	}
-	at := client{"127.0.0.1:" + port, r.token}
-	sink, err := r.start(sinkRoles, at.address)
+	at := client{product.Client{Address: address, Token: r.Token}}
+	sink, err := r.start(sinkRoles, address)
 	if err != nil {
 		return nil, client{}, err
 	}
-	if err := sink.await(ctx, startLimit, at.ready); err != nil {
+	if err := sink.await(ctx, startLimit, at.Ready); err != nil {
 		return nil, client{}, errors.Join(err, sink.stop())
 	}
 	return sink, at, nil
@@ -198,28 +186,26 @@ func (r *rig) startBare(ctx context.Context) error {
 
 // create makes the organization, site and space that rows use.
 func (r *rig) create(ctx context.Context) (err error) {
-	if err = r.call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, nil); err != nil {
+	if err = r.Call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, nil); err != nil {
 		return err
 	}
-	var made struct{ ID string }
-	if err = r.call(ctx, http.MethodPost, "/v1/orgs", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made); err != nil {
+	if r.org, err = r.Create(ctx, "/v1/orgs", "Benchmark"); err != nil {
 		return err
 	}
-	r.org = made.ID
-	org := "/v1/orgs/" + url.PathEscape(r.org)
-	if err = r.call(ctx, http.MethodPost, org+"/spaces", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made); err != nil {
+	if r.space, err = r.newSpace(ctx); err != nil {
 		return err
 	}
-	r.space = made.ID
 	r.site, err = r.newSite(ctx)
 	return err
 }
 
+func (r *rig) newSpace(ctx context.Context) (string, error) {
+	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/spaces", "Benchmark")
+}
+
 // newSite makes a site without events.
 func (r *rig) newSite(ctx context.Context) (string, error) {
-	var made struct{ ID string }
-	err := r.call(ctx, http.MethodPost, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", map[string]any{"title": "Benchmark"}, http.StatusCreated, &made)
-	return made.ID, err
+	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Benchmark")
 }
 
 // stop ends all that was started and removes the data.
@@ -239,18 +225,4 @@ func (r *rig) stop() error {
 		errs = append(errs, os.RemoveAll(r.dir))
 	}
 	return errors.Join(errs...)
-}
-
-func freePort() (string, error) {
-	l, err := listen("127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("cannot find a free port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
-}
-
-func listen(address string) (net.Listener, error) {
-	return (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
 }

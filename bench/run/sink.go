@@ -107,7 +107,7 @@ func (b *bench) drain(ctx context.Context, f func(context.Context, client) error
 func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 	bodies := b.loadBodies(100)
 	load := loadgen.Load{
-		Address: b.rig.address, Requests: requests(bodies, b.rig.address, b.rig.insights()+"/events", b.rig.token),
+		Address: b.rig.Address, Requests: requests(bodies, b.rig.Address, b.rig.insights()+"/events", b.rig.Token),
 		Connections: b.connection, Duration: 250 * time.Millisecond,
 	}
 	for posted < b.backlog {

@@ -68,40 +68,34 @@ func (q *Queries) ChangeRequest(ctx context.Context, arg ChangeRequestParams) (C
 
 const countChangeRequestsInOrganization = `-- name: CountChangeRequestsInOrganization :one
 select count(*)
-from change_requests c
-    join spaces_seen($1, $2, $3) s on s.id = c.space_id
-where c.organization_id = $3
-  and ($4::text[] is null or c.status = any($4))
-  and ($5::text is null or c.created_by = $5)
-  and ($6::text is null or c.cluster_id = $6)
-  and ($7::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
-  and ($8::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+    join spaces_seen($6, $7, $8) s on s.id = f.space_id
+where f.organization_id = $8::text
 `
 
 type CountChangeRequestsInOrganizationParams struct {
-	UserID         string
-	Role           *string
-	OrganizationID string
 	Statuses       []string
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
 	Reviewer       *string
+	UserID         string
+	Role           *string
+	OrganizationID string
 }
 
 // No index: of those that begin with the organization, any does.
 func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg CountChangeRequestsInOrganizationParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countChangeRequestsInOrganization,
-		arg.UserID,
-		arg.Role,
-		arg.OrganizationID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.UserID,
+		arg.Role,
+		arg.OrganizationID,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -110,35 +104,29 @@ func (q *Queries) CountChangeRequestsInOrganization(ctx context.Context, arg Cou
 
 const countChangeRequestsInSpace = `-- name: CountChangeRequestsInSpace :one
 select count(*)
-from change_requests c
-where c.space_id = $1
-  and ($2::text[] is null or c.status = any($2))
-  and ($3::text is null or c.created_by = $3)
-  and ($4::text is null or c.cluster_id = $4)
-  and ($5::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $5))
-  and ($6::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $6))
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+where f.space_id = $6::text
 `
 
 type CountChangeRequestsInSpaceParams struct {
-	SpaceID     string
 	Statuses    []string
 	Creator     *string
 	Cluster     *string
 	Contributor *string
 	Reviewer    *string
+	SpaceID     string
 }
 
 // No index: of those that begin with the space, any does.
 func (q *Queries) CountChangeRequestsInSpace(ctx context.Context, arg CountChangeRequestsInSpaceParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countChangeRequestsInSpace,
-		arg.SpaceID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.SpaceID,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -209,35 +197,30 @@ func (q *Queries) InsertContributor(ctx context.Context, arg InsertContributorPa
 
 const listChangeRequestsInOrganizationByCreation = `-- name: ListChangeRequestsInOrganizationByCreation :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+    join change_requests c on c.id = f.id
     cross join lateral (
-        select seen.revision from spaces_seen($1, $2, $3) seen
-        where seen.id = c.space_id limit 1
+        select seen.revision from spaces_seen($6, $7, $8) seen
+        where seen.id = f.space_id limit 1
     ) s
-where c.organization_id = $3
-  and (c.created_at, c.id) < ($4::timestamptz, $5::text collate "C")
-  and ($6::text[] is null or c.status = any($6))
-  and ($7::text is null or c.created_by = $7)
-  and ($8::text is null or c.cluster_id = $8)
-  and ($9::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $9))
-  and ($10::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $10))
-order by c.created_at desc, c.id desc
+where f.organization_id = $8::text
+  and (f.created_at, f.id) < ($9::timestamptz, $10::text collate "C")
+order by f.created_at desc, f.id desc
 limit $11
 `
 
 type ListChangeRequestsInOrganizationByCreationParams struct {
-	UserID         string
-	Role           *string
-	OrganizationID string
-	Before         time.Time
-	BeforeID       string
 	Statuses       []string
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
 	Reviewer       *string
+	UserID         string
+	Role           *string
+	OrganizationID string
+	Before         time.Time
+	BeforeID       string
 	PageSize       int32
 }
 
@@ -249,16 +232,16 @@ type ListChangeRequestsInOrganizationByCreationRow struct {
 // Index: change_requests_organization_created (organization_id, created_at desc, id desc).
 func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context, arg ListChangeRequestsInOrganizationByCreationParams) ([]ListChangeRequestsInOrganizationByCreationRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByCreation,
-		arg.UserID,
-		arg.Role,
-		arg.OrganizationID,
-		arg.Before,
-		arg.BeforeID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.UserID,
+		arg.Role,
+		arg.OrganizationID,
+		arg.Before,
+		arg.BeforeID,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -300,35 +283,30 @@ func (q *Queries) ListChangeRequestsInOrganizationByCreation(ctx context.Context
 
 const listChangeRequestsInOrganizationByUpdate = `-- name: ListChangeRequestsInOrganizationByUpdate :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+    join change_requests c on c.id = f.id
     cross join lateral (
-        select seen.revision from spaces_seen($1, $2, $3) seen
-        where seen.id = c.space_id limit 1
+        select seen.revision from spaces_seen($6, $7, $8) seen
+        where seen.id = f.space_id limit 1
     ) s
-where c.organization_id = $3
-  and (c.updated_at, c.id) < ($4::timestamptz, $5::text collate "C")
-  and ($6::text[] is null or c.status = any($6))
-  and ($7::text is null or c.created_by = $7)
-  and ($8::text is null or c.cluster_id = $8)
-  and ($9::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $9))
-  and ($10::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $10))
-order by c.updated_at desc, c.id desc
+where f.organization_id = $8::text
+  and (f.updated_at, f.id) < ($9::timestamptz, $10::text collate "C")
+order by f.updated_at desc, f.id desc
 limit $11
 `
 
 type ListChangeRequestsInOrganizationByUpdateParams struct {
-	UserID         string
-	Role           *string
-	OrganizationID string
-	Before         time.Time
-	BeforeID       string
 	Statuses       []string
 	Creator        *string
 	Cluster        *string
 	Contributor    *string
 	Reviewer       *string
+	UserID         string
+	Role           *string
+	OrganizationID string
+	Before         time.Time
+	BeforeID       string
 	PageSize       int32
 }
 
@@ -341,16 +319,16 @@ type ListChangeRequestsInOrganizationByUpdateRow struct {
 // Those of the spaces that the user may see. The limit has each looked up on its own, so that the order of the index stays.
 func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, arg ListChangeRequestsInOrganizationByUpdateParams) ([]ListChangeRequestsInOrganizationByUpdateRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInOrganizationByUpdate,
-		arg.UserID,
-		arg.Role,
-		arg.OrganizationID,
-		arg.Before,
-		arg.BeforeID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.UserID,
+		arg.Role,
+		arg.OrganizationID,
+		arg.Before,
+		arg.BeforeID,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -392,29 +370,25 @@ func (q *Queries) ListChangeRequestsInOrganizationByUpdate(ctx context.Context, 
 
 const listChangeRequestsInSpaceByCreation = `-- name: ListChangeRequestsInSpaceByCreation :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.space_id = $1
-  and (c.created_at, c.id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text[] is null or c.status = any($4))
-  and ($5::text is null or c.created_by = $5)
-  and ($6::text is null or c.cluster_id = $6)
-  and ($7::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
-  and ($8::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
-order by c.created_at desc, c.id desc
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+    join change_requests c on c.id = f.id
+    join spaces s on s.id = f.space_id
+where f.space_id = $6::text
+  and (f.created_at, f.id) < ($7::timestamptz, $8::text collate "C")
+order by f.created_at desc, f.id desc
 limit $9
 `
 
 type ListChangeRequestsInSpaceByCreationParams struct {
-	SpaceID     string
-	Before      time.Time
-	BeforeID    string
 	Statuses    []string
 	Creator     *string
 	Cluster     *string
 	Contributor *string
 	Reviewer    *string
+	SpaceID     string
+	Before      time.Time
+	BeforeID    string
 	PageSize    int32
 }
 
@@ -426,14 +400,14 @@ type ListChangeRequestsInSpaceByCreationRow struct {
 // Index: change_requests_space_created (space_id, created_at desc, id desc).
 func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg ListChangeRequestsInSpaceByCreationParams) ([]ListChangeRequestsInSpaceByCreationRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInSpaceByCreation,
-		arg.SpaceID,
-		arg.Before,
-		arg.BeforeID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.SpaceID,
+		arg.Before,
+		arg.BeforeID,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -475,29 +449,25 @@ func (q *Queries) ListChangeRequestsInSpaceByCreation(ctx context.Context, arg L
 
 const listChangeRequestsInSpaceByUpdate = `-- name: ListChangeRequestsInSpaceByUpdate :many
 select c.id, c.space_id, c.organization_id, c.number, c.status, c.subject, c.description, c.created_by, c.revision, c.revision_initial, c.revision_merged_ancestor, c.revision_merged, c.cluster_id, c.open_comments, c.created_at, c.updated_at, c.resolved_comments, s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.space_id = $1
-  and (c.updated_at, c.id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text[] is null or c.status = any($4))
-  and ($5::text is null or c.created_by = $5)
-  and ($6::text is null or c.cluster_id = $6)
-  and ($7::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = $7))
-  and ($8::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = $8))
-order by c.updated_at desc, c.id desc
+from change_requests_like(
+        $1::text[], $2, $3, $4, $5) f
+    join change_requests c on c.id = f.id
+    join spaces s on s.id = f.space_id
+where f.space_id = $6::text
+  and (f.updated_at, f.id) < ($7::timestamptz, $8::text collate "C")
+order by f.updated_at desc, f.id desc
 limit $9
 `
 
 type ListChangeRequestsInSpaceByUpdateParams struct {
-	SpaceID     string
-	Before      time.Time
-	BeforeID    string
 	Statuses    []string
 	Creator     *string
 	Cluster     *string
 	Contributor *string
 	Reviewer    *string
+	SpaceID     string
+	Before      time.Time
+	BeforeID    string
 	PageSize    int32
 }
 
@@ -509,14 +479,14 @@ type ListChangeRequestsInSpaceByUpdateRow struct {
 // Index: change_requests_space_updated (space_id, updated_at desc, id desc).
 func (q *Queries) ListChangeRequestsInSpaceByUpdate(ctx context.Context, arg ListChangeRequestsInSpaceByUpdateParams) ([]ListChangeRequestsInSpaceByUpdateRow, error) {
 	rows, err := q.db.Query(ctx, listChangeRequestsInSpaceByUpdate,
-		arg.SpaceID,
-		arg.Before,
-		arg.BeforeID,
 		arg.Statuses,
 		arg.Creator,
 		arg.Cluster,
 		arg.Contributor,
 		arg.Reviewer,
+		arg.SpaceID,
+		arg.Before,
+		arg.BeforeID,
 		arg.PageSize,
 	)
 	if err != nil {

@@ -271,7 +271,7 @@ func (q *Queries) DropLinkInvitesTo(ctx context.Context, arg DropLinkInvitesToPa
 
 const insertCollection = `-- name: InsertCollection :one
 insert into collections (id, organization_id, parent_id, title, position)
-values ($1, $2, $3, $4, $5::numeric) returning id, organization_id, parent_id, title, description, default_level, position, created_at
+values ($1, $2, $3, $4, $5) returning id, organization_id, parent_id, title, description, default_level, position, created_at
 `
 
 type InsertCollectionParams struct {
@@ -279,7 +279,7 @@ type InsertCollectionParams struct {
 	OrganizationID string
 	ParentID       *string
 	Title          string
-	Position       string
+	Position       int64
 }
 
 func (q *Queries) InsertCollection(ctx context.Context, arg InsertCollectionParams) (Collection, error) {
@@ -304,71 +304,28 @@ func (q *Queries) InsertCollection(ctx context.Context, arg InsertCollectionPara
 	return i, err
 }
 
-const lastPosition = `-- name: LastPosition :one
-select (floor(greatest(
-    (select max(c.position) from collections c where c.organization_id = $1
-        and (c.parent_id = $2 or ($2::text is null and c.parent_id is null))),
-    (select max(s.position) from spaces s where s.organization_id = $1
-        and (s.parent_id = $2 or ($2::text is null and s.parent_id is null))),
-    0)) + 1)::text as position
-`
-
-type LastPositionParams struct {
-	OrganizationID string
-	ParentID       *string
-}
-
-// A position behind all that stands in one collection, or with null at the top.
-func (q *Queries) LastPosition(ctx context.Context, arg LastPositionParams) (string, error) {
-	row := q.db.QueryRow(ctx, lastPosition, arg.OrganizationID, arg.ParentID)
-	var position string
-	err := row.Scan(&position)
-	return position, err
-}
-
 const liftContent = `-- name: LiftContent :exec
-with kids as (
-    select k.id, trim_scale(g.least + (g.most - g.least)
-               * row_number() over (order by k.position, k.id) / (count(*) over () + 1)) as position
-    from (
-        select c.id, c.position from collections c where c.parent_id = $3::text
-        union all
-        select s.id, s.position from spaces s where s.parent_id = $3::text
-    ) k
-    cross join (
-        select $4::numeric as least, coalesce($5::numeric, $4::numeric + 1) as most
-    ) g
-), spaces_up as (
+with spaces_up as (
     update spaces s set
         parent_id = $1,
-        position = k.position,
         default_level = case when s.default_level = 'inherit' then $2 else s.default_level end
-    from kids k where k.id = s.id
+    where s.parent_id = $3::text
 )
 update collections c set
     parent_id = $1,
-    position = k.position,
     default_level = case when c.default_level = 'inherit' then $2 else c.default_level end
-from kids k where k.id = c.id
+where c.parent_id = $3::text
 `
 
 type LiftContentParams struct {
 	ParentID *string
 	Level    *string
 	ID       string
-	Least    string
-	Most     *string
 }
 
-// Puts what is in a collection into the place of the collection itself, whose level it keeps.
+// Puts what is in a collection into another, or with null to the top. It keeps the level of the collection.
 func (q *Queries) LiftContent(ctx context.Context, arg LiftContentParams) error {
-	_, err := q.db.Exec(ctx, liftContent,
-		arg.ParentID,
-		arg.Level,
-		arg.ID,
-		arg.Least,
-		arg.Most,
-	)
+	_, err := q.db.Exec(ctx, liftContent, arg.ParentID, arg.Level, arg.ID)
 	return err
 }
 
@@ -395,7 +352,7 @@ select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_l
 from collections_seen($1, $2, $3) seen
     join collections c on c.id = seen.id
     left join access_to($1, c.id, c.default_level, c.parent_id) a on $2 is distinct from 'admin'
-where (seen.position, seen.id) > ($4::numeric, $5::text collate "C")
+where (seen.position, seen.id) > ($4::bigint, $5::text collate "C")
   and ($6::boolean or seen.parent_id is null)
 order by seen.position, seen.id
 limit $7
@@ -405,7 +362,7 @@ type ListCollectionsParams struct {
 	UserID         string
 	Role           *string
 	OrganizationID string
-	AfterPosition  string
+	AfterPosition  int64
 	After          string
 	Nested         bool
 	PageSize       int32
@@ -519,63 +476,18 @@ func (q *Queries) LockSpacesIn(ctx context.Context, collections []string) ([]str
 	return items, nil
 }
 
-const numberSiblings = `-- name: NumberSiblings :exec
-with kids as (
-    select k.id, row_number() over (order by k.position, k.id) as n
-    from (
-        select c.id, c.position from collections c
-        where c.organization_id = $1
-          and (c.parent_id = $2 or ($2::text is null and c.parent_id is null))
-        union all
-        select s.id, s.position from spaces s
-        where s.organization_id = $1
-          and (s.parent_id = $2 or ($2::text is null and s.parent_id is null))
-    ) k
-), numbered as (
-    update spaces s set position = k.n from kids k where k.id = s.id
-)
-update collections c set position = k.n from kids k where k.id = c.id
-`
-
-type NumberSiblingsParams struct {
-	OrganizationID string
-	ParentID       *string
-}
-
-// Gives what stands in one place whole numbers again. Its order stays.
-func (q *Queries) NumberSiblings(ctx context.Context, arg NumberSiblingsParams) error {
-	_, err := q.db.Exec(ctx, numberSiblings, arg.OrganizationID, arg.ParentID)
-	return err
-}
-
 const placeCollection = `-- name: PlaceCollection :one
-update collections set
-    parent_id = $1,
-    position = trim_scale(case
-        when $2::numeric is null and $3::numeric is null then 1
-        when $3::numeric is null then floor($2::numeric) + 1
-        when $2::numeric is null then ceil($3::numeric) - 1
-        else ($2::numeric + $3::numeric) * 0.5
-    end)
-where id = $4
-returning id, organization_id, parent_id, title, description, default_level, position, created_at
+update collections set parent_id = $1, position = $2 where id = $3 returning id, organization_id, parent_id, title, description, default_level, position, created_at
 `
 
 type PlaceCollectionParams struct {
 	ParentID *string
-	Least    *string
-	Most     *string
+	Position int64
 	ID       string
 }
 
-// Puts it between two positions; null stands for the end on that side.
 func (q *Queries) PlaceCollection(ctx context.Context, arg PlaceCollectionParams) (Collection, error) {
-	row := q.db.QueryRow(ctx, placeCollection,
-		arg.ParentID,
-		arg.Least,
-		arg.Most,
-		arg.ID,
-	)
+	row := q.db.QueryRow(ctx, placeCollection, arg.ParentID, arg.Position, arg.ID)
 	var i Collection
 	err := row.Scan(
 		&i.ID,
@@ -606,52 +518,6 @@ func (q *Queries) RaiseLiftedGrants(ctx context.Context, id string) error {
 	return err
 }
 
-const siblings = `-- name: Siblings :many
-select k.type::text as type, k.id::text as id, trim_scale(k.position)::text as position
-from (
-    select 'collection' as type, c.id, c.position from collections c
-    where c.organization_id = $1
-      and (c.parent_id = $2 or ($2::text is null and c.parent_id is null))
-    union all
-    select 'space', s.id, s.position from spaces s
-    where s.organization_id = $1
-      and (s.parent_id = $2 or ($2::text is null and s.parent_id is null))
-) k
-order by k.position, k.id
-`
-
-type SiblingsParams struct {
-	OrganizationID string
-	ParentID       *string
-}
-
-type SiblingsRow struct {
-	Type     string
-	ID       string
-	Position string
-}
-
-// What stands in one collection, or with null at the top, in its order.
-func (q *Queries) Siblings(ctx context.Context, arg SiblingsParams) ([]SiblingsRow, error) {
-	rows, err := q.db.Query(ctx, siblings, arg.OrganizationID, arg.ParentID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []SiblingsRow{}
-	for rows.Next() {
-		var i SiblingsRow
-		if err := rows.Scan(&i.Type, &i.ID, &i.Position); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const spacesArePublished = `-- name: SpacesArePublished :one
 select exists (select 1 from site_spaces l where l.space_id = any($1::text[]))
 `
@@ -680,14 +546,14 @@ func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChange
 }
 
 const transferCollection = `-- name: TransferCollection :one
-update collections set organization_id = $1, parent_id = null, position = $2::numeric
+update collections set organization_id = $1, parent_id = null, position = $2
 where id = $3
 returning id, organization_id, parent_id, title, description, default_level, position, created_at
 `
 
 type TransferCollectionParams struct {
 	OrganizationID string
-	Position       string
+	Position       int64
 	ID             string
 }
 

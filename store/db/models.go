@@ -60,7 +60,7 @@ type Collection struct {
 	Title          string
 	Description    string
 	DefaultLevel   *string
-	Position       string
+	Position       int64
 	CreatedAt      time.Time
 }
 
@@ -307,6 +307,14 @@ type Organization struct {
 	Ai           bool
 }
 
+type PlacedContent struct {
+	Type           string
+	ID             string
+	OrganizationID string
+	ParentID       *string
+	Position       int64
+}
+
 type Revision struct {
 	ID              string
 	SpaceID         string
@@ -450,7 +458,7 @@ type Space struct {
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
 	ParentID            *string
-	Position            string
+	Position            int64
 	Icon                *string
 	MergeRules          []byte
 	OpenComments        int64

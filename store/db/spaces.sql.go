@@ -89,19 +89,19 @@ func (q *Queries) InOtherSites(ctx context.Context, arg InOtherSitesParams) (boo
 
 const insertSpace = `-- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, $9::numeric, $4, $5, $6, $7, $8) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync
 `
 
 type InsertSpaceParams struct {
 	ID             string
 	OrganizationID string
 	ParentID       *string
+	Position       int64
 	Title          string
 	Emoji          string
 	EditMode       string
 	Language       *string
 	Revision       string
-	Position       string
 }
 
 func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space, error) {
@@ -109,12 +109,12 @@ func (q *Queries) InsertSpace(ctx context.Context, arg InsertSpaceParams) (Space
 		arg.ID,
 		arg.OrganizationID,
 		arg.ParentID,
+		arg.Position,
 		arg.Title,
 		arg.Emoji,
 		arg.EditMode,
 		arg.Language,
 		arg.Revision,
-		arg.Position,
 	)
 	var i Space
 	err := row.Scan(
@@ -231,7 +231,7 @@ from spaces s
         select case when s.default_level = 'inherit' then nullif($4::text, '') else s.default_level end as level
     ) x
 where s.parent_id = $5::text
-  and (s.position, s.id) > ($6::numeric, $7::text collate "C")
+  and (s.position, s.id) > ($6::bigint, $7::text collate "C")
   and (access_rank($8, x.level, $1::integer) > 0
        or s.id in (select g.space_id from grants_of($2, $3) g where g.space_id is not null))
 order by s.position, s.id
@@ -244,7 +244,7 @@ type ListSpacesInCollectionParams struct {
 	OrganizationID string
 	Level          string
 	CollectionID   string
-	AfterPosition  string
+	AfterPosition  int64
 	After          string
 	Role           *string
 	PageSize       int32

@@ -46,99 +46,69 @@ update spaces set revision = $2, updated_at = now() where id = $1;
 -- name: ListChangeRequestsInSpaceByUpdate :many
 -- Index: change_requests_space_updated (space_id, updated_at desc, id desc).
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.space_id = sqlc.arg(space_id)
-  and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
-order by c.updated_at desc, c.id desc
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+    join change_requests c on c.id = f.id
+    join spaces s on s.id = f.space_id
+where f.space_id = sqlc.arg(space_id)::text
+  and (f.updated_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by f.updated_at desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: ListChangeRequestsInSpaceByCreation :many
 -- Index: change_requests_space_created (space_id, created_at desc, id desc).
 select sqlc.embed(c), s.revision as head
-from change_requests c join spaces s on s.id = c.space_id
-where c.space_id = sqlc.arg(space_id)
-  and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
-order by c.created_at desc, c.id desc
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+    join change_requests c on c.id = f.id
+    join spaces s on s.id = f.space_id
+where f.space_id = sqlc.arg(space_id)::text
+  and (f.created_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by f.created_at desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInSpace :one
 -- No index: of those that begin with the space, any does.
 select count(*)
-from change_requests c
-where c.space_id = sqlc.arg(space_id)
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)));
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+where f.space_id = sqlc.arg(space_id)::text;
 
 -- name: ListChangeRequestsInOrganizationByUpdate :many
 -- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
 -- Those of the spaces that the user may see. The limit has each looked up on its own, so that the order of the index stays.
 select sqlc.embed(c), s.revision as head
-from change_requests c
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+    join change_requests c on c.id = f.id
     cross join lateral (
         select seen.revision from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
-        where seen.id = c.space_id limit 1
+        where seen.id = f.space_id limit 1
     ) s
-where c.organization_id = sqlc.arg(organization_id)
-  and (c.updated_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
-order by c.updated_at desc, c.id desc
+where f.organization_id = sqlc.arg(organization_id)::text
+  and (f.updated_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by f.updated_at desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: ListChangeRequestsInOrganizationByCreation :many
 -- Index: change_requests_organization_created (organization_id, created_at desc, id desc).
 select sqlc.embed(c), s.revision as head
-from change_requests c
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+    join change_requests c on c.id = f.id
     cross join lateral (
         select seen.revision from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
-        where seen.id = c.space_id limit 1
+        where seen.id = f.space_id limit 1
     ) s
-where c.organization_id = sqlc.arg(organization_id)
-  and (c.created_at, c.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)))
-order by c.created_at desc, c.id desc
+where f.organization_id = sqlc.arg(organization_id)::text
+  and (f.created_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by f.created_at desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInOrganization :one
 -- No index: of those that begin with the organization, any does.
 select count(*)
-from change_requests c
-    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = c.space_id
-where c.organization_id = sqlc.arg(organization_id)
-  and (sqlc.narg(statuses)::text[] is null or c.status = any(sqlc.narg(statuses)))
-  and (sqlc.narg(creator)::text is null or c.created_by = sqlc.narg(creator))
-  and (sqlc.narg(cluster)::text is null or c.cluster_id = sqlc.narg(cluster))
-  and (sqlc.narg(contributor)::text is null or exists (
-      select 1 from change_request_contributors x where x.change_request_id = c.id and x.user_id = sqlc.narg(contributor)))
-  and (sqlc.narg(reviewer)::text is null or exists (
-      select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = sqlc.narg(reviewer)));
+from change_requests_like(
+        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
+    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = f.space_id
+where f.organization_id = sqlc.arg(organization_id)::text;

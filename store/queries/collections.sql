@@ -37,7 +37,7 @@ select sqlc.embed(c), coalesce(a.level, '')::text as level, coalesce(a.grant_ran
 from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join collections c on c.id = seen.id
     left join access_to(sqlc.arg(user_id), c.id, c.default_level, c.parent_id) a on sqlc.narg(role) is distinct from 'admin'
-where (seen.position, seen.id) > (sqlc.arg(after_position)::numeric, sqlc.arg(after)::text collate "C")
+where (seen.position, seen.id) > (sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
   and (sqlc.arg(nested)::boolean or seen.parent_id is null)
 order by seen.position, seen.id
 limit sqlc.arg(page_size);
@@ -50,7 +50,7 @@ where sqlc.arg(nested)::boolean or seen.parent_id is null;
 
 -- name: InsertCollection :one
 insert into collections (id, organization_id, parent_id, title, position)
-values ($1, $2, $3, $4, sqlc.arg(position)::numeric) returning *;
+values ($1, $2, $3, $4, $5) returning *;
 
 -- name: UpdateCollection :one
 -- Null leaves a member as it is; the level, for which null means something, is set only if set_level.
@@ -82,85 +82,21 @@ with recursive tree as (
 )
 select id, depth::integer as depth from tree;
 
--- name: Siblings :many
--- What stands in one collection, or with null at the top, in its order.
-select k.type::text as type, k.id::text as id, trim_scale(k.position)::text as position
-from (
-    select 'collection' as type, c.id, c.position from collections c
-    where c.organization_id = sqlc.arg(organization_id)
-      and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))
-    union all
-    select 'space', s.id, s.position from spaces s
-    where s.organization_id = sqlc.arg(organization_id)
-      and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))
-) k
-order by k.position, k.id;
-
--- name: LastPosition :one
--- A position behind all that stands in one collection, or with null at the top.
-select (floor(greatest(
-    (select max(c.position) from collections c where c.organization_id = sqlc.arg(organization_id)
-        and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))),
-    (select max(s.position) from spaces s where s.organization_id = sqlc.arg(organization_id)
-        and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))),
-    0)) + 1)::text as position;
-
--- name: NumberSiblings :exec
--- Gives what stands in one place whole numbers again. Its order stays.
-with kids as (
-    select k.id, row_number() over (order by k.position, k.id) as n
-    from (
-        select c.id, c.position from collections c
-        where c.organization_id = sqlc.arg(organization_id)
-          and (c.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and c.parent_id is null))
-        union all
-        select s.id, s.position from spaces s
-        where s.organization_id = sqlc.arg(organization_id)
-          and (s.parent_id = sqlc.narg(parent_id) or (sqlc.narg(parent_id)::text is null and s.parent_id is null))
-    ) k
-), numbered as (
-    update spaces s set position = k.n from kids k where k.id = s.id
-)
-update collections c set position = k.n from kids k where k.id = c.id;
-
 -- name: PlaceCollection :one
--- Puts it between two positions; null stands for the end on that side.
-update collections set
-    parent_id = sqlc.narg(parent_id),
-    position = trim_scale(case
-        when sqlc.narg(least)::numeric is null and sqlc.narg(most)::numeric is null then 1
-        when sqlc.narg(most)::numeric is null then floor(sqlc.narg(least)::numeric) + 1
-        when sqlc.narg(least)::numeric is null then ceil(sqlc.narg(most)::numeric) - 1
-        else (sqlc.narg(least)::numeric + sqlc.narg(most)::numeric) * 0.5
-    end)
-where id = sqlc.arg(id)
-returning *;
+update collections set parent_id = sqlc.narg(parent_id), position = sqlc.arg(position) where id = sqlc.arg(id) returning *;
 
 -- name: LiftContent :exec
--- Puts what is in a collection into the place of the collection itself, whose level it keeps.
-with kids as (
-    select k.id, trim_scale(g.least + (g.most - g.least)
-               * row_number() over (order by k.position, k.id) / (count(*) over () + 1)) as position
-    from (
-        select c.id, c.position from collections c where c.parent_id = sqlc.arg(id)::text
-        union all
-        select s.id, s.position from spaces s where s.parent_id = sqlc.arg(id)::text
-    ) k
-    cross join (
-        select sqlc.arg(least)::numeric as least, coalesce(sqlc.narg(most)::numeric, sqlc.arg(least)::numeric + 1) as most
-    ) g
-), spaces_up as (
+-- Puts what is in a collection into another, or with null to the top. It keeps the level of the collection.
+with spaces_up as (
     update spaces s set
         parent_id = sqlc.narg(parent_id),
-        position = k.position,
         default_level = case when s.default_level = 'inherit' then sqlc.narg(level) else s.default_level end
-    from kids k where k.id = s.id
+    where s.parent_id = sqlc.arg(id)::text
 )
 update collections c set
     parent_id = sqlc.narg(parent_id),
-    position = k.position,
     default_level = case when c.default_level = 'inherit' then sqlc.narg(level) else c.default_level end
-from kids k where k.id = c.id;
+where c.parent_id = sqlc.arg(id)::text;
 
 -- name: LiftGrants :exec
 -- Gives on everything directly in a collection what was given on the collection.
@@ -196,7 +132,7 @@ select id from spaces where parent_id = any(sqlc.arg(collections)::text[]) order
 
 -- name: TransferCollection :one
 -- The collections and spaces in it follow by their foreign keys.
-update collections set organization_id = sqlc.arg(organization_id), parent_id = null, position = sqlc.arg(position)::numeric
+update collections set organization_id = sqlc.arg(organization_id), parent_id = null, position = sqlc.arg(position)
 where id = sqlc.arg(id)
 returning *;
 

@@ -25,31 +25,10 @@ with ranked as (
 )
 update site_spaces l set rank = r.rank from ranked r where l.id = r.id and l.rank <> r.rank;
 
--- name: SectionSiblings :many
--- The sections and groups below a group, or at the root: they share one sequence.
-select s.id, s.position, 'site-section'::text as type
-from site_sections s where s.site_id = sqlc.arg(site_id) and s.group_id is not distinct from sqlc.narg(group_id)
-union all
-select g.id, g.position, 'site-section-group'::text
-from site_section_groups g where g.site_id = sqlc.arg(site_id) and g.parent_id is not distinct from sqlc.narg(group_id)
-order by position, id;
-
 -- name: SiteSpaceSiblings :many
 select * from site_spaces
 where site_id = sqlc.arg(site_id) and section_id is not distinct from sqlc.narg(section_id)
 order by position, id;
-
--- name: SetSectionPositions :exec
-update site_sections s set position = p.position
-from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where s.id = p.id;
-
--- name: SetSectionGroupPositions :exec
-update site_section_groups g set position = p.position
-from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where g.id = p.id;
-
--- name: SetSiteSpacePositions :exec
-update site_spaces l set position = p.position
-from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) p where l.id = p.id;
 
 -- name: AllSections :many
 -- Index: site_sections_rank (site_id, rank).

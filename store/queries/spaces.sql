@@ -1,6 +1,6 @@
 -- name: InsertSpace :one
 insert into spaces (id, organization_id, parent_id, position, title, emoji, edit_mode, language, revision)
-values ($1, $2, $3, sqlc.arg(position)::numeric, $4, $5, $6, $7, $8) returning *;
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *;
 
 -- name: SpacesForUser :many
 -- Spaces with what decides about the user's access to them; no row for a foreign or unknown space.
@@ -37,7 +37,7 @@ from spaces s
         select case when s.default_level = 'inherit' then nullif(sqlc.arg(level)::text, '') else s.default_level end as level
     ) x
 where s.parent_id = sqlc.arg(collection_id)::text
-  and (s.position, s.id) > (sqlc.arg(after_position)::numeric, sqlc.arg(after)::text collate "C")
+  and (s.position, s.id) > (sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
   and (access_rank(sqlc.narg(role), x.level, sqlc.arg(grant_rank)::integer) > 0
        or s.id in (select g.space_id from grants_of(sqlc.arg(user_id), sqlc.arg(organization_id)) g where g.space_id is not null))
 order by s.position, s.id

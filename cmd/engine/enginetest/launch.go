@@ -69,7 +69,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read from the engines: %w", err)
 	}
-	if err := startHere(cmd); err != nil {
+	if err := StartHere(cmd); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", l.Binary, err)
 	}
 	r := &Running{Cmd: cmd, exited: make(chan struct{})}
@@ -95,9 +95,9 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	}
 }
 
-// startHere starts a command whose PDEATHSIG must follow this process and not the thread that happens to start it: threads of the Go
+// StartHere starts a command whose PDEATHSIG must follow this process and not the thread that happens to start it: threads of the Go
 // runtime end only under goroutines that return locked, so a locked goroutine that never returns is a safe parent.
-func startHere(cmd *exec.Cmd) error {
+func StartHere(cmd *exec.Cmd) error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
