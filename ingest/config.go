@@ -64,7 +64,7 @@ type LogConfig struct {
 	// create takes it, one that exists must be told to.
 	MaxMessageBytes int
 
-	StartWait      time.Duration // how long Start waits for a broker before it goes on without; 2 s
+	StartWait      time.Duration // how long Start tries to prepare the topic before it goes on without; 2 s
 	ProduceTimeout time.Duration // one attempt; 5 s
 	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms

@@ -45,15 +45,14 @@ func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
 	return l, nil
 }
 
-// Start begins to take messages. It first makes sure that the topic exists; if
-// no broker answers for that, it goes on after StartWait (and the attempt that
-// is being made then), and messages are refused until the topic is known. What
-// waiting cannot mend, such as a password that a broker refuses, is an error.
+// Start begins to take messages. It first makes sure that the topic exists. If
+// that fails for StartWait (and the attempt that is being made then), it goes
+// on without: messages are refused until the topic is known. Only what waiting
+// cannot mend, such as a password that a broker still refuses after StartWait,
+// is an error.
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
-	count, err := ensureTopic(ctx, l.client, &l.cfg, func(err error) bool {
-		return hopeless(err) || time.Since(began) >= l.cfg.StartWait
-	})
+	count, err := ensureTopic(ctx, l.client, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
 	if err != nil && (ctx.Err() != nil || hopeless(err)) {
 		l.transport.CloseIdleConnections()
 		return err

@@ -37,7 +37,8 @@ func CheckBrokers(list []string) error {
 // hopelessCodes are a broker's answers that waiting for it does not change: it
 // refuses who asks or what is asked for. All others may be those of a cluster
 // that starts or is in part away; InvalidReplicationFactor is, while fewer
-// brokers are there than a topic is to have replicas.
+// brokers are there than a topic is to have replicas. A broker that closes the
+// connection instead of an answer to a login cannot be told from one that ends.
 var hopelessCodes = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,

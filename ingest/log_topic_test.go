@@ -220,7 +220,7 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 // than a row can name is an error, not something to wait for.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
-	l, err := NewLog(LogConfig{Brokers: []string{"127.0.0.1:1"}, Topic: "events"}, testMetrics())
+	l, err := NewLog(LogConfig{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, testMetrics())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,7 +212,8 @@ func (n *node) startServer(ctx context.Context) error {
 }
 
 // startLog starts appending to the event log. It makes the topic, so it comes
-// before the sink, which would wait for one.
+// before the sink, which would wait for one. If Kafka is away, the log waits
+// for it in the background and refuses events meanwhile.
 func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
