@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +18,20 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// failing asks /readyz and returns which checks fail, in any order.
+// newUnready starts a server of which an engine is away.
+func newUnready(t *testing.T, env ...string) *instance {
+	t.Helper()
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), env: env}
+	t.Cleanup(func() {
+		if i.cmd != nil {
+			i.kill()
+		}
+	})
+	i.startUnready()
+	return i
+}
+
+// failing asks /readyz and returns the names of the checks that fail.
 func (i *instance) failing() (status int, names string, err error) {
 	status, body := i.request("GET", "/readyz", "", nil)
 	var answer struct{ Checks map[string]string }
@@ -29,6 +44,7 @@ func (i *instance) failing() (status int, names string, err error) {
 			list = append(list, name)
 		}
 	}
+	slices.Sort(list)
 	return status, strings.Join(list, " "), nil
 }
 
@@ -73,16 +89,9 @@ func (i *instance) wantUnavailable(key string) {
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), env: []string{
-		"OCTAVO_POSTGRES_URL=" + enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL=" + enginetest.ClickHouse(t),
-		"OCTAVO_KAFKA_BROKERS=" + address, "OCTAVO_ROLES=api,sink",
-	}}
-	t.Cleanup(func() {
-		if i.cmd != nil {
-			i.kill()
-		}
-	})
-	i.startUnready()
+	i := newUnready(t,
+		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t),
+		"OCTAVO_KAFKA_BROKERS="+address, "OCTAVO_ROLES=api,sink")
 	i.stop() // while it waits
 	i.startUnready()
 
@@ -135,4 +144,44 @@ func TestStartWithoutKafka(t *testing.T) {
 	if status, names, err := i.failing(); status != 503 || names != "kafka" || err != nil {
 		t.Errorf("readyz without Kafka again: %d, failing %q, %v", status, names, err)
 	}
+}
+
+// TestStartWithoutClickHouse: a node that starts while ClickHouse is away takes
+// events in and answers queries with 503; what it took is stored once ClickHouse
+// is there.
+func TestStartWithoutClickHouse(t *testing.T) {
+	t.Parallel()
+	there, err := url.Parse(enginetest.ClickHouse(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := *there
+	away.Host = freeAddress(t)
+	i := newUnready(t,
+		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+away.String(),
+		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+enginetest.Topic(t, 2))
+	i.stop() // while it waits
+	i.startUnready()
+	if status, answer := i.post(i.token, pageView("v")); status != 204 {
+		t.Errorf("post: %d %s", status, answer)
+	}
+	if status, answer := i.request("POST", i.insights()+"/events/aggregate", i.token, []byte(`{"range":"last24Hours","select":[{"column":"eventsCount"}]}`)); status != 503 {
+		t.Errorf("aggregate: %d %s", status, answer)
+	}
+	if status, names, err := i.failing(); status != 503 || names != "clickhouse sink" || err != nil {
+		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
+	}
+	listener, err := net.Listen("tcp", away.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go relay(listener, there.Host)
+	i.until("ready", func() error {
+		if status, names, err := i.failing(); status != 200 {
+			return fmt.Errorf("readyz: %d, failing %q, %v", status, names, err)
+		}
+		return nil
+	})
+	i.wantCounts(1, 1)
 }

@@ -157,25 +157,28 @@ func secureClickHouse(t *testing.T, authority *enginetest.Authority) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				server, err := net.Dial("tcp", engine)
-				if err == nil {
-					go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-					_, _ = io.Copy(client, server)
-				}
-				_ = client.Close()
-			}()
-		}
-	}()
+	go relay(listener, engine)
 	u.Host = listener.Addr().String()
 	query := u.Query()
 	query.Set("secure", "true")
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// relay connects each client of a listener to an address, until it is closed.
+func relay(listener net.Listener, to string) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			server, err := net.Dial("tcp", to)
+			if err == nil {
+				go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+				_, _ = io.Copy(client, server)
+			}
+			_ = client.Close()
+		}()
+	}
 }

@@ -81,6 +81,7 @@ type node struct {
 	backends *backends
 	store    *store.Store
 	events   driver.Conn
+	setup    eventsSetup
 	eventLog *ingest.Log // nil without the role api
 	metrics  *observe.Metrics
 	registry *prometheus.Registry
@@ -102,12 +103,12 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.open(ctx); err != nil {
 		return err
 	}
-	done, err := migrate(ctx, n.settings, n.store, n.events)
+	migrations, err := n.store.Migrate(ctx)
 	if err != nil {
 		return err
 	}
-	if done != (migrated{}) {
-		n.log.Info("migrated", "postgres", done.postgres, "clickhouse", done.clickHouse)
+	if migrations > 0 {
+		n.log.Info("migrated", "postgres", migrations)
 	}
 	first, err := bootstrap(ctx, n.settings, n.store, example)
 	if err != nil {
@@ -116,7 +117,10 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startLog(ctx); err != nil {
 		return err
 	}
-	if err := n.startSink(ctx); err != nil {
+	if err := n.buildSink(); err != nil {
+		return err
+	}
+	if err := n.startEvents(ctx); err != nil {
 		return err
 	}
 	n.startSweep()
@@ -163,8 +167,12 @@ func (n *node) open(ctx context.Context) error {
 	return nil
 }
 
-// eventsReady says whether the insights store answers and has its table.
+// eventsReady says whether the insights store answers and has its table, as
+// this version wants it.
 func (n *node) eventsReady(ctx context.Context) error {
+	if !n.setup.migrated.Load() {
+		return errors.New("the insights store has not been there since the start")
+	}
 	have, err := eventsTable(ctx, n.events)
 	if err == nil && len(have) == 0 {
 		err = errors.New("there is no events table")
@@ -255,7 +263,8 @@ func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
 	return ingest.New(cfg, n.metrics.Ingest)
 }
 
-func (n *node) startSink(ctx context.Context) error {
+// buildSink makes the sink; startEvents starts it.
+func (n *node) buildSink() error {
 	if !n.settings.has("sink") {
 		return nil
 	}
@@ -271,9 +280,7 @@ func (n *node) startSink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sink.Start(ctx); err != nil {
-		return err
-	}
+	n.setup.sink = sink
 	n.onStop("sink", sink.Stop)
 	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
 	return nil
