@@ -126,7 +126,7 @@ type deadTopic struct {
 
 func newDeadTopic(brokers []string, access KafkaAccess, log, clientID string) *deadTopic {
 	t := &deadTopic{log: log, name: log + DeadSuffix, brokers: brokers}
-	t.transport = newTransport(t.name, clientID, access)
+	t.transport = newTransport(clientID, access, t.log, t.name)
 	t.client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: t.transport}
 	return t
 }

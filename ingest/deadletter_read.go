@@ -33,7 +33,7 @@ func NewDeadLetters(brokers []string, access KafkaAccess, topic string) (*DeadLe
 	}
 	setDefault(&topic, defaultTopic)
 	const client = "octavo-deadletter"
-	d := &DeadLetters{dead: newDeadTopic(brokers, access, topic, client), topic: topic, transport: newTransport(topic, client, access)}
+	d := &DeadLetters{dead: newDeadTopic(brokers, access, topic, client), topic: topic, transport: newTransport(client, access, topic)}
 	d.log = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: d.transport}
 	return d, nil
 }

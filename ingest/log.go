@@ -40,7 +40,7 @@ func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{cfg: cfg, metrics: m}
-	l.transport = newTransport(cfg.Topic, "octavo-intake", cfg.Access)
+	l.transport = newTransport("octavo-intake", cfg.Access, cfg.Topic)
 	l.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.ProduceTimeout, Transport: l.transport}
 	return l, nil
 }

@@ -37,7 +37,7 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink", cfg.Access)}
+	s := &Sink{cfg: cfg, metrics: m, transport: newTransport("octavo-sink", cfg.Access, cfg.Topic)}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
 	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")
 	group := s.groupConfig()
