@@ -64,6 +64,7 @@ type LogConfig struct {
 	// create takes it, one that exists must be told to.
 	MaxMessageBytes int
 
+	StartWait      time.Duration // how long Start tries to prepare the topic before it goes on without; 2 s
 	ProduceTimeout time.Duration // one attempt; 5 s
 	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
@@ -158,20 +159,22 @@ func (c *LogConfig) complete() error {
 	setDefault(&c.MaxBatchBytes, 900_000)
 	setDefault(&c.MaxBatchMessages, 2048)
 	setDefault(&c.MaxMessageBytes, 8<<20)
+	setDefault(&c.StartWait, 2*time.Second)
 	setDefault(&c.ProduceTimeout, 5*time.Second)
 	setDefault(&c.AppendTimeout, 10*time.Second)
 	setDefault(&c.RetryWait, 20*time.Millisecond)
 	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
+	if err := CheckBrokers(c.Brokers); err != nil {
+		return fmt.Errorf("cannot build the event log: %w", err)
+	}
 	switch {
-	case len(c.Brokers) == 0:
-		return errors.New("cannot build the event log without the address of a Kafka broker")
 	case c.Partitions < 1 || c.Partitions > maxPartitions:
 		return fmt.Errorf("cannot use %d partitions: choose 1 to %d", c.Partitions, maxPartitions)
 	case c.Replicas < 1 || c.MinInSync < 1 || c.MinInSync > c.Replicas:
 		return fmt.Errorf("cannot keep %d replicas of which %d must be in sync", c.Replicas, c.MinInSync)
 	case c.MaxBatchBytes < 1 || c.MaxBatchMessages < 1 || c.MaxMessageBytes < 1:
 		return errors.New("cannot build the event log with a limit below one")
-	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.RetryWait < 0:
+	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.StartWait < 0 || c.RetryWait < 0:
 		return errors.New("cannot build the event log with so short a time")
 	}
 	return nil
@@ -192,9 +195,10 @@ func (c *SinkConfig) complete() error {
 	setDefault(&c.RebalanceTimeout, time.Minute)
 	setDefault(&c.HeartbeatInterval, time.Second)
 	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
+	if err := CheckBrokers(c.Brokers); err != nil {
+		return fmt.Errorf("cannot build the sink: %w", err)
+	}
 	switch {
-	case len(c.Brokers) == 0:
-		return errors.New("cannot build the sink without the address of a Kafka broker")
 	case c.Store == nil:
 		return errors.New("cannot build the sink without a store")
 	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1:

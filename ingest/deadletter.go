@@ -119,6 +119,7 @@ func (g *generation) bury(ctx context.Context, c *cut) error {
 // deadTopic is the topic of dead letters. It is made when it is first needed.
 type deadTopic struct {
 	log, name string
+	brokers   []string
 	transport *kafka.Transport
 	client    *kafka.Client
 	mu        sync.Mutex
@@ -126,8 +127,8 @@ type deadTopic struct {
 }
 
 func newDeadTopic(brokers []string, access KafkaAccess, log, clientID string) *deadTopic {
-	t := &deadTopic{log: log, name: log + DeadSuffix}
-	t.transport = newTransport(t.name, clientID, access)
+	t := &deadTopic{log: log, name: log + DeadSuffix, brokers: brokers}
+	t.transport = newTransport(clientID, access, t.log, t.name)
 	t.client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: t.transport}
 	return t
 }
@@ -152,13 +153,13 @@ func (t *deadTopic) ensure(ctx context.Context) error {
 		}
 	}
 	cfg := LogConfig{
-		Brokers: []string{"-"}, Topic: t.name, Partitions: 1, Replicas: replicas, MinInSync: max(1, replicas-1),
+		Brokers: t.brokers, Topic: t.name, Partitions: 1, Replicas: replicas, MinInSync: max(1, replicas-1),
 		Retention: deadRetention, MaxMessageBytes: deadMessageBytes,
 	}
 	if err := cfg.complete(); err != nil {
 		return err
 	}
-	if _, err := ensureTopic(ctx, t.client, &cfg); err != nil {
+	if _, err := ensureTopic(ctx, t.client, &cfg, func(err error) bool { return !retriable(err) }); err != nil {
 		return err
 	}
 	t.made = true

@@ -27,12 +27,12 @@ type DeadLetters struct {
 
 // NewDeadLetters builds a reader. It connects when it is used.
 func NewDeadLetters(brokers []string, access KafkaAccess, topic string) (*DeadLetters, error) {
-	if len(brokers) == 0 {
-		return nil, errors.New("cannot read dead letters without the address of a Kafka broker")
+	if err := CheckBrokers(brokers); err != nil {
+		return nil, fmt.Errorf("cannot read dead letters: %w", err)
 	}
 	setDefault(&topic, defaultTopic)
 	const client = "octavo-deadletter"
-	d := &DeadLetters{dead: newDeadTopic(brokers, access, topic, client), topic: topic, transport: newTransport(topic, client, access)}
+	d := &DeadLetters{dead: newDeadTopic(brokers, access, topic, client), topic: topic, transport: newTransport(client, access, topic)}
 	d.log = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: d.transport}
 	return d, nil
 }

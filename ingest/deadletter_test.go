@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -314,5 +316,29 @@ func TestSinkStalled(t *testing.T) {
 	eventually.True(t, patience, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
 	if list, _ := r.letters(true); len(list) != 0 {
 		t.Errorf("%q were put aside", keysOf(list))
+	}
+}
+
+// TestDeadTopicIsAsSafeAsTheLog: the topic has as many replicas as the log's.
+func TestDeadTopicIsAsSafeAsTheLog(t *testing.T) {
+	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	newTestLog(t, cluster.ListenAddrs(), func(c *LogConfig) { c.Replicas = 3 })
+	created := make(chan int16, 1)
+	cluster.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		created <- r.(*kmsg.CreateTopicsRequest).Topics[0].ReplicationFactor
+		return nil, nil, false
+	})
+	dead := newDeadTopic(cluster.ListenAddrs(), KafkaAccess{}, "events", "test")
+	t.Cleanup(dead.close)
+	if err := dead.ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-created; n != 3 {
+		t.Errorf("%d replicas, want 3", n)
 	}
 }

@@ -101,16 +101,17 @@ func clientTLS(l KafkaLogin) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes what a kafka.Client connects by. It says each member:
-// kafka-go's defaults are for other uses.
-func newTransport(topic, client string, access KafkaAccess) *kafka.Transport {
+// newTransport makes what a kafka.Client connects by, which knows of these
+// topics and of no others. It says each member: kafka-go's defaults are for
+// other uses.
+func newTransport(client string, access KafkaAccess, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		DialTimeout: 5 * time.Second,
 		IdleTimeout: 5 * time.Minute,
 		// A leader that moved is found within this time at the latest.
 		MetadataTTL:    time.Second,
-		MetadataTopics: []string{topic},
+		MetadataTopics: topics,
 		ClientID:       client,
 		TLS:            access.tls,
 		SASL:           access.sasl,

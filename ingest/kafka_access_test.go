@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
@@ -48,7 +50,7 @@ func TestKafkaAccess(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			throughAccess(t, c.ListenAddrs(), "events", login)
+			throughAccess(t, c.ListenAddrs(), "events", login, func() { refuseLogins(c) })
 		})
 	}
 }
@@ -65,12 +67,26 @@ func TestKafkaAccessOnApache(t *testing.T) {
 			t.Parallel()
 			throughAccess(t, []string{broker}, fmt.Sprintf("secure-%s-%d", mechanism, time.Now().UnixNano()), KafkaLogin{
 				TLS: true, CA: os.Getenv(envSecureCA), Mechanism: mechanism, Username: secureUser, Password: securePassword,
-			})
+			}, func() {})
 		})
 	}
 }
 
-func throughAccess(t *testing.T, brokers []string, topic string, login KafkaLogin) {
+// refuseLogins makes a broker answer every login from now on as Apache Kafka
+// answers a wrong one. By itself it closes the connection, as one that goes
+// away does.
+func refuseLogins(c *kfake.Cluster) {
+	c.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		res.ErrorCode, res.ErrorMessage = kerr.SaslAuthenticationFailed.Code, kmsg.StringPtr("Authentication failed")
+		return res, nil, true
+	})
+}
+
+// throughAccess uses a broker with a login, and with wrong ones. refuse is
+// called before the broker is to refuse a password.
+func throughAccess(t *testing.T, brokers []string, topic string, login KafkaLogin, refuse func()) {
 	access, err := NewKafkaAccess(login)
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +128,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login KafkaLogi
 	}
 
 	// Without what the broker wants there is an error, soon.
+	refuse()
 	wrong := map[string]KafkaLogin{"an authority of somebody else": {TLS: true, CA: enginetest.NewAuthority(t).CA, Mechanism: login.Mechanism, Username: login.Username, Password: login.Password}}
 	if login.Mechanism != "" {
 		other := login
@@ -123,7 +140,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login KafkaLogi
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := NewLog(LogConfig{Brokers: brokers, Topic: topic, Access: access}, testMetrics())
+		l, err := NewLog(LogConfig{Brokers: brokers, Topic: topic, Access: access, StartWait: time.Millisecond}, testMetrics())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,8 +36,9 @@ type Keys interface {
 type SearchableLog interface {
 	Appender
 	// Partition is where Append puts the messages of a shard. Those of the
-	// shard with the partition's own number go there, too.
-	Partition(shard uint64) int
+	// shard with the partition's own number go there, too. There is an error as
+	// long as the log does not know how many partitions it has.
+	Partition(shard uint64) (int, error)
 	// End is the offset that the partition's next message will have.
 	End(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message from an offset on, to the partition's end. next
@@ -72,9 +73,12 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 // claim gets hold of the key, or finds it done. asked is when the claim was
 // asked for that was given.
 func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, asked time.Time, outcome string, refusal *Error) {
-	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID(), Partition: in.search.Partition(d.shard)}
+	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
 	var err error
-	if want.Offset, err = in.search.End(ctx, want.Partition); err != nil {
+	if want.Partition, err = in.search.Partition(d.shard); err == nil {
+		want.Offset, err = in.search.End(ctx, want.Partition)
+	}
+	if err != nil {
 		return want, asked, "failed", unavailable(err)
 	}
 	deadline := time.Now().Add(in.cfg.KeyWait)

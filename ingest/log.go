@@ -12,9 +12,6 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// maxPartitions is how many partitions a row's position can name.
-const maxPartitions = 1 << 16
-
 // Log is the event log: a Kafka topic. It is an [Appender].
 //
 // Each partition has at most one produce in flight. Messages that arrive
@@ -22,16 +19,19 @@ const maxPartitions = 1 << 16
 // produce; under load, produces grow and their cost is shared. There is no
 // timer and no linger to choose.
 type Log struct {
-	cfg        LogConfig
-	metrics    *Metrics
-	transport  *kafka.Transport
-	client     *kafka.Client
-	partitions []*logPartition // set by Start, then unchanged
-	workers    sync.WaitGroup
-	cancel     context.CancelFunc // gives up what is in flight
+	cfg       LogConfig
+	metrics   *Metrics
+	transport *kafka.Transport
+	client    *kafka.Client
+	workers   sync.WaitGroup
+	cancel    context.CancelFunc // gives up what is in flight
 
 	mu      sync.RWMutex
 	running bool
+	// partitions are set once the topic is known and then unchanged; until then
+	// there are none, and away says why.
+	partitions []*logPartition
+	away       error
 }
 
 // NewLog builds a log. It starts nothing.
@@ -40,16 +40,21 @@ func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{cfg: cfg, metrics: m}
-	l.transport = newTransport(cfg.Topic, "octavo-intake", cfg.Access)
+	l.transport = newTransport("octavo-intake", cfg.Access, cfg.Topic)
 	l.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: cfg.ProduceTimeout, Transport: l.transport}
 	return l, nil
 }
 
-// Start makes sure that the topic exists and begins to take messages. It
-// tries until ctx is done.
+// Start begins to take messages. It first makes sure that the topic exists. If
+// that fails for StartWait (and the attempt that is being made then), it goes
+// on without: messages are refused until the topic is known. Only what waiting
+// cannot mend, such as a password that a broker still refuses after StartWait,
+// is an error.
 func (l *Log) Start(ctx context.Context) error {
-	count, err := ensureTopic(ctx, l.client, &l.cfg)
-	if err != nil {
+	began := time.Now()
+	count, err := ensureTopic(ctx, l.client, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
+	if err != nil && (ctx.Err() != nil || hopeless(err)) {
+		l.transport.CloseIdleConnections()
 		return err
 	}
 	run, cancel := context.WithCancel(context.Background())
@@ -59,27 +64,64 @@ func (l *Log) Start(ctx context.Context) error {
 		cancel()
 		return errors.New("cannot start the event log twice")
 	}
-	l.cancel, l.running = cancel, true
-	l.partitions = make([]*logPartition, count)
+	l.cancel, l.running, l.partitions, l.away = cancel, true, nil, err
+	if err == nil {
+		l.open(run, count)
+	} else {
+		l.workers.Go(func() { l.await(run, err) })
+	}
+	return nil
+}
+
+// await opens the log when its topic is known. That a broker which was away at
+// Start refuses us is no end of it: the process serves much else, and what the
+// broker refuses can be mended there.
+func (l *Log) await(run context.Context, why error) {
+	l.cfg.Logger.Warn("The event log is away: events are refused until it is there.", "topic", l.cfg.Topic, "error", why)
+	again := pace{time.Now()}
+	count, err := ensureTopic(run, l.client, &l.cfg, func(err error) bool {
+		l.mu.Lock()
+		l.away = err
+		l.mu.Unlock()
+		if again.due() {
+			l.cfg.Logger.Warn("The event log is still away: events are refused.", "topic", l.cfg.Topic, "error", err)
+		}
+		return false
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || !l.running { // Stop was called
+		return
+	}
+	l.open(run, count)
+	l.cfg.Logger.Info("The event log is there: events are taken.", "topic", l.cfg.Topic, "partitions", count)
+}
+
+// open starts the partitions' workers. The caller holds l.mu.
+func (l *Log) open(run context.Context, count int) {
+	l.partitions, l.away = make([]*logPartition, count), nil
 	for id := range l.partitions {
 		p := &logPartition{log: l, id: id, wake: make(chan struct{}, 1)}
 		l.partitions[id] = p
 		l.workers.Go(func() { p.run(run) })
 	}
-	return nil
 }
 
 // Stop refuses new messages and returns when those taken are durable or given
-// up; when ctx is done it gives up the rest.
+// up; when ctx is done it gives up the rest. A log that waits for its topic has
+// taken none and stops at once.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
-	running := l.running
+	running, partitions := l.running, l.partitions
 	l.running = false
 	l.mu.Unlock()
 	if !running {
 		return nil
 	}
-	for _, p := range l.partitions {
+	if partitions == nil {
+		l.cancel()
+	}
+	for _, p := range partitions {
 		p.close()
 	}
 	drained := make(chan struct{})
@@ -99,18 +141,31 @@ func (l *Log) Stop(ctx context.Context) error {
 	return err
 }
 
+// opened is how many partitions the log has. There is an error as long as it
+// has not met its topic; the caller holds l.mu.
+func (l *Log) opened() (partitions int, err error) {
+	switch {
+	case !l.running:
+		return 0, errors.New("the event log is stopped")
+	case len(l.partitions) == 0:
+		return 0, fmt.Errorf("the event log is away: %w", l.away)
+	}
+	return len(l.partitions), nil
+}
+
 // Append implements [Appender]. The error is an *Error.
 func (l *Log) Append(ctx context.Context, site string, shard uint64, message []byte) error {
 	if len(message) > l.cfg.MaxMessageBytes {
 		return refuse(insights.TooLong, "events", "are more than "+itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
 	}
 	l.mu.RLock()
-	if !l.running {
+	partitions, err := l.opened()
+	if err != nil {
 		l.mu.RUnlock()
-		return unavailable(errors.New("the event log is stopped"))
+		return unavailable(err)
 	}
 	start := time.Now()
-	b := l.partitions[shard%uint64(len(l.partitions))].add(site, message)
+	b := l.partitions[shard%uint64(partitions)].add(site, message)
 	l.mu.RUnlock()
 	select {
 	case <-b.done:

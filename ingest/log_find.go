@@ -8,10 +8,14 @@ import (
 )
 
 // Partition implements [SearchableLog].
-func (l *Log) Partition(shard uint64) int {
+func (l *Log) Partition(shard uint64) (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return int(shard % uint64(max(1, len(l.partitions))))
+	partitions, err := l.opened()
+	if err != nil {
+		return 0, err
+	}
+	return int(shard % uint64(partitions)), nil
 }
 
 // End implements [SearchableLog].

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -90,68 +89,4 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-}
-
-// ensureTopic creates the topic unless it exists and returns its number of
-// partitions. A broker that does not answer yet is waited for.
-func ensureTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig) (partitions int, err error) {
-	for wait := cfg.RetryWait; ; wait = min(2*wait, time.Second) {
-		if partitions, err = tryTopic(ctx, client, cfg); err == nil {
-			return partitions, nil
-		}
-		if ctx.Err() != nil || !retriable(err) {
-			return 0, fmt.Errorf("cannot prepare the topic %s: %w", cfg.Topic, err)
-		}
-		sleep(ctx, wait)
-	}
-}
-
-func tryTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, cfg.ProduceTimeout)
-	defer cancel()
-	if n, err := countPartitions(ctx, client, cfg.Topic); err == nil {
-		return n, nil
-	}
-	res, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{
-		Addr: nil,
-		Topics: []kafka.TopicConfig{{
-			Topic:              cfg.Topic,
-			NumPartitions:      cfg.Partitions,
-			ReplicationFactor:  cfg.Replicas,
-			ReplicaAssignments: nil,
-			ConfigEntries: []kafka.ConfigEntry{
-				{ConfigName: "cleanup.policy", ConfigValue: "delete"},
-				{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(cfg.Retention.Milliseconds(), 10)},
-				{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(cfg.MinInSync)},
-				{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(max(cfg.MaxMessageBytes, cfg.MaxBatchBytes) + 1<<16)},
-			},
-		}},
-		ValidateOnly: false,
-	})
-	if err != nil {
-		return 0, err
-	}
-	if err := res.Errors[cfg.Topic]; err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
-		return 0, err
-	}
-	return countPartitions(ctx, client, cfg.Topic)
-}
-
-func countPartitions(ctx context.Context, client *kafka.Client, topic string) (int, error) {
-	res, err := client.Metadata(ctx, &kafka.MetadataRequest{Addr: nil, Topics: []string{topic}})
-	if err != nil {
-		return 0, err
-	}
-	for _, t := range res.Topics {
-		if t.Name == topic {
-			if t.Error != nil {
-				return 0, t.Error
-			}
-			if n := len(t.Partitions); n > 0 && n <= maxPartitions {
-				return n, nil
-			}
-			return 0, fmt.Errorf("cannot use the %d partitions of %s: choose 1 to %d", len(t.Partitions), topic, maxPartitions)
-		}
-	}
-	return 0, kafka.UnknownTopicOrPartition
 }

@@ -7,11 +7,16 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Ready says whether a broker of the log answers and the topic is there. Of the
-// topic the client tells what it knew last, also while no broker answers, so
-// one is asked something.
+// Ready says whether the log takes messages: its topic is there and known, and
+// a broker answers. Of the topic the client tells what it knew last, also while
+// no broker answers, so one is asked something.
 func (l *Log) Ready(ctx context.Context) error {
-	var err error
+	l.mu.RLock()
+	_, err := l.opened()
+	l.mu.RUnlock()
+	if err != nil {
+		return fmt.Errorf("cannot reach the event log: %w", err)
+	}
 	for range 2 {
 		if err = l.answers(ctx); err == nil {
 			return nil

@@ -37,7 +37,7 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, metrics: m, transport: newTransport(cfg.Topic, "octavo-sink", cfg.Access)}
+	s := &Sink{cfg: cfg, metrics: m, transport: newTransport("octavo-sink", cfg.Access, cfg.Topic)}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
 	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")
 	group := s.groupConfig()
@@ -143,6 +143,7 @@ func (s *Sink) run(taking, working context.Context) {
 // awaitTopic waits for the intake to make the topic: a group cannot watch for
 // one that does not exist.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
+	var again pace
 	for wait := s.cfg.RetryWait; ; wait = min(2*wait, time.Second) {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		_, err := countPartitions(attempt, s.client, s.cfg.Topic)
@@ -153,7 +154,9 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		s.cfg.Logger.Info("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
+		if again.due() {
+			s.cfg.Logger.Warn("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
+		}
 		sleep(ctx, wait)
 	}
 }

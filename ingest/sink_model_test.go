@@ -234,7 +234,7 @@ func TestSinkModel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg := SinkConfig{Brokers: []string{"-"}, Topic: "model", Store: &ClickHouse{}, Window: modelWindow, Logger: slog.New(slog.DiscardHandler)}
+	cfg := SinkConfig{Brokers: []string{"127.0.0.1:1"}, Topic: "model", Store: &ClickHouse{}, Window: modelWindow, Logger: slog.New(slog.DiscardHandler)}
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}

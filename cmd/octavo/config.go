@@ -85,6 +85,11 @@ func (s *Settings) Validate() error {
 	if len(s.KafkaBrokers) == 0 && (s.KafkaTLS == "on" || s.KafkaSASL != "") {
 		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has neither")
 	}
+	if len(s.KafkaBrokers) > 0 {
+		if err := ingest.CheckBrokers(s.KafkaBrokers); err != nil {
+			return fmt.Errorf("OCTAVO_KAFKA_BROKERS: %w", err)
+		}
+	}
 	if _, err := s.kafkaAccess(); err != nil {
 		return err
 	}

@@ -94,7 +94,50 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// start runs the server and waits until it is ready.
 func (i *instance) start() {
+	i.t.Helper()
+	i.launch()
+	i.until("ready", func() error {
+		i.mustRun()
+		if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
+			return fmt.Errorf("readyz answers %d %s", status, body)
+		}
+		if !strings.Contains(i.output.String(), "Octavo is ready") {
+			return errors.New("it has not said that it is ready")
+		}
+		return nil
+	})
+	i.readQuickstart()
+}
+
+// startUnready runs the server and waits until it answers at all.
+func (i *instance) startUnready() {
+	i.t.Helper()
+	i.launch()
+	i.until("answer", func() error {
+		i.mustRun()
+		if status, body := i.request("GET", "/healthz", "", nil); status != 200 {
+			return fmt.Errorf("healthz answers %d %s", status, body)
+		}
+		return nil
+	})
+	i.readQuickstart()
+}
+
+// mustRun fails the test if the server has ended.
+func (i *instance) mustRun() {
+	i.t.Helper()
+	select {
+	case err := <-i.ended:
+		i.ended <- err
+		i.t.Fatalf("octavo ended instead of starting: %v\n%s", err, i.output)
+	default:
+	}
+}
+
+// launch runs the server.
+func (i *instance) launch() {
 	i.t.Helper()
 	i.output = &syncBuffer{}
 	i.cmd = exec.Command(binary(i.t), "serve", "--quickstart")
@@ -110,22 +153,6 @@ func (i *instance) start() {
 	go func() { ended <- cmd.Wait() }()
 	i.ended = ended
 	i.url = "http://" + i.listen
-	i.until("ready", func() error {
-		select {
-		case err := <-i.ended:
-			i.ended <- err
-			i.t.Fatalf("octavo ended instead of starting: %v\n%s", err, i.output)
-		default:
-		}
-		if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
-			return fmt.Errorf("readyz answers %d %s", status, body)
-		}
-		if !strings.Contains(i.output.String(), "Octavo is ready") {
-			return errors.New("it has not said that it is ready")
-		}
-		return nil
-	})
-	i.readQuickstart()
 }
 
 func enginesDir(t *testing.T) string {

@@ -48,12 +48,17 @@ type migrated struct{ postgres, clickHouse int }
 
 // migrate is safe to run on several nodes at once: Postgres migrations hold a
 // lock, ClickHouse statements can be repeated.
-func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (migrated, error) {
-	var done migrated
-	var err error
+func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (done migrated, err error) {
 	if done.postgres, err = st.Migrate(ctx); err != nil {
 		return done, err
 	}
+	done.clickHouse, err = migrateEvents(ctx, s, events)
+	return done, err
+}
+
+// migrateEvents is the part of the insights store. It returns how many
+// statements were run.
+func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
 	topology := insights.Topology{Cluster: s.ClickHouseCluster}
 	have, err := eventsTable(ctx, events)
 	if err != nil {
@@ -71,7 +76,7 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 		if err := events.Exec(ctx, statement); err != nil {
 			return done, fmt.Errorf("cannot migrate ClickHouse: %w (statement: %s)", err, statement)
 		}
-		done.clickHouse++
+		done++
 	}
 	return done, nil
 }

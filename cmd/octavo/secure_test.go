@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
@@ -61,9 +63,21 @@ func TestSecureEngines(t *testing.T) {
 	// Whoever shows a certificate of somebody else is not spoken to, and the
 	// setting is named.
 	stranger := enginetest.NewAuthority(t).CA
+	strict, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(authority.Server()), kfake.EnableSASL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(strict.Close)
+	strict.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		strict.KeepControl()
+		// As Apache Kafka answers; this broker would close the connection.
+		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		res.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		return res, nil, true
+	})
 	for name, c := range map[string]struct{ env, want string }{
 		"Kafka":      {"OCTAVO_KAFKA_TLS_CA=" + stranger, "octavo.events"},
-		"a password": {"OCTAVO_KAFKA_PASSWORD=wrong", "octavo.events"},
+		"a password": {"OCTAVO_KAFKA_BROKERS=" + strict.ListenAddrs()[0], "octavo.events"},
 		"ClickHouse": {"OCTAVO_CLICKHOUSE_TLS_CA=" + stranger, "certificate"},
 		"Postgres":   {"OCTAVO_POSTGRES_URL=" + strings.Replace(postgres, url.QueryEscape(authority.CA), url.QueryEscape(stranger), 1), "Postgres"},
 		"no TLS":     {"OCTAVO_KAFKA_TLS=off", "OCTAVO_KAFKA_TLS"},
@@ -143,25 +157,28 @@ func secureClickHouse(t *testing.T, authority *enginetest.Authority) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				server, err := net.Dial("tcp", engine)
-				if err == nil {
-					go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-					_, _ = io.Copy(client, server)
-				}
-				_ = client.Close()
-			}()
-		}
-	}()
+	go relay(listener, engine)
 	u.Host = listener.Addr().String()
 	query := u.Query()
 	query.Set("secure", "true")
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// relay connects each client of a listener to an address, until it is closed.
+func relay(listener net.Listener, to string) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			server, err := net.Dial("tcp", to)
+			if err == nil {
+				go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+				_, _ = io.Copy(client, server)
+			}
+			_ = client.Close()
+		}()
+	}
 }

@@ -87,6 +87,7 @@ type node struct {
 	store    *store.Store
 	events   driver.Conn // for migrations and /readyz
 	queries  driver.Conn // nil without the role api
+	setup    eventsSetup
 	eventLog *ingest.Log // nil without the role api
 	metrics  *observe.Metrics
 	registry *prometheus.Registry
@@ -108,12 +109,12 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.open(ctx); err != nil {
 		return err
 	}
-	done, err := migrate(ctx, n.settings, n.store, n.events)
+	migrations, err := n.store.Migrate(ctx)
 	if err != nil {
 		return err
 	}
-	if done != (migrated{}) {
-		n.log.Info("migrated", "postgres", done.postgres, "clickhouse", done.clickHouse)
+	if migrations > 0 {
+		n.log.Info("migrated", "postgres", migrations)
 	}
 	first, err := bootstrap(ctx, n.settings, n.store, example)
 	if err != nil {
@@ -122,7 +123,10 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startLog(ctx); err != nil {
 		return err
 	}
-	if err := n.startSink(ctx); err != nil {
+	if err := n.buildSink(); err != nil {
+		return err
+	}
+	if err := n.startEvents(ctx); err != nil {
 		return err
 	}
 	n.startSweep()
@@ -178,8 +182,12 @@ func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
 	return conn, nil
 }
 
-// eventsReady says whether the insights store answers and has its table.
+// eventsReady says whether the insights store answers and has its table, as
+// this version wants it.
 func (n *node) eventsReady(ctx context.Context) error {
+	if !n.setup.migrated.Load() {
+		return errors.New("the insights store has not been there since the start")
+	}
 	have, err := eventsTable(ctx, n.events)
 	if err == nil && len(have) == 0 {
 		err = errors.New("there is no events table")
@@ -230,7 +238,8 @@ func (n *node) startServer(ctx context.Context) error {
 }
 
 // startLog starts appending to the event log. It makes the topic, so it comes
-// before the sink, which would wait for one.
+// before the sink, which would wait for one. If Kafka is away, the log waits
+// for it in the background and refuses events meanwhile.
 func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
@@ -272,7 +281,8 @@ func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
 	return ingest.New(cfg, n.metrics.Ingest)
 }
 
-func (n *node) startSink(ctx context.Context) error {
+// buildSink makes the sink; startEvents starts it.
+func (n *node) buildSink() error {
 	if !n.settings.has("sink") {
 		return nil
 	}
@@ -292,9 +302,7 @@ func (n *node) startSink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sink.Start(ctx); err != nil {
-		return err
-	}
+	n.setup.sink = sink
 	n.onStop("sink", sink.Stop)
 	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
 	return nil

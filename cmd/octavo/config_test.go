@@ -1,0 +1,31 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestSettingsAreNamed: what can be known to be wrong is found before anything
+// is started, and the error names the setting.
+func TestSettingsAreNamed(t *testing.T) {
+	t.Parallel()
+	for flag, setting := range map[string]string{
+		"--kafka-brokers=kafka":              "OCTAVO_KAFKA_BROKERS",
+		"--kafka-brokers=kafka:9092,b":       "OCTAVO_KAFKA_BROKERS",
+		"--kafka-brokers=http://kafka:9092":  "OCTAVO_KAFKA_BROKERS",
+		"--kafka-partitions=65537":           "OCTAVO_KAFKA_PARTITIONS",
+		"--roles=api,sing":                   "OCTAVO_ROLES",
+		"--kafka-brokers=a:9092,[::1]:09092": "",
+	} {
+		parser, err := kong.New(&commands{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parser.Parse([]string{"serve", flag})
+		if setting == "" && err != nil || setting != "" && (err == nil || !strings.Contains(err.Error(), setting)) {
+			t.Errorf("%s: got %v, want an error that names %q", flag, err, setting)
+		}
+	}
+}

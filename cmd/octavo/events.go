@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/ingest"
+)
+
+const (
+	// eventsWait is how long a start waits for the first answer of the insights
+	// store before it goes on without.
+	eventsWait = 5 * time.Second
+	// eventsRetry is between two attempts from then on; every eventsSay-th of
+	// them is said.
+	eventsRetry = time.Second
+	eventsSay   = 30
+)
+
+// eventsSetup is what waits for the insights store: its migration, and the sink,
+// which begins after it.
+type eventsSetup struct {
+	migrated atomic.Bool
+	sink     *ingest.Sink // nil without the role
+}
+
+// startEvents migrates the insights store and starts the sink. A store that is
+// away is waited for in the background: the log keeps the events meanwhile. One
+// that answers and refuses us, or shows a certificate that is not believed, is
+// an error.
+func (n *node) startEvents(ctx context.Context) error {
+	err := n.prepareEvents(ctx)
+	if err == nil {
+		return n.beginSink(ctx)
+	}
+	if ctx.Err() != nil || !storeAway(err) {
+		return err
+	}
+	n.log.Warn("The insights store is away: events stay in the log, and queries are refused, until it is there.", "error", err)
+	waiting, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.awaitEvents(waiting)
+	}()
+	n.onStop("wait for the insights store", func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	})
+	return nil
+}
+
+// prepareEvents asks the insights store for an answer and then migrates it,
+// which may take its time.
+func (n *node) prepareEvents(ctx context.Context) error {
+	if err := n.pingEvents(ctx); err != nil {
+		return err
+	}
+	statements, err := migrateEvents(ctx, n.settings, n.events)
+	if err != nil {
+		return err
+	}
+	n.setup.migrated.Store(true)
+	if statements > 0 {
+		n.log.Info("migrated", "clickhouse", statements)
+	}
+	return nil
+}
+
+// pingEvents waits no longer than it says, nor than ctx: the client looks at
+// neither while it connects. What goes on after that ends by itself.
+func (n *node) pingEvents(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, eventsWait)
+	defer cancel()
+	answered := make(chan error, 1)
+	go func() { answered <- n.events.Ping(ctx) }()
+	select {
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("cannot reach the insights store: %w", ctx.Err())
+	}
+}
+
+// awaitEvents tries until the insights store is there. That it refuses us now
+// is no end of it: the process serves much else.
+func (n *node) awaitEvents(ctx context.Context) {
+	for attempt := 1; ; attempt++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(eventsRetry):
+		}
+		err := n.prepareEvents(ctx)
+		if err == nil {
+			err = n.beginSink(ctx)
+		}
+		switch {
+		case err == nil:
+			n.log.Info("The insights store is there.")
+			return
+		case ctx.Err() == nil && attempt%eventsSay == 0:
+			n.log.Warn("The insights store is still away.", "error", err)
+		}
+	}
+}
+
+func (n *node) beginSink(ctx context.Context) error {
+	if n.setup.sink == nil {
+		return nil
+	}
+	return n.setup.sink.Start(ctx)
+}
+
+// storeAway tells a server that does not answer from one that refuses us.
+func storeAway(err error) bool {
+	if _, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, clickhouse.ErrAcquireConnTimeout) || errors.Is(err, clickhouse.ErrAcquireConnNoAddress)
+}

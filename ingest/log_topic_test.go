@@ -1,0 +1,282 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/metadata"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// closedPort is one of this machine on which nobody listens.
+func closedPort(t *testing.T) (address string, port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), l.Addr().(*net.TCPAddr).Port
+}
+
+// brokerOn starts a broker on a port that nobody listens on.
+func brokerOn(t *testing.T, port int) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// impatient is for logs whose broker is away.
+func impatient(c *LogConfig) { c.StartWait = time.Millisecond }
+
+// noKeys are those of an intake that must not come to ask for them.
+type noKeys struct{ Keys }
+
+func (noKeys) ClaimEventKey(context.Context, string, string, schema.KeyClaim, time.Duration) (schema.KeyClaim, error) {
+	return schema.KeyClaim{}, errors.New("a key was claimed without a log")
+}
+
+// TestLogStartsWithoutBroker: a log whose broker is away starts, refuses
+// messages, and takes them as soon as the broker is there.
+func TestLogStartsWithoutBroker(t *testing.T) {
+	t.Parallel()
+	address, port := closedPort(t)
+	said := &lockedBuffer{}
+	l := newTestLog(t, []string{address}, func(c *LogConfig) {
+		impatient(c)
+		c.Logger = slog.New(slog.NewTextHandler(said, nil))
+	})
+	if err := l.Append(t.Context(), "site", 3, []byte("early")); reasonOf(err) != insights.LogUnavailable || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("without a broker: %v", err)
+	}
+	if p, err := l.Partition(3); err == nil {
+		t.Errorf("a log that does not know its partitions puts a message into %d", p)
+	}
+	if err := l.Ready(t.Context()); err == nil {
+		t.Error("it is ready without a broker")
+	}
+	in := newTestIntake(t, l, func(c *IntakeConfig) { c.Keys = noKeys{} })
+	for _, key := range []string{"", "a key"} {
+		client := testClient
+		client.IdempotencyKey = key
+		if err := in.Accept(t.Context(), testSite, []byte(events(event("page_view", ""))), client); reasonOf(err) != insights.LogUnavailable {
+			t.Errorf("an event with the key %q: %v", key, err)
+		}
+	}
+
+	// Whoever asks all the time while the broker comes gets one answer or the
+	// other.
+	var taken atomic.Int64
+	var senders sync.WaitGroup
+	for shard := range uint64(4) {
+		senders.Go(func() {
+			for ; ; sleep(t.Context(), time.Millisecond) {
+				_, _ = l.Partition(shard) // for the race detector
+				err := l.Append(t.Context(), "site", shard, []byte("message"))
+				if err == nil {
+					taken.Add(1)
+					return
+				}
+				if reasonOf(err) != insights.LogUnavailable {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	broker := brokerOn(t, port)
+	senders.Wait()
+	if err := l.Ready(t.Context()); err != nil {
+		t.Errorf("with a broker: %v", err)
+	}
+	if p, err := l.Partition(3); p != 1 || err != nil {
+		t.Errorf("shard 3 of 2 partitions is in %d, %v", p, err)
+	}
+	if stored := len(readLog(t, broker.ListenAddrs(), "events", 0)) + len(readLog(t, broker.ListenAddrs(), "events", 1)); stored != 4 || taken.Load() != 4 {
+		t.Errorf("%d messages are in the log, %d were taken, want 4", stored, taken.Load())
+	}
+	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
+		t.Errorf("want one warning and one end of it:\n%s", text)
+	}
+}
+
+// TestLogStopsWhileItWaits: for a broker that refuses connections, and for one
+// that takes them and says nothing.
+func TestLogStopsWhileItWaits(t *testing.T) {
+	t.Parallel()
+	closed, _ := closedPort(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	for name, address := range map[string]string{"refused": closed, "silent": silent.Addr().String()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTestLog(t, []string{address}, func(c *LogConfig) {
+				impatient(c)
+				c.ProduceTimeout = 50 * time.Millisecond
+			})
+			if err := l.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Append(t.Context(), "site", 0, []byte("late")); reasonOf(err) != insights.LogUnavailable {
+				t.Errorf("after Stop: %v", err)
+			}
+			if l.Ready(t.Context()) == nil {
+				t.Error("it is ready after Stop")
+			}
+		})
+	}
+	// Whoever is told to stop before Start has found a broker says so.
+	l, err := NewLog(LogConfig{Brokers: []string{closed}}, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Start(cancelled(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLogStartRefused: what a broker answers ends Start, is waited for, or is
+// waited for without it.
+func TestLogStartRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code  *kerr.Error
+		fatal bool
+	}{
+		{kerr.TopicAuthorizationFailed, true}, {kerr.ClusterAuthorizationFailed, true}, {kerr.PolicyViolation, true},
+		{kerr.InvalidTopicException, true}, {kerr.InvalidPartitions, true}, {kerr.InvalidConfig, true},
+		{kerr.InvalidReplicationFactor, false}, {kerr.NotController, false}, {kerr.UnknownServerError, false},
+	} {
+		t.Run(c.code.Message, func(t *testing.T) {
+			t.Parallel()
+			broker := newBroker(t)
+			var mended atomic.Bool
+			broker.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				broker.KeepControl()
+				if mended.Load() {
+					return nil, nil, false
+				}
+				res := r.ResponseKind().(*kmsg.CreateTopicsResponse)
+				topic := kmsg.NewCreateTopicsResponseTopic()
+				topic.Topic, topic.ErrorCode = r.(*kmsg.CreateTopicsRequest).Topics[0].Topic, c.code.Code
+				res.Topics = append(res.Topics, topic)
+				return res, nil, true
+			})
+			l, err := NewLog(LogConfig{Brokers: broker.ListenAddrs(), Topic: "events", StartWait: time.Millisecond, RetryWait: time.Millisecond}, testMetrics())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = l.Start(t.Context())
+			if c.fatal {
+				if err == nil || !strings.Contains(err.Error(), "events") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			mended.Store(true)
+			eventually.True(t, patience, "the log", func() bool { return l.Append(t.Context(), "site", 0, []byte("a")) == nil })
+			if err := l.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// manyPartitions is a cluster with a topic of one partition too many. A broker
+// of these tests would take seconds for it.
+type manyPartitions struct{}
+
+func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Request) (kafka.Response, error) {
+	return &metadata.Response{Topics: []metadata.ResponseTopic{{
+		Name: request.(*metadata.Request).TopicNames[0], Partitions: make([]metadata.ResponsePartition, maxPartitions+1),
+	}}}, nil
+}
+
+// TestLogTooManyPartitions: a topic that somebody made with more partitions
+// than a row can name is an error, not something to wait for.
+func TestLogTooManyPartitions(t *testing.T) {
+	t.Parallel()
+	l, err := NewLog(LogConfig{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, testMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.client.Transport = manyPartitions{}
+	if err := l.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "65537 partitions") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A log whose broker came back without the topic is not ready.
+func TestLogReadyMissesItsTopic(t *testing.T) {
+	t.Parallel()
+	_, port := closedPort(t)
+	broker := brokerOn(t, port)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	if err := l.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	broker.Close()
+	brokerOn(t, port) // has no topic any more
+	eventually.True(t, patience, "the topic to be missed", func() bool {
+		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
+	})
+}
+
+func TestCheckBrokers(t *testing.T) {
+	t.Parallel()
+	for address, ok := range map[string]bool{
+		"kafka:9092": true, "127.0.0.1:9092": true, "[::1]:9092": true, "not-known-yet.example:1": true,
+		"": false, "kafka": false, ":9092": false, "kafka:": false, "kafka:port": false, "kafka:0": false, "kafka:65536": false,
+		"kafka://kafka:9092": false, "::1": false,
+	} {
+		if err := CheckBrokers([]string{"kafka:9092", address}); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if CheckBrokers(nil) == nil {
+		t.Error("no broker is enough")
+	}
+}
+
+// lockedBuffer is a buffer that goroutines of a part write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
