@@ -37,9 +37,9 @@ func TestHealth(t *testing.T) {
 	if a := h.do("GET", "/metrics", "", nil); a.status != 200 || string(a.body) != "octavo_up 1\n" {
 		t.Errorf("metrics: %d %s", a.status, a.body)
 	}
-	ready := func(status int, want string) {
+	readyBut := func(query string, status int, want string) {
 		t.Helper()
-		a := h.do("GET", "/readyz", "", nil)
+		a := h.do("GET", "/readyz"+query, "", nil)
 		var got readiness
 		if err := json.Unmarshal(a.body, &got); err != nil || a.status != status || got.Checks["log"] != want || got.Checks["postgres"] != "ok" {
 			t.Errorf("readyz: %d %s", a.status, a.body)
@@ -48,13 +48,18 @@ func TestHealth(t *testing.T) {
 			t.Errorf("readyz tells why: %s", a.body)
 		}
 	}
+	ready := func(status int, want string) { t.Helper(); readyBut("", status, want) }
 	ready(200, "ok")
 	broken = errors.New("password rejected")
 	ready(503, "failing")
+	readyBut("?exclude=log", 200, "failing")
+	readyBut("?exclude=no-such&exclude=log", 200, "failing")
+	readyBut("?exclude=postgres", 503, "failing")
 	broken = nil
 	ready(200, "ok")
 	h.server.Drain()
 	ready(503, "ok")
+	readyBut("?exclude=server&exclude=log", 503, "ok")
 }
 
 // TestStopFinishesWhatIsInFlight stops the server while a request is being worked on.

@@ -113,13 +113,10 @@ func InsertColumns() []string {
 
 // Values are the columns in the order of InsertColumns, each a slice that
 // clickhouse-go appends as it is. They are valid until the next change.
-func (b *Batch) Values() []any { return b.Part(0, b.Rows()) }
-
-// Part is Values of the rows from ≤ row < to.
-func (b *Batch) Part(from, to int) []any {
-	list := []any{b.site.part(from, to), b.partition.part(from, to), b.offset.part(from, to), b.index.part(from, to)}
+func (b *Batch) Values() []any {
+	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values()}
 	for _, c := range b.columns {
-		list = append(list, c.part(from, to))
+		list = append(list, c.values())
 	}
 	return list
 }

@@ -203,9 +203,6 @@ func index(list []Column) (map[string]*Column, []Field, uint64) {
 	return names, stored, mask
 }
 
-// Fields are the stored columns that come from the event, by ascending id.
-func Fields() []Field { return fields }
-
 // String is the privacy class's word in the documents.
 func (p Privacy) String() string {
 	return [...]string{Content: "content", Coarse: "coarse", Pseudonym: "pseudonym", Personal: "personal"}[p]

@@ -31,7 +31,6 @@ type fieldColumn interface {
 	take(r *reader)
 	absent()
 	values() any // a slice that clickhouse-go appends as it is
-	part(from, to int) any
 	truncate(n int)
 }
 
@@ -134,9 +133,8 @@ type column[T any] struct {
 
 func (c *column[T]) take(r *reader) { c.list = append(c.list, c.read(r)) }
 func (c *column[T]) absent()        { c.list = append(c.list, c.none) }
-func (c *column[T]) values() any    { return c.list }
 
-func (c *column[T]) part(from, to int) any { return c.list[from:to] }
+func (c *column[T]) values() any { return c.list }
 
 // truncate keeps the first n values and drops what the others point to, so
 // that an empty column does not keep the last batch's messages in memory. A

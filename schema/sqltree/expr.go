@@ -100,14 +100,6 @@ type not struct{ e Expr }
 // Not negates a condition.
 func Not(e Expr) Expr { return not{e} }
 
-type lambda struct {
-	arg  string
-	body Expr
-}
-
-// Lambda is `arg -> body`, for the array and map functions.
-func Lambda(arg constant, body Expr) Expr { return lambda{string(arg), body} }
-
 type param struct {
 	typ   Type
 	value any
@@ -140,5 +132,4 @@ func (text) prec() int     { return precAtom }
 func (call) prec() int     { return precAtom }
 func (b binary) prec() int { return b.op.prec }
 func (not) prec() int      { return precNot }
-func (lambda) prec() int   { return precOr }
 func (param) prec() int    { return precAtom }

@@ -60,11 +60,6 @@ func (n not) print(p *printer) {
 	p.operand(n.e, precCompare)
 }
 
-func (l lambda) print(p *printer) {
-	p.write(Ident(l.arg) + " -> ")
-	l.body.print(p)
-}
-
 func (v param) print(p *printer) {
 	name := "p" + strconv.Itoa(len(p.params))
 	p.params = append(p.params, Named{Name: name, Type: v.typ, Value: v.value})

@@ -277,7 +277,7 @@ func FuzzMarkdown(f *testing.F) {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}
 		settled(t, markdown)
-		Words(d)
+		Plain(d)
 	})
 }
 

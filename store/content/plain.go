@@ -170,29 +170,6 @@ func annotation(n *schema.Node) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", " ")
 }
 
-// Words counts the words of a document. Of scripts without spaces between words each character counts.
-func Words(d schema.Document) int {
-	count, inWord := 0, false
-	for _, r := range Plain(d) {
-		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer):
-			if unicode.IsLetter(r) {
-				count++
-			}
-			inWord = false
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			if !inWord {
-				count++
-			}
-			inWord = true
-		case unicode.IsMark(r) || r == '\'' || r == '’' || r == '-' || r == '_':
-		default:
-			inWord = false
-		}
-	}
-	return count
-}
-
 // table is a table block with its members in the order in which they are shown.
 type table struct {
 	titles     []string

@@ -8,9 +8,6 @@ const (
 	FormatDocument = "document"
 )
 
-// Formats are the values of the `format` parameter.
-func Formats() []string { return []string{FormatDocument, FormatMarkdown} }
-
 // Render gives the body in the form asked for, Markdown where none is. An empty body stays empty.
 func Render(body schema.Body, format string) schema.Body {
 	switch {
