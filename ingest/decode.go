@@ -18,7 +18,6 @@ type decoder struct {
 	target  target
 	path    []byte // of the current claim
 	encoder insights.Encoder
-	shard   uint64 // the first event's visitor
 }
 
 // sent is what an event said and no column holds as it is.
@@ -37,7 +36,7 @@ const maxPooled = 1 << 20
 
 func getDecoder(body []byte) *decoder {
 	d := decoders.Get().(*decoder)
-	d.data, d.pos, d.index, d.shard = body, 0, 0, 0
+	d.data, d.pos, d.index = body, 0, 0
 	return d
 }
 
@@ -131,9 +130,6 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 			return err
 		}
 		d.enrich(in, site, who, client, now)
-		if d.index == 0 {
-			d.shard = d.event.Visitor
-		}
 		d.encoder.Add(&d.event)
 		d.index++
 	}

@@ -35,8 +35,8 @@ type Keys interface {
 // SearchableLog is a log in which a message can be found again.
 type SearchableLog interface {
 	Appender
-	// Partition is where Append puts the messages of a shard. Those of the
-	// shard with the partition's own number go there, too. There is an error as
+	// Partition is where Append would put a message of a shard now. Those of
+	// the shard with the partition's own number go there always. There is an error as
 	// long as the log does not know how many partitions it has.
 	Partition(shard uint64) (int, error)
 	// End is the offset that the partition's next message will have.
@@ -75,7 +75,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, asked time.Time, outcome string, refusal *Error) {
 	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
 	var err error
-	if want.Partition, err = in.search.Partition(d.shard); err == nil {
+	if want.Partition, err = in.search.Partition(AnyShard); err == nil {
 		want.Offset, err = in.search.End(ctx, want.Partition)
 	}
 	if err != nil {

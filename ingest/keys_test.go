@@ -21,7 +21,9 @@ func (hungKeys) ClaimEventKey(ctx context.Context, _, _ string, want schema.KeyC
 // emptyLog has nothing to find.
 type emptyLog struct{ memoryLog }
 
-func (*emptyLog) Partition(uint64) int { return 0 }
+var _ SearchableLog = (*emptyLog)(nil)
+
+func (*emptyLog) Partition(uint64) (int, error) { return 0, nil }
 
 func (*emptyLog) End(context.Context, int) (int64, error) { return 0, nil }
 

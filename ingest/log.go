@@ -141,16 +141,40 @@ func (l *Log) Stop(ctx context.Context) error {
 	return err
 }
 
-// opened is how many partitions the log has. There is an error as long as it
-// has not met its topic; the caller holds l.mu.
-func (l *Log) opened() (partitions int, err error) {
+// opened is an error as long as the log has not met its topic; the caller
+// holds l.mu.
+func (l *Log) opened() error {
 	switch {
 	case !l.running:
-		return 0, errors.New("the event log is stopped")
+		return errors.New("the event log is stopped")
 	case len(l.partitions) == 0:
-		return 0, fmt.Errorf("the event log is away: %w", l.away)
+		return fmt.Errorf("the event log is away: %w", l.away)
 	}
-	return len(l.partitions), nil
+	return nil
+}
+
+// turn is how long one partition takes what may go to any: as long as a sink
+// gathers an insert (SinkConfig.BatchAge).
+const turn = 500 * time.Millisecond
+
+// choose finds the partition of a shard. What may go to any goes to one, for
+// all nodes, until its turn is over: an insert is of one partition, and spread
+// evenly over them the same events would come as so many more inserts, each of
+// which costs the store as much as some thousand rows. A partition that has a
+// whole produce waiting is passed over. The caller holds l.mu, and the log is
+// open.
+func (l *Log) choose(shard uint64, now time.Time) *logPartition {
+	n := uint64(len(l.partitions))
+	if shard != AnyShard {
+		return l.partitions[shard%n]
+	}
+	first := uint64(now.UnixMilli() / turn.Milliseconds())
+	for i := range n {
+		if p := l.partitions[(first+i)%n]; !p.crowded() {
+			return p
+		}
+	}
+	return l.partitions[first%n]
 }
 
 // Append implements [Appender]. The error is an *Error.
@@ -159,13 +183,12 @@ func (l *Log) Append(ctx context.Context, site string, shard uint64, message []b
 		return refuse(insights.TooLong, "events", "are more than "+itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
 	}
 	l.mu.RLock()
-	partitions, err := l.opened()
-	if err != nil {
+	if err := l.opened(); err != nil {
 		l.mu.RUnlock()
 		return unavailable(err)
 	}
 	start := time.Now()
-	b := l.partitions[shard%uint64(partitions)].add(site, message)
+	b := l.choose(shard, start).add(site, message)
 	l.mu.RUnlock()
 	select {
 	case <-b.done:
@@ -221,6 +244,13 @@ func (p *logPartition) add(key string, message []byte) *produceBatch {
 	default:
 	}
 	return b
+}
+
+// crowded says that a whole batch waits for the one that is being produced.
+func (p *logPartition) crowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending) > 1
 }
 
 // next takes the oldest batch, nil if there is none.

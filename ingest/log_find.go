@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -11,11 +12,10 @@ import (
 func (l *Log) Partition(shard uint64) (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	partitions, err := l.opened()
-	if err != nil {
+	if err := l.opened(); err != nil {
 		return 0, err
 	}
-	return int(shard % uint64(partitions)), nil
+	return l.choose(shard, time.Now()).id, nil
 }
 
 // End implements [SearchableLog].

@@ -286,6 +286,46 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
+// TestLogTakesTurns: what may go to any partition goes to one until its turn is
+// over, and passes over those that have enough to do. A shard's is always the
+// same.
+func TestLogTakesTurns(t *testing.T) {
+	t.Parallel()
+	l := &Log{cfg: LogConfig{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}}
+	for id := range 3 {
+		l.partitions = append(l.partitions, &logPartition{log: l, id: id, wake: make(chan struct{}, 1)})
+	}
+	begin := time.UnixMilli(3 * 7 * turn.Milliseconds())
+	want := func(after time.Duration, shard uint64, id int) {
+		t.Helper()
+		if p := l.choose(shard, begin.Add(after)); p.id != id {
+			t.Errorf("%s after the first's turn began, shard %d is in partition %d, want %d", after, shard, p.id, id)
+		}
+	}
+	fill := func(id, messages int) {
+		for range messages {
+			l.partitions[id].add("site", []byte("a"))
+		}
+	}
+	want(0, AnyShard, 0)
+	want(turn-time.Millisecond, AnyShard, 0)
+	want(turn, AnyShard, 1)
+	want(2*turn, AnyShard, 2)
+	want(3*turn, AnyShard, 0)
+	want(turn, 3, 0)
+	fill(0, 2)
+	want(0, AnyShard, 0) // a whole batch, and nothing behind it
+	fill(0, 1)
+	want(0, AnyShard, 1)
+	want(2*turn, AnyShard, 2)
+	want(0, 0, 0)
+	fill(1, 3)
+	fill(2, 3)
+	want(turn, AnyShard, 1) // all are crowded
+	l.partitions[1].next()
+	want(0, AnyShard, 1)
+}
+
 // TestLogGivesUpInTime: what waited for its time behind others is not sent any
 // more, so that a long queue is answered as soon as a short one.
 func TestLogGivesUpInTime(t *testing.T) {

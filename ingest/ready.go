@@ -12,7 +12,7 @@ import (
 // no broker answers, so one is asked something.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
-	_, err := l.opened()
+	err := l.opened()
 	l.mu.RUnlock()
 	if err != nil {
 		return fmt.Errorf("cannot reach the event log: %w", err)

@@ -33,7 +33,7 @@ const (
 // have the rest, and below it collects garbage less often than it would by
 // itself. GOMEMLIMIT and GOGC set other values.
 const (
-	memoryLimit    = 208 << 20
+	memoryLimit    = 196 << 20
 	garbagePercent = 300
 )
 

@@ -151,6 +151,11 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 // all of them busy is told to come back, and not that the query was too slow.
 const connectionWait = 10 * time.Second
 
+// sendBuffer is after how many bytes a connection sends what it has of an
+// insert. It keeps a buffer of that size and of its largest column; by default
+// it would be 10 MiB for each connection that has sent one.
+const sendBuffer = 1 << 20
+
 // openClickHouse makes a pool of connections to the insights store. It
 // connects when it is first used. authorities is a PEM file of those to believe
 // if the URL asks for TLS; "" are the system's.
@@ -176,6 +181,9 @@ func openClickHouse(url, authorities string, connections int) (driver.Conn, erro
 		options.DialTimeout = connectionWait
 	}
 	options.MaxOpenConns, options.MaxIdleConns = connections, connections
+	if options.MaxCompressionBuffer == 0 { // max_compression_buffer in the URL
+		options.MaxCompressionBuffer = sendBuffer
+	}
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 		if onLoopback(options.Addr) {
