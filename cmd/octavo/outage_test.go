@@ -75,7 +75,7 @@ func (i *instance) wantUnavailable(key string) {
 			Message string
 		}
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || res.StatusCode != 503 || answer.Error.Code != 503 || !strings.Contains(answer.Error.Message, "event log") {
+	if err := json.Unmarshal(body, &answer); err != nil || res.StatusCode != http.StatusServiceUnavailable || answer.Error.Code != 503 || !strings.Contains(answer.Error.Message, "event log") {
 		i.t.Errorf("post: %d %s", res.StatusCode, body)
 	}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err != nil || seconds < 1 {
@@ -182,10 +182,11 @@ func TestStartWithoutClickHouse(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	go relay(listener, there.Host)
 	i.until("ready", func() error {
-		if status, names, err := i.failing(); status != 200 {
-			return fmt.Errorf("readyz: %d, failing %q, %v", status, names, err)
+		status, names, err := i.failing()
+		if err == nil && status != 200 {
+			err = fmt.Errorf("readyz: %d, failing %q", status, names)
 		}
-		return nil
+		return err
 	})
 	i.wantCounts(1, 1)
 }
