@@ -166,7 +166,11 @@ func TestLogFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			broker := newBroker(t)
-			l := newTestLog(t, broker.ListenAddrs(), func(cfg *LogConfig) { cfg.AppendTimeout = 300 * time.Millisecond })
+			l := newTestLog(t, broker.ListenAddrs(), func(cfg *LogConfig) {
+				if cfg.AppendTimeout = patience; c.reason == insights.LogUnavailable {
+					cfg.AppendTimeout = 2 * time.Second // this one ends by it; the other partition has it, too
+				}
+			})
 			var answered atomic.Int32
 			broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
 				broker.KeepControl()
