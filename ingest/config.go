@@ -185,7 +185,7 @@ func (c *SinkConfig) complete() error {
 	setDefault(&c.Group, "octavo-sink")
 	setDefault(&c.BatchRows, DefaultBatchRows)
 	setDefault(&c.BatchBytes, 16<<20)
-	setDefault(&c.BatchAge, 500*time.Millisecond)
+	setDefault(&c.BatchAge, turn)
 	setDefault(&c.FetchBytes, 1<<20)
 	setDefault(&c.FetchWait, 250*time.Millisecond)
 	setDefault(&c.Window, 16_384)

@@ -36,8 +36,8 @@ type Keys interface {
 type SearchableLog interface {
 	Appender
 	// Partition is where Append would put a message of a shard now. Those of
-	// the shard with the partition's own number go there always. There is an error as
-	// long as the log does not know how many partitions it has.
+	// the shard with the partition's own number go there always. There is an
+	// error as long as the log does not know how many partitions it has.
 	Partition(shard uint64) (int, error)
 	// End is the offset that the partition's next message will have.
 	End(ctx context.Context, partition int) (int64, error)
@@ -86,7 +86,8 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 	// database that hangs must not hold the request's room.
 	bounded, cancel := context.WithTimeout(ctx, in.cfg.KeyWait+in.cfg.KeyLease/3)
 	defer cancel()
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+	retry := backoff{wait: 5 * time.Millisecond, most: 100 * time.Millisecond}
+	for {
 		asked = time.Now()
 		if got, err = in.cfg.Keys.ClaimEventKey(bounded, site, key, want, in.cfg.KeyLease); err != nil {
 			refusal := refuse(insights.KeysUnavailable, "", "idempotency keys are temporarily unavailable, try again")
@@ -104,10 +105,10 @@ func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *d
 			return got, asked, "appended", nil
 		case schema.KeyBusy: // Whoever has it may be done soon.
 		}
-		if ctx.Err() != nil || time.Until(deadline) < wait {
+		if ctx.Err() != nil || time.Until(deadline) < retry.next() {
 			return got, asked, "busy", refuse(insights.KeyBusy, "Idempotency-Key", "is that of a request which is being taken in, try again")
 		}
-		sleep(ctx, wait)
+		retry.sleep(ctx)
 	}
 }
 

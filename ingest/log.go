@@ -153,8 +153,8 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// turn is how long one partition takes what may go to any: as long as a sink
-// gathers an insert (SinkConfig.BatchAge).
+// turn is how long one partition takes what may go to any, and a sink gathers
+// an insert: so each insert has what came in one turn.
 const turn = 500 * time.Millisecond
 
 // choose finds the partition of a shard. What may go to any goes to one, for

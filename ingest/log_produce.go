@@ -28,7 +28,7 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 	if wait := time.Until(give); wait <= 0 {
 		return true, unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
 	}
-	wait := l.cfg.RetryWait
+	retry := backoff{wait: l.cfg.RetryWait, most: logBackoff}
 	for attempt := 1; ; attempt++ {
 		err, gotAnswer := l.attempt(ctx, partition, b, give)
 		if err == nil {
@@ -41,15 +41,14 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 			e.Cause = err
 			return answered, e
 		}
-		if ctx.Err() != nil || !retriable(err) || time.Until(give) <= wait {
+		if ctx.Err() != nil || !retriable(err) || time.Until(give) <= retry.next() {
 			l.cfg.Logger.Error("Events could not be appended to the log.",
 				"partition", partition, "messages", b.count, "attempts", attempt, "error", err)
 			return answered, unavailable(err)
 		}
 		// The pool keeps what it knows of leaders for a while: a new pool asks.
 		l.transport.CloseIdleConnections()
-		sleep(ctx, wait)
-		wait = min(2*wait, time.Second)
+		retry.sleep(ctx)
 	}
 }
 
@@ -80,13 +79,4 @@ func retriable(err error) bool {
 		return code.Temporary()
 	}
 	return !isDistrust(err)
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/segmentio/kafka-go"
 )
@@ -59,7 +58,8 @@ func hopeless(err error) bool {
 // partitions. It tries until ctx is done or enough says so of an attempt's
 // error.
 func ensureTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig, enough func(error) bool) (partitions int, err error) {
-	for wait := cfg.RetryWait; ; wait = min(2*wait, time.Second) {
+	retry := backoff{wait: cfg.RetryWait, most: logBackoff}
+	for {
 		if partitions, err = tryTopic(ctx, client, cfg); err == nil {
 			return partitions, nil
 		}
@@ -69,7 +69,7 @@ func ensureTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig, enou
 		case enough(err):
 			return 0, fmt.Errorf("cannot prepare the topic %s: %w", cfg.Topic, err)
 		}
-		sleep(ctx, wait)
+		retry.sleep(ctx)
 	}
 }
 
@@ -123,19 +123,4 @@ func countPartitions(ctx context.Context, client *kafka.Client, topic string) (i
 		}
 	}
 	return 0, kafka.UnknownTopicOrPartition
-}
-
-// sayAgain is how seldom a wait that goes on is said again.
-const sayAgain = 30 * time.Second
-
-// pace keeps what goes on from being said at each attempt.
-type pace struct{ last time.Time }
-
-// due tells whether it is time to say it again; at first it is.
-func (p *pace) due() bool {
-	if time.Since(p.last) < sayAgain {
-		return false
-	}
-	p.last = time.Now()
-	return true
 }

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -18,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -60,7 +60,7 @@ func (noKeys) ClaimEventKey(context.Context, string, string, schema.KeyClaim, ti
 func TestLogStartsWithoutBroker(t *testing.T) {
 	t.Parallel()
 	address, port := closedPort(t)
-	said := &lockedBuffer{}
+	said := &capture.Buffer{}
 	l := newTestLog(t, []string{address}, func(c *LogConfig) {
 		impatient(c)
 		c.Logger = slog.New(slog.NewTextHandler(said, nil))
@@ -261,22 +261,4 @@ func TestCheckBrokers(t *testing.T) {
 	if CheckBrokers(nil) == nil {
 		t.Error("no broker is enough")
 	}
-}
-
-// lockedBuffer is a buffer that goroutines of a part write to.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -144,7 +144,8 @@ func (s *Sink) run(taking, working context.Context) {
 // one that does not exist.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var again pace
-	for wait := s.cfg.RetryWait; ; wait = min(2*wait, time.Second) {
+	retry := backoff{wait: s.cfg.RetryWait, most: logBackoff}
+	for {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		_, err := countPartitions(attempt, s.client, s.cfg.Topic)
 		cancel()
@@ -157,7 +158,7 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 		if again.due() {
 			s.cfg.Logger.Warn("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
 		}
-		sleep(ctx, wait)
+		retry.sleep(ctx)
 	}
 }
 

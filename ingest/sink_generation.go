@@ -132,9 +132,9 @@ func (g *generation) collect(having context.Context, in <-chan *chunk, full chan
 			g.queue(c)
 		case c := <-room:
 			// What came while the writer was busy may have changed the order.
-			if due, _ = g.due(time.Now()); due != nil {
-				full <- due.cut(c, &g.sink.cfg)
-			}
+			// What was due still is: it only grows and ages.
+			due, _ = g.due(time.Now())
+			full <- due.cut(c, &g.sink.cfg)
 		case <-timer.C:
 		case <-having.Done():
 		}

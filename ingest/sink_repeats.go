@@ -1,9 +1,6 @@
 package ingest
 
 import (
-	"context"
-	"time"
-
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -47,15 +44,3 @@ func (r *repeats) first(id insights.MessageID, offset int64) bool {
 	r.ring = append(r.ring, seenMessage{id, offset})
 	return !repeat
 }
-
-const maxBackoff = 5 * time.Second
-
-// backoff waits longer and longer.
-type backoff struct{ wait, most, now time.Duration }
-
-func (b *backoff) sleep(ctx context.Context) {
-	b.now = min(max(2*b.now, b.wait), b.most)
-	sleep(ctx, b.now)
-}
-
-func (b *backoff) reset() { b.now = 0 }
