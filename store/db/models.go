@@ -28,11 +28,6 @@ type ChangeRequest struct {
 	ResolvedComments       int64
 }
 
-type ChangeRequestContributor struct {
-	ChangeRequestID string
-	UserID          string
-}
-
 type ChangeRequestReview struct {
 	ID              string
 	ChangeRequestID string
@@ -86,19 +81,6 @@ type Comment struct {
 	EditedAt        *time.Time
 }
 
-type CommentReaction struct {
-	CommentID string
-	UserID    string
-	Emoji     string
-	Position  *int64
-	ReactedAt time.Time
-}
-
-type ContentAccess struct {
-	Level     *string
-	GrantRank int32
-}
-
 type Conversation struct {
 	ID             string
 	OrganizationID string
@@ -134,33 +116,6 @@ type ConversationIssue struct {
 	IngestedAt     time.Time
 }
 
-type Document struct {
-	OrganizationID string
-	Hash           string
-	Content        []byte
-	CreatedAt      time.Time
-}
-
-type EventKey struct {
-	SiteID       string
-	Key          string
-	BodyHash     []byte
-	MessageID    []byte
-	LogPartition int32
-	LogOffset    int64
-	Done         bool
-	Attempt      int32
-	LeasedUntil  time.Time
-	CreatedAt    time.Time
-}
-
-type File struct {
-	OrganizationID string
-	Hash           string
-	Content        []byte
-	CreatedAt      time.Time
-}
-
 type GitOperation struct {
 	ID          string
 	SpaceID     string
@@ -186,16 +141,6 @@ type GlossaryEntry struct {
 	UpdatedAt      time.Time
 }
 
-type Grant struct {
-	OrganizationID string
-	CollectionID   *string
-	SpaceID        *string
-	UserID         *string
-	TeamID         *string
-	Role           string
-	CreatedAt      time.Time
-}
-
 type Integration struct {
 	Name              string
 	OrganizationID    string
@@ -216,13 +161,6 @@ type Integration struct {
 	PreviewImages     []string
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
-}
-
-type IntegrationAsset struct {
-	Integration string
-	ID          string
-	ContentType string
-	Content     []byte
 }
 
 type IntegrationInstallation struct {
@@ -280,16 +218,6 @@ type OpenapiSpec struct {
 	UpdatedAt       time.Time
 }
 
-type OpenapiSpecVersion struct {
-	ID        string
-	SpecID    string
-	Number    int32
-	SourceUrl *string
-	Hash      []byte
-	Document  []byte
-	CreatedAt time.Time
-}
-
 type Organization struct {
 	ID           string
 	Title        string
@@ -305,14 +233,6 @@ type Organization struct {
 	MergeRules   []byte
 	Sso          bool
 	Ai           bool
-}
-
-type PlacedContent struct {
-	Type           string
-	ID             string
-	OrganizationID string
-	ParentID       *string
-	Position       int64
 }
 
 type Revision struct {
@@ -341,21 +261,6 @@ type SamlProvider struct {
 	CreatedAt         time.Time
 }
 
-type SearchPage struct {
-	SpaceID  string
-	PageID   string
-	Title    string
-	Path     string
-	Document string
-	Words    interface{}
-}
-
-type Secret struct {
-	Name      string
-	Value     []byte
-	CreatedAt time.Time
-}
-
 type ShareLink struct {
 	ID        string
 	SiteID    string
@@ -378,12 +283,6 @@ type Site struct {
 	Basename        *string
 	AdaptiveContent *bool
 	Proxy           *string
-}
-
-type SiteCustomization struct {
-	SiteID    string
-	Settings  []byte
-	UpdatedAt time.Time
 }
 
 type SiteRedirect struct {
@@ -439,12 +338,6 @@ type SiteSpace struct {
 	Rank      string
 }
 
-type SiteSpaceCustomization struct {
-	SiteSpaceID string
-	Overrides   []byte
-	UpdatedAt   time.Time
-}
-
 type Space struct {
 	ID                  string
 	OrganizationID      string
@@ -475,13 +368,6 @@ type Team struct {
 	OrganizationID string
 	Title          string
 	CreatedAt      time.Time
-}
-
-type TeamMember struct {
-	TeamID         string
-	UserID         string
-	OrganizationID string
-	Role           string
 }
 
 type Token struct {
