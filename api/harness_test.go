@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -32,7 +33,7 @@ type harness struct {
 	theirs  *storetest.Tenant
 	intake  *fakeIntake
 	answers *fakeInsights
-	log     *logBuffer
+	log     *capture.Buffer
 }
 
 type option func(*Config, *Deps)
@@ -40,7 +41,7 @@ type option func(*Config, *Deps)
 func newHarness(t *testing.T, options ...option) *harness {
 	t.Helper()
 	url := storetest.URL(t)
-	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &logBuffer{}}
+	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &capture.Buffer{}}
 	h.ours, h.theirs = storetest.NewTenant(t, h.st, "ours"), storetest.NewTenant(t, h.st, "theirs")
 	h.serve(nil, options...)
 	return h
@@ -278,24 +279,6 @@ func (*fakeInsights) Aggregate(_ context.Context, siteID string, body []byte) ([
 
 func (*fakeInsights) VisitorSegments(context.Context, string) ([]byte, map[string]string, error) {
 	return []byte(`{"items":[],"count":0}`), nil, nil
-}
-
-// logBuffer keeps the log for tests that look into it.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
 }
 
 // exec runs a statement on the harness's database, past the store.

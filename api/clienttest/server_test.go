@@ -1,7 +1,6 @@
 package clienttest
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,12 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -31,7 +30,7 @@ func startServer(t *testing.T) *server {
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
 	listen := freeAddress(t)
 	cmd := exec.Command(build(t), "serve")
-	log := &syncBuffer{}
+	log := &capture.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	cmd.Env = append(os.Environ(),
@@ -55,7 +54,7 @@ func startServer(t *testing.T) *server {
 			t.Errorf("octavo does not end on SIGTERM")
 		}
 		if t.Failed() {
-			t.Logf("octavo said:\n%s", log.tail(8<<10))
+			t.Logf("octavo said:\n%s", tail(log.String(), 8<<10))
 		}
 	})
 	s := &server{url: "http://" + listen}
@@ -111,21 +110,5 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// syncBuffer is a buffer that a process writes while a test reads it.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) tail(n int) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := s.b.Bytes()
-	return string(text[max(0, len(text)-n):])
-}
+// tail is the end of a text.
+func tail(text string, n int) string { return text[max(0, len(text)-n):] }

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/query"
 )
 
@@ -24,7 +25,7 @@ import (
 // roles. Its requests are made through the instance.
 func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), output: &syncBuffer{}}
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), output: &capture.Buffer{}}
 	i.url = "http://" + i.listen
 	var cli struct {
 		Settings `embed:""`

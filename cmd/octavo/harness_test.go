@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
@@ -70,7 +71,7 @@ type instance struct {
 	url, token, org, site string
 	env                   []string
 	cmd                   *exec.Cmd
-	output                *syncBuffer
+	output                *capture.Buffer
 	ended                 chan error
 }
 
@@ -139,7 +140,7 @@ func (i *instance) mustRun() {
 // launch runs the server.
 func (i *instance) launch() {
 	i.t.Helper()
-	i.output = &syncBuffer{}
+	i.output = &capture.Buffer{}
 	i.cmd = exec.Command(binary(i.t), "serve", "--quickstart")
 	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
 	i.cmd.Env = append(i.cmd.Env, i.env...)
@@ -360,22 +361,4 @@ func (i *instance) engine(name string) int {
 		}
 	}
 	return 0
-}
-
-// syncBuffer is a buffer that a process writes while a test reads it.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

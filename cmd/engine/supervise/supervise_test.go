@@ -1,7 +1,6 @@
 package supervise_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
@@ -262,7 +261,7 @@ func TestStopDuringAStart(t *testing.T) {
 
 func TestOutputIsLoggedByLine(t *testing.T) {
 	t.Parallel()
-	var text syncBuffer
+	var text capture.Buffer
 	s := supervise.New(supervise.Config{Logger: slog.New(slog.NewTextHandler(&text, nil))})
 	spec, _ := childSpec(t, "talker", "fail")
 	spec.Line = func(line string) (slog.Level, string) { return slog.LevelError, strings.ToUpper(line) }
@@ -275,23 +274,6 @@ func TestOutputIsLoggedByLine(t *testing.T) {
 			t.Errorf("no %s in %s", want, text.String())
 		}
 	}
-}
-
-type syncBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 func stop(t *testing.T, s *supervise.Supervisor) {
