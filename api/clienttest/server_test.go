@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,7 +27,7 @@ type server struct {
 func startServer(t *testing.T) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
-	listen := freeAddress(t)
+	listen := enginetest.Address(t)
 	cmd := exec.Command(build(t), "serve")
 	log := &capture.Buffer{}
 	cmd.Stdout, cmd.Stderr = log, log
@@ -98,16 +97,6 @@ func build(t *testing.T) string {
 		t.Fatalf("cannot build octavo: %v\n%s", err, output)
 	}
 	return path
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // tail is the end of a text.

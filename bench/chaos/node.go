@@ -19,7 +19,7 @@ import (
 
 // startNode starts `octavo serve` as a process of its own and keeps it alive.
 func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (address string, err error) {
-	if address, err = product.FreeAddress(); err != nil {
+	if address, err = enginetest.FreeAddress(); err != nil {
 		return "", err
 	}
 	settings := product.Node{
@@ -55,11 +55,11 @@ func (r *rig) startApache(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(root, "deploy", "kafka", "target", "lib")); err != nil {
 		return fmt.Errorf("cannot run Apache Kafka: %w (run `make kafka`)", err)
 	}
-	address, err := product.FreeAddress()
+	address, err := enginetest.FreeAddress()
 	if err != nil {
 		return err
 	}
-	controller, err := product.FreeAddress()
+	controller, err := enginetest.FreeAddress()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -112,7 +113,7 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the insights engine's address: %w", err)
 	}
-	at, err := product.FreeAddress()
+	at, err := enginetest.FreeAddress()
 	if err != nil {
 		return err
 	}

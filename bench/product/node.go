@@ -1,12 +1,7 @@
 package product
 
 import (
-	"context"
-	"errors"
-	"math/rand/v2"
-	"net"
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -45,17 +40,4 @@ func Environment(settings ...string) []string {
 		}
 	}
 	return append(list, settings...)
-}
-
-// FreeAddress is a loopback address below the ports that Linux gives to
-// outgoing connections: a client could else connect to itself there.
-func FreeAddress() (string, error) {
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
-		if err == nil {
-			return address, l.Close()
-		}
-	}
-	return "", errors.New("cannot find a free port on 127.0.0.1")
 }

@@ -105,7 +105,7 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 	if r.Address == "" {
 		// Kept over restarts: requests are ready-made with the host in them.
 		var err error
-		if r.Address, err = product.FreeAddress(); err != nil {
+		if r.Address, err = enginetest.FreeAddress(); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (r *rig) start(roles, address string) (*child, error) {
 
 // startSink starts a second node to drain the log, which answers too.
 func (r *rig) startSink(ctx context.Context) (*child, client, error) {
-	address, err := product.FreeAddress()
+	address, err := enginetest.FreeAddress()
 	if err != nil {
 		return nil, client{}, err
 	}

@@ -25,7 +25,7 @@ import (
 // roles. Its requests are made through the instance.
 func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), output: &capture.Buffer{}}
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), output: &capture.Buffer{}}
 	i.url = "http://" + i.listen
 	var cli struct {
 		Settings `embed:""`

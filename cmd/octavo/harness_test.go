@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -79,20 +78,10 @@ type instance struct {
 // directory. It is killed at the test's end if it still runs.
 func newInstance(t *testing.T, env ...string) *instance {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), env: env}
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
 	i.start()
 	t.Cleanup(i.kill)
 	return i
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // start runs the server and waits until it is ready.

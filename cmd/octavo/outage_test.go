@@ -21,7 +21,7 @@ import (
 // newUnready starts a server of which an engine is away.
 func newUnready(t *testing.T, env ...string) *instance {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: freeAddress(t), env: env}
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
 	t.Cleanup(func() {
 		if i.cmd != nil {
 			i.kill()
@@ -88,7 +88,7 @@ func (i *instance) wantUnavailable(key string) {
 // Kafka is there.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := enginetest.Address(t)
 	i := newUnready(t,
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t),
 		"OCTAVO_KAFKA_BROKERS="+address, "OCTAVO_ROLES=api,sink")
@@ -156,7 +156,7 @@ func TestStartWithoutClickHouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	away := *there
-	away.Host = freeAddress(t)
+	away.Host = enginetest.Address(t)
 	i := newUnready(t,
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+away.String(),
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+enginetest.Topic(t, 2))

@@ -86,7 +86,7 @@ func TestSecureEngines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(binary(t), "serve")
-			cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_LISTEN="+freeAddress(t)), append(env, c.env)...)
+			cmd.Env = append(append(os.Environ(), "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_LISTEN="+enginetest.Address(t)), append(env, c.env)...)
 			cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 			timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 			defer timer.Stop()

@@ -221,11 +221,11 @@ func TestClearErrors(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + i.dir, "OCTAVO_LISTEN=" + freeAddress(t)}, "OCTAVO_DATA_DIR"},
+		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + i.dir, "OCTAVO_LISTEN=" + enginetest.Address(t)}, "OCTAVO_DATA_DIR"},
 		"address in use":        {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + i.listen}, "OCTAVO_LISTEN"},
 		"short session":         {[]string{"OCTAVO_SINK_SESSION_TIMEOUT=1s"}, "OCTAVO_SINK_SESSION_TIMEOUT"},
 		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
-		"bad token":             {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + freeAddress(t), "OCTAVO_BOOTSTRAP_TOKEN=short"}, "OCTAVO_BOOTSTRAP_TOKEN"},
+		"bad token":             {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t), "OCTAVO_BOOTSTRAP_TOKEN=short"}, "OCTAVO_BOOTSTRAP_TOKEN"},
 		"no Postgres there":     {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_POSTGRES_URL=postgres://127.0.0.1:1/none?connect_timeout=2"}, "Postgres"},
 	} {
 		t.Run(name, func(t *testing.T) {

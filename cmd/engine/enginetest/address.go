@@ -1,0 +1,33 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"testing"
+)
+
+// FreeAddress is a loopback address on which nobody listens, below the ports that Linux gives to outgoing connections: a client that
+// tries again while the address is closed could else be given its port, connect to itself and keep the server out.
+func FreeAddress() (string, error) {
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
+		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
+		if err == nil {
+			return address, l.Close()
+		}
+	}
+	return "", errors.New("cannot find a free port on 127.0.0.1")
+}
+
+// Address is FreeAddress for a test.
+func Address(t testing.TB) string {
+	t.Helper()
+	address, err := FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
