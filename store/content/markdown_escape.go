@@ -12,16 +12,16 @@ func escapedIn(text string, where place) string {
 	return writeRuns([]run{{text: text}}, "_", where)
 }
 
-// text adds text. Joined says that a link, an image or a mark follows at once, which some characters must not touch.
-func (w *inlineWriter) text(text string, joined bool) {
+// text adds text. After it comes what follows at once, as far as a link does: behind an exclamation mark it would be an image.
+func (w *inlineWriter) text(text, after string) {
 	lineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		next := byte(0)
 		if i+1 < len(text) {
 			next = text[i+1]
-		} else if joined {
-			next = '['
+		} else if after != "" {
+			next = after[0]
 		}
 		switch {
 		case c == '\n':
@@ -41,8 +41,8 @@ func (w *inlineWriter) text(text string, joined bool) {
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case strings.IndexByte("\\`*_[]<>~|", c) >= 0,
 			c == '!' && next == '[',
-			c == '{' && (next == '%' || next == '['),
-			c == '&' && (next == '#' || next == '[' || isLetter(next)),
+			c == '{' && next == '%',
+			c == '&' && (next == '#' || isLetter(next)),
 			lineStart && strings.IndexByte("#+-=:", c) >= 0:
 			w.out.WriteByte('\\')
 			w.out.WriteByte(c)

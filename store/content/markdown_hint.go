@@ -3,11 +3,13 @@ package content
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // hintNode is the block between {% hint style="info" %} and {% endhint %}.
@@ -49,13 +51,32 @@ func (hintParser) Open(_ ast.Node, reader text.Reader, _ parser.Context) (ast.No
 	return &hintNode{style: style}, parser.HasChildren
 }
 
-func (hintParser) Continue(_ ast.Node, reader text.Reader, _ parser.Context) parser.State {
+func (hintParser) Continue(n ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	line, segment := reader.PeekLine()
-	if hintCloses.Match(line) {
+	if hintCloses.Match(line) && !belongsInside(n, line, pc.OpenedBlocks()) {
 		advanceToEnd(reader, line, segment)
 		return parser.Close
 	}
 	return parser.Continue | parser.HasChildren
+}
+
+// belongsInside says whether a line that could end the hint stands in a hint or in code that is still open within it.
+func belongsInside(hint ast.Node, line []byte, open []parser.Block) bool {
+	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == hint })
+	indent, _ := util.IndentWidth(line, 0)
+	for _, b := range open[at+1:] {
+		switch n := b.Node.(type) {
+		case *hintNode, *ast.FencedCodeBlock:
+			return true
+		case *ast.Blockquote:
+			return false
+		case *ast.ListItem:
+			if indent -= n.Offset; indent < 0 {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 func (hintParser) Close(ast.Node, text.Reader, parser.Context) {}

@@ -79,6 +79,9 @@ var markdownCases = []struct{ in, outline, out string }{
 	{"- [ ] a\n- [x] b", "list-tasks(list-item checked=false(paragraph('a')) list-item checked=true(paragraph('b')))", ""},
 	{"- a\n\n* b", "list-unordered(list-item(paragraph('a'))) list-unordered(list-item(paragraph('b')))", ""},
 	{"-\n- a", "list-unordered(list-item(paragraph()) list-item(paragraph('a')))", ""},
+	{"- 0\n\n  - 0.\n  0", "list-unordered(list-item(paragraph('0') list-unordered(list-item(list-ordered start=0(list-item(paragraph())))) paragraph('0')))", ""},
+	{"- *\n  - a\n  2.\n  b", "list-unordered(list-item(list-unordered(list-item(paragraph())) list-unordered(list-item(paragraph('a'))) list-ordered start=2(list-item(paragraph())) paragraph('b')))",
+		"- -\n  * a\n\n  2.\n  b"},
 	{"- - a", "list-unordered(list-item(list-unordered(list-item(paragraph('a')))))", ""},
 	{"- ```\n  x\n  ```", "list-unordered(list-item(code(code-line('x'))))", ""},
 	{"- a\n\n  ***", "list-unordered(list-item(paragraph('a') divider()))", "- a\n\n  ___"},
@@ -94,6 +97,10 @@ var markdownCases = []struct{ in, outline, out string }{
 	{"{% hint style=\"warning\" %}\nMind *this*.\n\n- a\n{% endhint %}\nafter",
 		`hint style="warning"(paragraph('Mind ' 'this'.italic '.') list-unordered(list-item(paragraph('a')))) paragraph('after')`,
 		"{% hint style=\"warning\" %}\nMind _this_.\n\n- a\n{% endhint %}\n\nafter"},
+	{"{% hint style=\"info\" %}\n- {% hint style=\"info\" %}\n  a\n  {% endhint %}\n\nb\n{% endhint %}",
+		`hint style="info"(list-unordered(list-item(hint style="info"(paragraph('a')))) paragraph('b'))`, ""},
+	{"{% hint %}\n```\n{% endhint %}\n```\n- a\n {% endhint %}\nb", `hint style="info"(paragraph('{% endhint %}'.code) list-unordered(list-item(paragraph('a')))) paragraph('b')`,
+		"{% hint style=\"info\" %}\n`{% endhint %}`\n\n- a\n{% endhint %}\n\nb"},
 	{"{% hint %}\n> a\n\nb", `hint style="info"(paragraph('a') paragraph('b'))`, "{% hint style=\"info\" %}\na\n\nb\n{% endhint %}"},
 	{"\\{% hint %}", "paragraph('{% hint %}')", ""},
 	{"![a b](/i.png \"cap\")", `images(image alt="a b" ref="/i.png"(caption(paragraph('cap'))))`, ""},
@@ -227,7 +234,7 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
 			line := schema.Block("code-line")
 			// A line of spaces is an empty line to goldmark, in some containers.
-			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~])?").Draw(t, "line"); text != "" {
+			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
 				line.Nodes = []schema.Node{schema.Text(text)}
 			}
 			n.Nodes = append(n.Nodes, line)
@@ -244,7 +251,11 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 				item.Data = schema.Data{"checked": rapid.Bool().Draw(t, "checked")}
 				item.Nodes = []schema.Node{schema.Block("paragraph", genInlines(t, true)...)}
 			}
-			item.Nodes = append(item.Nodes, genBlocks(t, "list-item", depth+1)...)
+			if kind != "list-tasks" && rapid.IntRange(0, 3).Draw(t, "empty") == 0 {
+				item.Nodes = []schema.Node{schema.Block("paragraph")}
+			} else {
+				item.Nodes = append(item.Nodes, genBlocks(t, "list-item", depth+1)...)
+			}
 			n.Nodes = append(n.Nodes, item)
 		}
 	}
@@ -260,6 +271,21 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 			t.Fatalf("%s\n%s", markdown, diff)
 		}
 		settled(t, markdown)
+	})
+}
+
+// tokens are what Markdown is made of: of blocks and of inlines.
+var tokens = [][]string{
+	{"\n", "\n", "\n\n", "\n  ", "\n    ", "\n\n  ", "\n> ", " ", "  ", "\t", "- ", "* ", "+ ", "1. ", "0) ", "- [ ] ", "> ", "# ", "-", "=", "***", "---",
+		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
+	{"*", "**", "_", "~~", "`", "[", "](", ")", "](/u)", "![", "\n", "\\", " ", "&#10;", "&", "<", ">", "https://x.y", "!", ":", "{", "%", "1", ".", "x@y.z", "a", "b"},
+}
+
+func TestMarkdownSettles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		markdown := rapid.SliceOfN(rapid.SampledFrom(rapid.SampledFrom(tokens).Draw(t, "kind")), 1, 30).Draw(t, "tokens")
+		settled(t, strings.Join(markdown, ""))
 	})
 }
 

@@ -82,12 +82,24 @@ func (w writer) blocks(nodes []schema.Node) string {
 			continue
 		}
 		if b.Len() > 0 {
-			b.WriteString("\n\n")
+			b.WriteString(gapAfter(b.String()))
 		}
 		b.WriteString(text)
 		previous = marker
 	}
 	return b.String()
+}
+
+// emptyItem is a line of nothing but markers of lists. No paragraph has such a line: it escapes them.
+var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
+
+// gapAfter gives the lines between what is written and the next block. Behind an empty item it is no blank line: goldmark
+// takes one for the end of all lists around that item, not only of its own.
+func gapAfter(written string) string {
+	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
+		return "\n"
+	}
+	return "\n\n"
 }
 
 func (w writer) block(n *schema.Node) string {

@@ -201,14 +201,14 @@ func writeRuns(runs []run, italic string, where place) string {
 	for i, r := range runs {
 		if r.link != "" {
 			w.turnTo(0, nil)
-			w.text(pending, false)
+			w.text(pending, "")
 			w.out.WriteString(r.link)
 			pending = ""
 			continue
 		}
 		if r.marks&markCode != 0 {
 			w.close(r.marks &^ markCode)
-			w.text(pending, false)
+			w.text(pending, "")
 			w.turnTo(r.marks&^markCode, runs[i+1:])
 			w.out.WriteString(codeSpan(r.text, w.where))
 			pending = ""
@@ -221,14 +221,18 @@ func writeRuns(runs []run, italic string, where place) string {
 		}
 		start := strings.Index(r.text, core)
 		w.close(r.marks)
-		w.text(pending+r.text[:start], false)
+		w.text(pending+r.text[:start], "")
 		w.turnTo(r.marks, runs[i+1:])
 		end := start + len(core)
 		pending = r.text[end:]
-		w.text(core, pending == "" && i+1 < len(runs))
+		after := ""
+		if pending == "" && i+1 < len(runs) {
+			after = runs[i+1].link
+		}
+		w.text(core, after)
 	}
 	w.close(0)
-	w.text(pending, false)
+	w.text(pending, "")
 	return w.edges()
 }
 
