@@ -78,9 +78,20 @@ type instance struct {
 // directory. It is killed at the test's end if it still runs.
 func newInstance(t *testing.T, env ...string) *instance {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
+	i := newIdle(t, env...)
 	i.start()
-	t.Cleanup(i.kill)
+	return i
+}
+
+// newIdle is newInstance of a server that is not started.
+func newIdle(t *testing.T, env ...string) *instance {
+	t.Helper()
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
+	t.Cleanup(func() {
+		if i.cmd != nil {
+			i.kill()
+		}
+	})
 	return i
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,19 +16,6 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
-
-// newUnready starts a server of which an engine is away.
-func newUnready(t *testing.T, env ...string) *instance {
-	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
-	t.Cleanup(func() {
-		if i.cmd != nil {
-			i.kill()
-		}
-	})
-	i.startUnready()
-	return i
-}
 
 // failing asks /readyz and returns the names of the checks that fail.
 func (i *instance) failing() (status int, names string, err error) {
@@ -89,9 +75,10 @@ func (i *instance) wantUnavailable(key string) {
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
-	i := newUnready(t,
+	i := newIdle(t,
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t),
 		"OCTAVO_KAFKA_BROKERS="+address, "OCTAVO_ROLES=api,sink")
+	i.startUnready()
 	i.stop() // while it waits
 	i.startUnready()
 
@@ -157,9 +144,10 @@ func TestStartWithoutClickHouse(t *testing.T) {
 	}
 	away := *there
 	away.Host = enginetest.Address(t)
-	i := newUnready(t,
+	i := newIdle(t,
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+away.String(),
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+enginetest.Topic(t, 2))
+	i.startUnready()
 	i.stop() // while it waits
 	i.startUnready()
 	if status, answer := i.post(i.token, pageView("v")); status != 204 {
