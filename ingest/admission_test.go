@@ -23,7 +23,7 @@ type heldAppend struct {
 // heldLog shows each append and keeps it until the test lets it go.
 type heldLog struct{ entered chan heldAppend }
 
-func (l heldLog) Append(_ context.Context, site string, _ uint64, _ []byte) error {
+func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
 	a := heldAppend{site, make(chan struct{})}
 	l.entered <- a
 	<-a.release

@@ -25,25 +25,23 @@ func testMetrics() *Metrics { return NewMetrics(prometheus.NewRegistry()) }
 type memoryLog struct {
 	mu       sync.Mutex
 	messages [][]byte
-	shards   []uint64
 	err      error
 }
 
-func (l *memoryLog) Append(_ context.Context, _ string, shard uint64, message []byte) error {
+func (l *memoryLog) Append(_ context.Context, _ string, _ int, message []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return l.err
 	}
 	l.messages = append(l.messages, bytes.Clone(message))
-	l.shards = append(l.shards, shard)
 	return nil
 }
 
 // discardLog takes everything and keeps nothing.
 type discardLog struct{}
 
-func (discardLog) Append(context.Context, string, uint64, []byte) error { return nil }
+func (discardLog) Append(context.Context, string, int, []byte) error { return nil }
 
 // mapPlaces knows a few addresses.
 type mapPlaces map[netip.Addr]Place

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"math"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -15,13 +14,12 @@ import (
 // Appender makes messages durable.
 type Appender interface {
 	// Append returns when the message is durable (nil) or given up. It does
-	// not keep message or site. shard chooses among the log's parts: equal
-	// shards keep their order, but for AnyShard, with which the log chooses.
-	Append(ctx context.Context, site string, shard uint64, message []byte) error
+	// not keep message or site. With AnyPartition the log chooses one.
+	Append(ctx context.Context, site string, partition int, message []byte) error
 }
 
-// AnyShard lets the log choose where a message goes.
-const AnyShard = math.MaxUint64
+// AnyPartition lets the log choose where a message goes.
+const AnyPartition = -1
 
 // Site is whose events they are.
 type Site struct {
@@ -113,7 +111,7 @@ func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte
 				a.repeated.Add(uint64(count))
 				return count, nil
 			}
-		} else if err := in.cfg.Log.Append(ctx, site.ID, AnyShard, d.encoder.Bytes()); err != nil {
+		} else if err := in.cfg.Log.Append(ctx, site.ID, AnyPartition, d.encoder.Bytes()); err != nil {
 			return count, asError(err)
 		}
 	}

@@ -372,7 +372,7 @@ func TestLogFailure(t *testing.T) {
 // blockedLog holds requests until it is released.
 type blockedLog struct{ entered, release chan struct{} }
 
-func (l blockedLog) Append(context.Context, string, uint64, []byte) error {
+func (l blockedLog) Append(context.Context, string, int, []byte) error {
 	l.entered <- struct{}{}
 	<-l.release
 	return nil

@@ -35,10 +35,9 @@ type Keys interface {
 // SearchableLog is a log in which a message can be found again.
 type SearchableLog interface {
 	Appender
-	// Partition is where Append would put a message of a shard now. Those of
-	// the shard with the partition's own number go there always. There is an
-	// error as long as the log does not know how many partitions it has.
-	Partition(shard uint64) (int, error)
+	// Choose is the partition that Append would take now if it may take any.
+	// There is an error as long as the log does not know its partitions.
+	Choose() (partition int, err error)
 	// End is the offset that the partition's next message will have.
 	End(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message from an offset on, to the partition's end. next
@@ -75,7 +74,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 func (in *Intake) claim(ctx context.Context, site, key string, body []byte, d *decoder) (got schema.KeyClaim, asked time.Time, outcome string, refusal *Error) {
 	want := schema.KeyClaim{BodyHash: sha256.Sum256(body), MessageID: d.encoder.ID()}
 	var err error
-	if want.Partition, err = in.search.Partition(AnyShard); err == nil {
+	if want.Partition, err = in.search.Choose(); err == nil {
 		want.Offset, err = in.search.End(ctx, want.Partition)
 	}
 	if err != nil {
@@ -138,7 +137,7 @@ func (in *Intake) appendClaimed(ctx context.Context, site, key string, claim sch
 	if time.Since(asked) > in.cfg.KeyLease/3 {
 		return unavailable(context.DeadlineExceeded)
 	}
-	err := in.cfg.Log.Append(ctx, site, uint64(claim.Partition), d.encoder.Bytes())
+	err := in.cfg.Log.Append(ctx, site, claim.Partition, d.encoder.Bytes())
 	if err == nil {
 		in.mark(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 		return nil

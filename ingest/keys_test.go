@@ -23,7 +23,7 @@ type emptyLog struct{ memoryLog }
 
 var _ SearchableLog = (*emptyLog)(nil)
 
-func (*emptyLog) Partition(uint64) (int, error) { return 0, nil }
+func (*emptyLog) Choose() (int, error) { return 0, nil }
 
 func (*emptyLog) End(context.Context, int) (int64, error) { return 0, nil }
 

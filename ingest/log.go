@@ -157,17 +157,27 @@ func (l *Log) opened() error {
 // an insert: so each insert has what came in one turn.
 const turn = 500 * time.Millisecond
 
-// choose finds the partition of a shard. What may go to any goes to one, for
-// all nodes, until its turn is over: an insert is of one partition, and spread
-// evenly over them the same events would come as so many more inserts, each of
-// which costs the store as much as some thousand rows. A partition that has a
-// whole produce waiting is passed over. The caller holds l.mu, and the log is
-// open.
-func (l *Log) choose(shard uint64, now time.Time) *logPartition {
-	n := uint64(len(l.partitions))
-	if shard != AnyShard {
-		return l.partitions[shard%n]
+// partition finds that of a number, or chooses one. The caller holds l.mu.
+func (l *Log) partition(id int, now time.Time) (*logPartition, error) {
+	if err := l.opened(); err != nil {
+		return nil, err
 	}
+	switch {
+	case id == AnyPartition:
+		return l.choose(now), nil
+	case id < 0 || id >= len(l.partitions):
+		return nil, fmt.Errorf("the event log has %d partitions, and none has the number %d", len(l.partitions), id)
+	}
+	return l.partitions[id], nil
+}
+
+// choose finds where what may go to any partition goes: to one, from all nodes,
+// until its turn is over. An insert is of one partition, and spread evenly over
+// them the same events would come as so many more inserts, each of which costs
+// the store as much as some thousand rows. A partition that has a whole produce
+// waiting is passed over. The caller holds l.mu, and the log is open.
+func (l *Log) choose(now time.Time) *logPartition {
+	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / turn.Milliseconds())
 	for i := range n {
 		if p := l.partitions[(first+i)%n]; !p.crowded() {
@@ -178,17 +188,18 @@ func (l *Log) choose(shard uint64, now time.Time) *logPartition {
 }
 
 // Append implements [Appender]. The error is an *Error.
-func (l *Log) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	if len(message) > l.cfg.MaxMessageBytes {
 		return refuse(insights.TooLong, "events", "are more than "+itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
 	}
 	l.mu.RLock()
-	if err := l.opened(); err != nil {
+	start := time.Now()
+	p, err := l.partition(partition, start)
+	if err != nil {
 		l.mu.RUnlock()
 		return unavailable(err)
 	}
-	start := time.Now()
-	b := l.choose(shard, start).add(site, message)
+	b := p.add(site, message)
 	l.mu.RUnlock()
 	select {
 	case <-b.done:

@@ -8,14 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Partition implements [SearchableLog].
-func (l *Log) Partition(shard uint64) (int, error) {
+// Choose implements [SearchableLog].
+func (l *Log) Choose() (int, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if err := l.opened(); err != nil {
+	p, err := l.partition(AnyPartition, time.Now())
+	if err != nil {
 		return 0, err
 	}
-	return l.choose(shard, time.Now()).id, nil
+	return p.id, nil
 }
 
 // End implements [SearchableLog].

@@ -109,7 +109,7 @@ func TestLogAppends(t *testing.T) {
 	for i := range 300 {
 		senders.Go(func() {
 			message := []byte(fmt.Sprint("message ", i))
-			if err := l.Append(t.Context(), "site", uint64(i), message); err != nil {
+			if err := l.Append(t.Context(), "site", i%2, message); err != nil {
 				t.Error(err)
 			}
 			clear(message) // the log keeps nothing of it
@@ -291,19 +291,19 @@ func TestLogGathers(t *testing.T) {
 }
 
 // TestLogTakesTurns: what may go to any partition goes to one until its turn is
-// over, and passes over those that have enough to do. A shard's is always the
-// same.
+// over, and passes over those that have enough to do. What names its partition
+// goes there, and nowhere if there is none.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
-	l := &Log{cfg: LogConfig{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}}
+	l := &Log{cfg: LogConfig{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
 	for id := range 3 {
 		l.partitions = append(l.partitions, &logPartition{log: l, id: id, wake: make(chan struct{}, 1)})
 	}
 	begin := time.UnixMilli(3 * 7 * turn.Milliseconds())
-	want := func(after time.Duration, shard uint64, id int) {
+	want := func(after time.Duration, asked, id int) {
 		t.Helper()
-		if p := l.choose(shard, begin.Add(after)); p.id != id {
-			t.Errorf("%s after the first's turn began, shard %d is in partition %d, want %d", after, shard, p.id, id)
+		if p, err := l.partition(asked, begin.Add(after)); err != nil || p.id != id {
+			t.Errorf("%s after the first's turn began, what goes to %d goes to %v (%v), want %d", after, asked, p, err, id)
 		}
 	}
 	fill := func(id, messages int) {
@@ -311,23 +311,28 @@ func TestLogTakesTurns(t *testing.T) {
 			l.partitions[id].add("site", []byte("a"))
 		}
 	}
-	want(0, AnyShard, 0)
-	want(turn-time.Millisecond, AnyShard, 0)
-	want(turn, AnyShard, 1)
-	want(2*turn, AnyShard, 2)
-	want(3*turn, AnyShard, 0)
-	want(turn, 3, 0)
+	want(0, AnyPartition, 0)
+	want(turn-time.Millisecond, AnyPartition, 0)
+	want(turn, AnyPartition, 1)
+	want(2*turn, AnyPartition, 2)
+	want(3*turn, AnyPartition, 0)
+	want(turn, 2, 2)
+	for _, id := range []int{-2, 3} {
+		if _, err := l.partition(id, begin); err == nil {
+			t.Errorf("there is a partition %d of 3", id)
+		}
+	}
 	fill(0, 2)
-	want(0, AnyShard, 0) // a whole batch, and nothing behind it
+	want(0, AnyPartition, 0) // a whole batch, and nothing behind it
 	fill(0, 1)
-	want(0, AnyShard, 1)
-	want(2*turn, AnyShard, 2)
+	want(0, AnyPartition, 1)
+	want(2*turn, AnyPartition, 2)
 	want(0, 0, 0)
 	fill(1, 3)
 	fill(2, 3)
-	want(turn, AnyShard, 1) // all are crowded
+	want(turn, AnyPartition, 1) // all are crowded
 	l.partitions[1].next()
-	want(0, AnyShard, 1)
+	want(0, AnyPartition, 1)
 }
 
 // TestLogGivesUpInTime: what waited for its time behind others is not sent any
@@ -368,11 +373,6 @@ func TestLogFinds(t *testing.T) {
 	end, err := l.End(t.Context(), 1)
 	if err != nil || end != 21 {
 		t.Errorf("the end is %d, %v", end, err)
-	}
-	for _, shard := range []uint64{1, 3} {
-		if p, err := l.Partition(shard); p != 1 || err != nil {
-			t.Errorf("shard %d is in partition %d, %v", shard, p, err)
-		}
 	}
 	for _, c := range []struct {
 		from  int64

@@ -126,7 +126,7 @@ func produceAll(b *testing.B, brokers []string, topic string, messages [][]byte,
 				data := append([]byte(nil), messages[i%len(messages)]...)
 				id := ids.next()
 				copy(data[3:], id[:])
-				if err := l.Append(b.Context(), "site_1", uint64(i), data); err != nil {
+				if err := l.Append(b.Context(), "site_1", i%len(l.partitions), data); err != nil {
 					done <- err
 					return
 				}

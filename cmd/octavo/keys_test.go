@@ -56,7 +56,7 @@ type mortalLog struct {
 	refuse        error
 }
 
-func (m *mortalLog) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+func (m *mortalLog) Append(ctx context.Context, site string, partition int, message []byte) error {
 	if m.refuse != nil {
 		return m.refuse
 	}
@@ -64,7 +64,7 @@ func (m *mortalLog) Append(ctx context.Context, site string, shard uint64, messa
 		m.keys.killed = true
 		return errKilled
 	}
-	err := m.Log.Append(ctx, site, shard, message)
+	err := m.Log.Append(ctx, site, partition, message)
 	if m.after {
 		m.keys.killed = true
 		return errKilled
@@ -368,10 +368,10 @@ type gatedLog struct {
 	entered, gate chan struct{}
 }
 
-func (g gatedLog) Append(ctx context.Context, site string, shard uint64, message []byte) error {
+func (g gatedLog) Append(ctx context.Context, site string, partition int, message []byte) error {
 	close(g.entered)
 	<-g.gate
-	return g.mortalLog.Append(ctx, site, shard, message)
+	return g.mortalLog.Append(ctx, site, partition, message)
 }
 
 // TestKeyOverHTTP: the header's form, and that the way a body is encoded is of
