@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -57,18 +58,37 @@ func TestCancel(t *testing.T) {
 func TestClientThatLeavesEndsItsStatement(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	leaver := connect(t, sharedServer(t), "default")
+	// Closing a pool leaves connections in use open: the connection itself has to go.
+	var conn net.Conn
+	leaver := connect(t, sharedServer(t), "default", func(o *clickhouse.Options) {
+		o.MaxOpenConns = 1
+		o.DialContext = func(ctx context.Context, address string) (_ net.Conn, err error) {
+			conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", address)
+			return conn, err
+		}
+	})
+	must(t, leaver.Ping(t.Context()))
+	ended := make(chan error, 1)
 	go func() {
-		_ = exhaust(context.WithoutCancel(t.Context()), leaver, "SELECT sum(sipHash64(number, 'leaver_1')) FROM numbers(1000000000000)")
+		ended <- exhaust(t.Context(), leaver, "SELECT sum(sipHash64(number, 'leaver_1')) FROM numbers(1000000000000)")
 	}()
 	waitRunning(t, db, "leaver_1", 1)
-	must(t, leaver.Close())
+	must(t, conn.Close())
+	waitRunning(t, db, "leaver_1", 0)
+	if err := <-ended; err == nil {
+		t.Error("a statement without a connection had an answer")
+	}
+}
+
+func TestDeadlineEndsItsStatement(t *testing.T) {
+	t.Parallel()
+	db := fresh(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := exhaust(ctx, db, "SELECT sum(sipHash64(number, 'leaver_2')) FROM numbers(1000000000000)"); err == nil {
+	if err := exhaust(ctx, db, "SELECT sum(sipHash64(number, 'deadline_1')) FROM numbers(1000000000000)"); err == nil {
 		t.Error("a deadline did not end the statement")
 	}
-	waitRunning(t, db, "leaver_2", 0)
+	waitRunning(t, db, "deadline_1", 0)
 }
 
 func TestTimeLimitOfTheEngine(t *testing.T) {
