@@ -84,6 +84,15 @@ func (f *faultyStore) Settle(ctx context.Context) error {
 	return f.Store.Settle(ctx)
 }
 
+func (f *faultyStore) Stored(ctx context.Context, partition uint16, from, to uint64) ([]StoredRow, error) {
+	if f.ask != nil {
+		if err := f.ask(); err != nil {
+			return nil, err
+		}
+	}
+	return f.Store.Stored(ctx, partition, from, to)
+}
+
 // rig is a log, a store and an intake of one test.
 type rig struct {
 	t       testing.TB
