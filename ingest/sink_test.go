@@ -367,6 +367,17 @@ func TestSinkWithoutStore(t *testing.T) {
 	store := &faultyStore{Store: r.store, ask: fail, before: func(int) error { return fail() }}
 	r.accept(numbered(0, 50))
 	s := r.sink(store, nil)
+	// waits until the sink has met the store that is away, of which so many
+	// messages are stored.
+	waits := func(stored int64) {
+		t.Helper()
+		failed := storeErrors(s)
+		eventually.True(t, patience, "the sink to find no store", func() bool { return storeErrors(s) > failed })
+		if p := r.progress(s); p.offset > stored {
+			t.Errorf("%d messages are stored, the group has %+v", stored, p)
+		}
+	}
+	waits(0)
 	r.accept(numbered(50, 50))
 	away.Store(false)
 	r.awaitStored(100)
@@ -374,8 +385,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	// And once more, now while it has the partition.
 	away.Store(true)
 	r.accept(numbered(100, 50))
-	failed := storeErrors(s)
-	eventually.True(t, patience, "a failed insert", func() bool { return storeErrors(s) > failed })
+	waits(2)
 	r.accept(numbered(150, 50))
 	away.Store(false)
 	r.awaitStored(200)
