@@ -128,13 +128,10 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 // TestEqualTurns: what waits enters site by site, not in the order of arrival.
 func TestEqualTurns(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*IntakeConfig){
-		"requests": func(cfg *IntakeConfig) { cfg.MaxInFlight = 1 },
-		"bytes":    func(cfg *IntakeConfig) { cfg.MaxBytesInFlight = 1 }, // each counts for all of it
-	} {
+	for name, room := range map[string]load{"requests": {1, 1000}, "bytes": {1000, 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCrowd(t, change)
+			c := newCrowd(t, nil)
 			// The waiting room is as large as the room, so this test has its own.
 			a := c.in.admission
 			a.wait = time.Hour
@@ -172,7 +169,7 @@ func TestEqualTurns(t *testing.T) {
 				c.waiting(n)
 			}
 			a.mu.Lock()
-			a.maxRequests, a.maxBytes, a.inside = 1, 1, load{1, 1}
+			a.maxRequests, a.maxBytes, a.inside = room.requests, room.bytes, load{1, 1}
 			a.mu.Unlock()
 			a.leave(first, 1)
 			c.wait.Wait()
