@@ -48,4 +48,5 @@ func TestKeysHang(t *testing.T) {
 	if len(log.messages) > 0 {
 		t.Error("the request was appended without its key")
 	}
+	wantIdle(t, in)
 }
