@@ -221,8 +221,7 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := newBroker(t)
 	l := newTestLog(t, broker.ListenAddrs(), func(c *LogConfig) {
-		c.Partitions = 1
-		c.ProduceTimeout = 300 * time.Millisecond
+		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, patience, patience // a third produce would be by time
 	})
 	var mu sync.Mutex
 	var sent []string
