@@ -480,6 +480,9 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	if n := testutil.ToFloat64(s.metrics.unreadable); n != 3 {
 		t.Errorf("%v unreadable messages counted, want 3", n)
 	}
+	if list, _ := r.letters(true); len(list) != 3 {
+		t.Errorf("%q are put aside, want 3", keysOf(list))
+	}
 }
 
 // TestSinkNewTopic: a topic that was made anew counts from 0 again; rows of
