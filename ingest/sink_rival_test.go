@@ -16,11 +16,11 @@ import (
 )
 
 // heldStore is a store of a sink that can be paused before its inserts, or
-// before it asks anything, as SIGSTOP pauses a process: what it did not send
-// goes out when it wakes, whatever time has passed.
+// when it has heard what is stored, as SIGSTOP pauses a process: what it did
+// not send goes out when it wakes, whatever time has passed.
 type heldStore struct {
 	Store
-	insert, ask chan struct{} // an operation waits until its channel is closed; nil: it does not
+	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil: it does not
 	waits       chan struct{} // told when one waits
 	woke        sync.WaitGroup
 
@@ -50,9 +50,10 @@ func (h *heldStore) Insert(ctx context.Context, rows *insights.Batch, token stri
 	return h.Store.Insert(ctx, rows, token)
 }
 
-func (h *heldStore) Settle(ctx context.Context) error {
+func (h *heldStore) LastStored(ctx context.Context, partition uint16, from, to uint64) (uint64, bool, error) {
+	last, found, err := h.Store.LastStored(ctx, partition, from, to)
 	h.wait(h.ask)
-	return h.Store.Settle(context.WithoutCancel(ctx))
+	return last, found, err
 }
 
 func (h *heldStore) inserted() []string {
@@ -129,7 +130,8 @@ func TestSinkRivalWakes(t *testing.T) {
 }
 
 // TestSinkRivalCannotBegin: a sink that wakes before it said what it will
-// insert cannot say it any more, and inserts nothing.
+// insert cannot say it any more, and inserts nothing, though it has heard that
+// nothing is stored.
 func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
