@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -278,6 +279,9 @@ func TestDeadLettersOfNewerVersion(t *testing.T) {
 	r.awaitCommitted(1)
 	if b := s.metrics.Balance("site_1"); b.Stored != 0 || b.DeadLettered != 2 {
 		t.Errorf("%+v", b)
+	}
+	if list, _ := r.letters(true); len(list) != 1 || list[0].Index != -1 || list[0].Site != "site_1" || !bytes.HasSuffix(list[0].Message, []byte{1, 0xff, 1, 0xff}) {
+		t.Errorf("%+v", list)
 	}
 }
 
