@@ -116,9 +116,16 @@ func TestInsightsKeyRace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	keys := make([]string, 6)
+	nodes := make([]*store.Store, len(keys))
+	for i := range nodes {
+		// With a connection each: to make one takes longer than the race.
+		nodes[i] = storetest.Open(t, url)
+		if err := nodes[i].Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var wait sync.WaitGroup
-	for i := range keys {
-		st := storetest.Open(t, url)
+	for i, st := range nodes {
 		wait.Go(func() {
 			key, err := st.InsightsKey(t.Context())
 			if err != nil || len(key) != 32 {
