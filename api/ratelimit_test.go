@@ -126,4 +126,17 @@ func TestTokenUseOutlivesItsSession(t *testing.T) {
 	if limits.of("a") != first {
 		t.Error("the token that was used last went first")
 	}
+	h := newHarness(t)
+	auth, header, now := h.server.frame.auth, []byte("Bearer "+h.ours.Tokens[schema.RoleRead]), time.Now()
+	forgotten, err := auth.authenticate(t.Context(), header, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := auth.authenticate(t.Context(), header, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loaded == forgotten || loaded.use != forgotten.use {
+		t.Errorf("loaded again: %t, with the same use: %t", loaded != forgotten, loaded.use == forgotten.use)
+	}
 }
