@@ -175,7 +175,10 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	if got := wantShape(t, samlShape, h.do("PATCH", one, s.token, `{"defaultTeam":null}`).body); got["defaultTeam"] != nil {
 		t.Errorf("%v", got)
 	}
-	h.do("PATCH", one, s.token, `{"defaultTeam":"`+team.ID+`"}`)
+	got := wantShape(t, samlShape, h.do("PATCH", one, s.token, `{"defaultTeam":"`+team.ID+`"}`).body)
+	if shown, _ := got["defaultTeam"].(map[string]any); shown["id"] != team.ID {
+		t.Errorf("%v", got)
+	}
 	h.exec("delete from teams where id = $1", team.ID)
 	if got := wantShape(t, samlShape, h.do("GET", one, s.token, nil).body); got["defaultTeam"] != nil {
 		t.Errorf("%v", got)
