@@ -137,6 +137,9 @@ func TestRequestedReviewers(t *testing.T) {
 	if got, err := h.st.ChangeRequest(t.Context(), request.SpaceID, request.ID); err != nil || got.Subject != "Better" {
 		t.Errorf("a refused request changed something: %+v %v", got, err)
 	}
+	if got := h.send("read", "GET", path+"/requested-reviewers", nil, listShape(reviewerShape)); !cmp.Equal(got, listed) {
+		t.Errorf("a refused request asked somebody: %s", cmp.Diff(listed, got))
+	}
 	for _, status := range []string{"archived", "merged"} {
 		h.exec("update change_requests set status = $2 where id = $1", request.ID, status)
 		h.wantError(h.do("POST", path+"/requested-reviewers", h.ours.Tokens["admin"], `{"users":[]}`), http.StatusConflict)
