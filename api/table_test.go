@@ -297,26 +297,32 @@ func TestTableIsChecked(t *testing.T) {
 // TestRequestsAreBindable makes sure that a field that no plan can fill stops the start.
 func TestRequestsAreBindable(t *testing.T) {
 	t.Parallel()
-	for name, handler := range map[string]Handler{
-		"untagged": handle(func(context.Context, *Caller, *struct{ A string }) (schema.User, error) { return schema.User{}, nil }),
-		"not in path": handle(func(context.Context, *Caller, *struct {
+	for problem, handler := range map[string]Handler{
+		"field A says not where it comes from": handle(func(context.Context, *Caller, *struct{ A string }) (schema.User, error) { return schema.User{}, nil }),
+		`binds "a", which is not in the path`: handle(func(context.Context, *Caller, *struct {
 			A string `path:"a"`
 		}) (schema.User, error) {
 			return schema.User{}, nil
 		}),
-		"odd type": handle(func(context.Context, *Caller, *struct {
+		"field A: cannot bind": handle(func(context.Context, *Caller, *struct {
 			A map[string]int `query:"a"`
 		}) (schema.User, error) {
 			return schema.User{}, nil
 		}),
-		"raw into string": handle(func(context.Context, *Caller, *struct {
+		"cannot bind a body": handle(func(context.Context, *Caller, *struct {
 			A string `body:"raw"`
 		}) (schema.User, error) {
 			return schema.User{}, nil
 		}),
 	} {
-		if _, err := newBindPlan(&Operation{Path: "/x", Handler: handler}); err == nil {
-			t.Errorf("%s: no error", name)
+		op := Operation{
+			Method: "POST", Path: "/x", ID: "x", Tag: "things", Doc: "Do it.", Scope: anyUser(), Status: 200, Handler: handler,
+		}
+		if strings.Contains(problem, "body") {
+			op.BodyLimit, op.Accepts = 1, []string{"text/plain"}
+		}
+		if _, err := (&frame{}).prepare([]Operation{op}); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: got %v", problem, err)
 		}
 	}
 }
