@@ -7,6 +7,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"strings"
 	"sync"
@@ -192,20 +193,25 @@ func TestSAMLChangesAtOnce(t *testing.T) {
 	s := newSupport(h)
 	_, certificate := testCertificate(t)
 	one := "/saml/" + examples["updateOrganizationSAMLProvider"].make(h, h.ours)["samlProviderId"]
-	var wait sync.WaitGroup
-	for _, body := range []string{
-		`{"label":"L"}`, `{"entityID":"E"}`, `{"certificate":"` + certificate + `"}`, `{"ssoURL":"https://idp.example.com"}`, `{"defaultRole":"read"}`,
-	} {
-		wait.Go(func() {
-			if a := h.do("PATCH", s.org+one, s.token, body); a.status != 200 {
-				t.Errorf("%d %s", a.status, a.body)
-			}
-		})
-	}
-	wait.Wait()
-	got := get[schema.SAMLProvider](s, samlShape, one)
-	if got.Label != "L" || got.EntityID != "E" || got.Status != "active" || got.DefaultRole != schema.RoleRead {
-		t.Errorf("%+v", got)
+	// Once is not enough for two of them to meet.
+	for i := range 20 {
+		label, entity, role := fmt.Sprint("L", i), fmt.Sprint("E", i), []schema.Role{schema.RoleRead, schema.RoleEdit}[i%2]
+		var wait sync.WaitGroup
+		for _, body := range []string{
+			`{"label":"` + label + `"}`, `{"entityID":"` + entity + `"}`, `{"certificate":"` + certificate + `"}`,
+			`{"ssoURL":"https://idp.example.com"}`, `{"defaultRole":"` + string(role) + `"}`,
+		} {
+			wait.Go(func() {
+				if a := h.do("PATCH", s.org+one, s.token, body); a.status != 200 {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+			})
+		}
+		wait.Wait()
+		got := get[schema.SAMLProvider](s, samlShape, one)
+		if got.Label != label || got.EntityID != entity || got.Status != "active" || got.DefaultRole != role {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 
