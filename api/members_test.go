@@ -222,7 +222,8 @@ func TestOrganizationSettings(t *testing.T) {
 	h.want(404, "GET", "/v1/subdomains/A", admin, nil)
 	h.want(409, "PATCH", "/v1/orgs/"+h.theirs.Organization.ID, h.theirs.Tokens[schema.RoleAdmin], `{"hostname":"docs-1"}`)
 	cleared := h.want(200, "PATCH", org, admin, `{"defaultRole":null,"defaultContent":null,"logo":null,"mergeRules":{"type":"none"}}`)
-	if cleared["defaultRole"] != nil || cleared["defaultContent"] != nil || cleared["urls"].(map[string]any)["logo"] != nil {
+	if cleared["defaultRole"] != nil || cleared["defaultContent"] != nil || cleared["urls"].(map[string]any)["logo"] != nil ||
+		cleared["mergeRules"].(map[string]any)["type"] != "none" {
 		t.Errorf("%v", cleared)
 	}
 	for body, field := range map[string]string{
@@ -264,7 +265,8 @@ func TestSpaceSettings(t *testing.T) {
 		t.Errorf("%v", icon)
 	}
 	plain := h.want(200, "PATCH", path, admin, `{"icon":null,"emoji":null,"defaultLevel":null,"mergeRules":{"type":"inherit"}}`)
-	if plain["urls"].(map[string]any)["icon"] != nil || plain["emoji"] != "1f4d6" || plain["defaultLevel"] != nil {
+	if plain["urls"].(map[string]any)["icon"] != nil || plain["emoji"] != "1f4d6" || plain["defaultLevel"] != nil ||
+		plain["mergeRules"].(map[string]any)["type"] != "inherit" {
 		t.Errorf("%v", plain)
 	}
 	for body, field := range map[string]string{
