@@ -107,6 +107,9 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 				continue
 			}
 			h.wantError(a, http.StatusNotFound)
+			if op.Scope.siteKey {
+				h.wantError(h.try(op, &mix, h.ours.SiteKey), http.StatusNotFound)
+			}
 		}
 	}
 }
