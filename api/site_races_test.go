@@ -64,6 +64,12 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	h := newHarness(t)
 	s := h.newSite(`{}`)
 	s.addSpace("First", "")
+	// Outside of the transaction, which would see of a connection that is made later nothing at all.
+	look, err := pgx.Connect(t.Context(), h.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = look.Close(t.Context()) }()
 	for _, call := range []struct{ method, path string }{
 		{"POST", "/site-spaces"}, {"POST", "/sections"}, {"PATCH", "/site-spaces/" + s.items("/site-spaces", "id")[0]},
 	} {
@@ -86,7 +92,7 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 		go func() { answered <- h.do(call.method, s.base+call.path, s.token, map[string]any{"spaceId": space}) }()
 		eventually.True(t, patience, "the request to wait for the space", func() bool {
 			waiting := 0
-			err := move.QueryRow(t.Context(),
+			err := look.QueryRow(t.Context(),
 				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting)
 			if err != nil {
 				t.Fatal(err)
