@@ -62,10 +62,17 @@ func TestManyMovesToOnePlace(t *testing.T) {
 				t.Fatalf("%s: %v, want %v", name, got, want)
 			}
 		}
+		// Each place by itself: what goes elsewhere gives the room back that it took.
 		for range 40 {
 			put(2, 1, want[0], false)
+		}
+		for range 40 {
 			put(1, 2, want[3], true)
+		}
+		for range 40 {
 			put(3, 0, want[0], true)
+		}
+		for range 40 {
 			put(0, 3, want[3], false)
 		}
 	}
