@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
@@ -36,25 +37,28 @@ func TestSecondOwnerIsToldTheFirst(t *testing.T) {
 
 func TestAcquireWaits(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	first, err := dirlock.Acquire(t.Context(), dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make(chan error)
-	go func() {
-		second, err := dirlock.Acquire(context.Background(), dir, time.Minute)
-		if err == nil {
-			err = second.Release()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		first, err := dirlock.Acquire(t.Context(), dir, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		got <- err
-	}()
-	if err := first.Release(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-got; err != nil {
-		t.Fatal(err)
-	}
+		got := make(chan error)
+		go func() {
+			second, err := dirlock.Acquire(context.Background(), dir, time.Minute)
+			if err == nil {
+				err = second.Release()
+			}
+			got <- err
+		}()
+		synctest.Wait() // until the second has found the directory taken
+		if err := first.Release(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestAcquireEndsWithItsContext(t *testing.T) {
