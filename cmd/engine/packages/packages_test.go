@@ -66,8 +66,11 @@ func TestFindLooksBesideTheExecutableThenAboveTheWorkDir(t *testing.T) {
 	mkdir(t, filepath.Join(engines, "node_modules"))
 	deep := filepath.Join(installed, "a", "b")
 	mkdir(t, deep)
+	another := t.TempDir()
+	mkdir(t, filepath.Join(another, "deploy", "engines", "node_modules"))
 	for name, cfg := range map[string]packages.Config{
 		"executable": {Executable: filepath.Join(installed, "bin", "octavo"), WorkDir: t.TempDir()},
+		"both":       {Executable: filepath.Join(installed, "bin", "octavo"), WorkDir: another},
 		"work dir":   {Executable: "/nowhere/bin/octavo", WorkDir: deep},
 	} {
 		cfg.GOOS, cfg.GOARCH = "linux", "amd64"
