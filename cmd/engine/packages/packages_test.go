@@ -141,9 +141,13 @@ func TestSymlinksStayInsideThePackage(t *testing.T) {
 	mkdir(t, filepath.Join(native, "bin"))
 	write(t, filepath.Join(native, "bin", "postgres"), "")
 	write(t, filepath.Join(native, "bin", "initdb"), "")
-	write(t, filepath.Join(native, "pg-symlinks.json"), `[{"source":"native/bin/postgres","target":"../../../../escaped"}]`)
-	if _, err := find(t, dir).PostgresBin(); err == nil {
-		t.Error("a link out of the package was made")
+	for _, link := range []string{
+		`{"source":"native/bin/postgres","target":"../../../../escaped"}`, `{"source":"../../../../secret","target":"native/bin/inside"}`,
+	} {
+		write(t, filepath.Join(native, "pg-symlinks.json"), "["+link+"]")
+		if _, err := find(t, dir).PostgresBin(); err == nil {
+			t.Errorf("a link out of the package was made: %s", link)
+		}
 	}
 }
 
