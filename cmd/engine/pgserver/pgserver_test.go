@@ -140,7 +140,13 @@ func TestLockFileOfAStrangersNumberDoesNotBlock(t *testing.T) {
 	dir := t.TempDir()
 	_, stop := start(t, dir)
 	stop()
-	text := fmt.Sprintf("%d\n%s/data\n%d\n1\n\n127.0.0.1\n", os.Getpid(), dir, time.Now().Unix())
+	// Not this process: Postgres takes its own parent's number for a stale one.
+	stranger := exec.Command("sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = stranger.Process.Kill(), stranger.Wait() }()
+	text := fmt.Sprintf("%d\n%s/data\n%d\n1\n\n127.0.0.1\n", stranger.Process.Pid, dir, time.Now().Unix())
 	if err := os.WriteFile(filepath.Join(dir, "data", "postmaster.pid"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
