@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
 func TestURLsStayTheSameOverRestarts(t *testing.T) {
@@ -109,11 +110,13 @@ func TestMissingPackages(t *testing.T) {
 func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	// A file where ClickHouse's directory should be.
-	if err := os.WriteFile(filepath.Join(cfg.DataDir, embedded.ClickHouse), nil, 0o600); err != nil {
+	// ClickHouse waits for its directory before it fails. By then the others run.
+	lock, err := dirlock.Acquire(t.Context(), filepath.Join(cfg.DataDir, embedded.ClickHouse), 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := embedded.Start(t.Context(), cfg)
+	defer func() { _ = lock.Release() }()
+	_, err = embedded.Start(t.Context(), cfg)
 	if err == nil || !strings.Contains(err.Error(), "cannot start clickhouse") {
 		t.Fatalf("got %v", err)
 	}
