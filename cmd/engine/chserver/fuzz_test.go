@@ -3,6 +3,7 @@ package chserver
 import (
 	"bufio"
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/ClickHouse/ch-go/compress"
@@ -90,8 +91,11 @@ func FuzzOutline(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		st, err := outline(text)
-		if err == nil && len(st.text) > len(text) {
-			t.Fatal("the outline is longer than its text")
+		if err == nil && !strings.HasPrefix(text, st.text) {
+			t.Fatalf("the outline is not of its text: %q", st.text)
+		}
+		if err == nil && st.insert != nil && (!strings.Contains(text, st.insert.table) || !strings.Contains(text, st.insert.settings)) {
+			t.Fatalf("the outline of an INSERT is not of its text: %+v", st.insert)
 		}
 		_, _ = unquoteDump(text)
 		_, _ = parseType(text)
