@@ -17,7 +17,8 @@ func FuzzPackets(f *testing.F) {
 		f.Add(data)
 	}
 	packer := compress.NewWriter(compress.LevelZero, compress.LZ4)
-	framed, err := appendFrames(append(bytes.Clone(malformed()["bad frame"][:40]), clientData, 0), packer, appendBlock(nil, &block{}, onWire))
+	compressed, _ := bytes.CutSuffix(malformed()["bad frame"], badFrame)
+	framed, err := appendFrames(compressed, packer, appendBlock(nil, &block{}, onWire))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -167,6 +167,8 @@ func TestMalformedBytes(t *testing.T) {
 	}
 }
 
+var badFrame = bytes.Repeat([]byte{0x82}, 64)
+
 // malformed are seeds for the fuzz targets too.
 func malformed() map[string][]byte {
 	hello := append([]byte{clientHello}, appendText(nil, "x")...)
@@ -197,7 +199,7 @@ func malformed() map[string][]byte {
 		"stray data":     append(bytes.Clone(ready), block(0, 0)...),
 		"half a query":   ask("SELECT 1", 0)[:len(ready)+4],
 		"no data":        ask("SELECT 1", 0),
-		"bad frame":      append(ask("SELECT 1", 1), append([]byte{clientData, 0}, bytes.Repeat([]byte{0x82}, 64)...)...),
+		"bad frame":      append(ask("SELECT 1", 1), append([]byte{clientData, 0}, badFrame...)...),
 		"many columns":   append(ask("SELECT 1", 0), append([]byte{clientData, 0}, 0, 0xff, 0xff, 0xff, 0x7f, 1)...),
 		"unknown type":   append(ask("SELECT 1", 0), block(1, 1, 1, 'a', 2, 'X', 'Y', 0)...),
 		"deep type":      append(ask("SELECT 1", 0), block(1, 1, append(appendText([]byte{1, 'a'}, strings.Repeat("Array(", 5000)+"UInt8"+strings.Repeat(")", 5000)), 0)...)...),
