@@ -3,6 +3,7 @@ package chserver
 import (
 	"bufio"
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -24,6 +25,15 @@ func FuzzPackets(f *testing.F) {
 	}
 	f.Add(framed)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		defer func() {
+			runtime.ReadMemStats(&after)
+			// A few steps of reading ahead, and as much as LZ4 unpacks.
+			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*readStep+300*len(data)) {
+				t.Errorf("%d bytes took %d bytes of memory", len(data), took)
+			}
+		}()
 		in := bufio.NewReader(bytes.NewReader(data))
 		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}}
 		g, err := readGreeting(c.in)

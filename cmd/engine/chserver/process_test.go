@@ -3,6 +3,7 @@ package chserver
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
@@ -200,6 +201,8 @@ func malformed() map[string][]byte {
 		"half a query":   ask("SELECT 1", 0)[:len(ready)+4],
 		"no data":        ask("SELECT 1", 0),
 		"bad frame":      append(ask("SELECT 1", 1), append([]byte{clientData, 0}, badFrame...)...),
+		"long query":     binary.AppendUvarint(append(bytes.Clone(ready), clientQuery, 0, 0, 0, 0, 2, 0), maxQueryText),
+		"long frame":     append(ask("SELECT 1", 1), append(append([]byte{clientData, 0}, make([]byte, frameChecksum)...), frameLZ4, 0, 0, 0, 7, 0, 0, 0, 7)...),
 		"many columns":   append(ask("SELECT 1", 0), append([]byte{clientData, 0}, 0, 0xff, 0xff, 0xff, 0x7f, 1)...),
 		"unknown type":   append(ask("SELECT 1", 0), block(1, 1, 1, 'a', 2, 'X', 'Y', 0)...),
 		"deep type":      append(ask("SELECT 1", 0), block(1, 1, append(appendText([]byte{1, 'a'}, strings.Repeat("Array(", 5000)+"UInt8"+strings.Repeat(")", 5000)), 0)...)...),
