@@ -100,3 +100,20 @@ func TestTimeLimitOfTheEngine(t *testing.T) {
 	}
 	must(t, db.Ping(t.Context()))
 }
+
+// TestRowsComeWhileOthersAreMade: TestStreamedRead would have all its rows from a server that first collects them, too.
+func TestRowsComeWhileOthersAreMade(t *testing.T) {
+	t.Parallel()
+	db := fresh(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	defer time.AfterFunc(soon, cancel).Stop()
+	rows, err := db.Query(ctx, "SELECT sleepEachRow(0.01), 'flow_1' FROM numbers(1000000) SETTINGS max_block_size = 10")
+	must(t, err)
+	if !rows.Next() {
+		t.Errorf("no row came: %v", rows.Err())
+	}
+	cancel()
+	_ = rows.Close() // cancelled
+	waitRunning(t, db, "flow_1", 0)
+}
