@@ -55,3 +55,15 @@ func appendQuery(buf []byte, text string, settings ...[2]string) []byte {
 	buf = append(appendText(append(buf, 0, 0, 2, 0), text), 0) // no secret, to the end, no compression; no parameters
 	return appendBlock(append(buf, clientData, 0), &block{}, onWire)
 }
+
+// TestSetLogCommentDoesNotLeak: by that setting a statement is found that is to be cancelled.
+func TestSetLogCommentDoesNotLeak(t *testing.T) {
+	t.Parallel()
+	db := fresh(t, single)
+	const ask = "SELECT getSetting('log_comment')"
+	usual := one[string](t, db, t.Context(), ask)
+	must(t, db.Exec(t.Context(), "SET log_comment = 'mine'"))
+	if got := one[string](t, db, t.Context(), ask); got != usual {
+		t.Errorf("it is %q, was %q", got, usual)
+	}
+}
