@@ -30,6 +30,11 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 		kinds = append(kinds, kind{name, 2, []string{name + "1", name + "2"}, inject})
 	}
 	in := newInjector(kinds, 3, func(string, ...any) {})
+	for range 10 {
+		if deck := in.shuffled(); len(deck) != 6 || len(slices.Compact(slices.Sorted(slices.Values(deck[:3])))) != 3 {
+			t.Errorf("the deck %v does not begin with each kind", deck)
+		}
+	}
 	in.run(t.Context(), 9, 0)
 	if injected != 9 || in.total != 9 {
 		t.Fatalf("%d faults, %d counted, want 9", injected, in.total)
