@@ -240,19 +240,28 @@ func TestNoEngine(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewPedanticRegistry()
-	service := New(DefaultConfig(), nil, NewMetrics(registry))
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := New(DefaultConfig(), conn, NewMetrics(registry))
 	_, _, _ = service.Aggregate(t.Context(), testSite, []byte(`{}`), testNow)
+	if _, _, err := service.Aggregate(t.Context(), testSite, []byte(byCountry), testNow); err != nil {
+		t.Fatal(err)
+	}
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, invalid := 0, 0.0
+	series, invalid, answered, read := 0, 0.0, uint64(0), 0.0
 	for _, f := range families {
 		if f.GetHelp() == "" || !strings.HasPrefix(f.GetName(), "octavo_query_") {
 			t.Errorf("%s: %q", f.GetName(), f.GetHelp())
 		}
 		series += len(f.GetMetric())
 		for _, m := range f.GetMetric() {
+			answered += m.GetHistogram().GetSampleCount()
+			if f.GetName() == "octavo_query_rows_read_total" {
+				read += m.GetCounter().GetValue()
+			}
 			for _, l := range m.GetLabel() {
 				if l.GetValue() == string(ClassInvalid) {
 					invalid += m.GetCounter().GetValue()
@@ -260,8 +269,8 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	if want := len(Kinds())*(2+len(Classes())) + 1; series != want || invalid != 1 {
-		t.Errorf("%d series, want %d; %v invalid", series, want, invalid)
+	if want := len(Kinds())*(2+len(Classes())) + 1; series != want || invalid != 1 || answered != 1 || read == 0 {
+		t.Errorf("%d series, want %d; %v invalid, %d answered from %v rows", series, want, invalid, answered, read)
 	}
 }
 
