@@ -161,6 +161,7 @@ func (b *keyBench) messages() []insights.MessageID {
 	b.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(b.brokers...), Timeout: 10 * time.Second}
 	var ids []insights.MessageID
+	at := map[insights.MessageID]int{}
 	for partition := range 3 {
 		offset := int64(0)
 		for {
@@ -181,6 +182,10 @@ func (b *keyBench) messages() []insights.MessageID {
 				if err != nil {
 					b.t.Fatal(err)
 				}
+				if was, ok := at[m.ID]; ok && was != partition { // no sink would see both
+					b.t.Errorf("message %x is in the partitions %d and %d", m.ID, was, partition)
+				}
+				at[m.ID] = partition
 				ids = append(ids, m.ID)
 				offset = r.Offset + 1
 			}
