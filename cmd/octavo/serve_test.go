@@ -48,9 +48,15 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatalf("the README's aggregate does not show the events:\n%s", again)
 	}
 	// The commands that the server prints are the same ones, filled in.
-	printed := regexp.MustCompile(`(?m)^curl `).FindAllString(i.output.String(), -1)
-	if len(printed) != 3 {
-		t.Fatalf("the server printed %d commands, want 3:\n%s", len(printed), i.output)
+	fill := strings.NewReplacer("$OCTAVO_URL", i.url, "$OCTAVO_TOKEN", i.token, "$OCTAVO_ORG", i.org, "$OCTAVO_SITE", i.site)
+	commands := strings.Split(strings.TrimSpace(string(session[1])), "\n\n")[1:]
+	for _, command := range commands {
+		if want := fill.Replace(command); !strings.Contains(i.output.String(), "\n"+want+"\n") {
+			t.Errorf("the server did not print\n%s\nbut\n%s", want, i.output)
+		}
+	}
+	if len(commands) != 3 {
+		t.Errorf("the README's session has %d commands, want 3", len(commands))
 	}
 }
 
