@@ -151,7 +151,7 @@ func TestRollingRestart(t *testing.T) {
 
 // TestBrokerKilled: a request is one message, so that of each either all
 // events are stored or none, also when the broker dies with it. What was not
-// acknowledged was answered with 503 and when to come back.
+// acknowledged was answered with 503.
 func TestBrokerKilled(t *testing.T) {
 	t.Parallel()
 	const perRequest = 7
