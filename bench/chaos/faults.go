@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -236,23 +237,34 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 }
 
 // next draws a fault and begins it. Kinds come from a shuffled deck, so that
-// each has its share also of a few faults.
+// each has its share also of a few faults. Kinds whose targets are all busy
+// wait for their turn; if there are no others left, a new deck is put behind.
 func (in *injector) next() {
-	for range 2 * len(in.kinds) { // kinds whose targets are all busy wait for their turn
-		if len(in.deck) == 0 {
-			in.deck = in.shuffled()
+	for {
+		for place, i := range in.deck {
+			k, variant := in.kinds[i], in.rng.IntN(1<<16)
+			target, ok := in.take(k, variant)
+			if !ok {
+				continue
+			}
+			in.deck = slices.Delete(in.deck, place, place+1)
+			in.running.Go(func() { in.inject(k, target, variant) })
+			return
 		}
-		k := in.kinds[in.deck[0]]
-		variant := in.rng.IntN(1 << 16)
-		target, ok := in.take(k, variant)
-		if !ok {
-			in.deck = append(in.deck[1:], in.deck[0])
-			continue
+		if in.holdsEachKind() {
+			return // every target is busy
 		}
-		in.deck = in.deck[1:]
-		in.running.Go(func() { in.inject(k, target, variant) })
-		return
+		in.deck = append(in.deck, in.shuffled()...)
 	}
+}
+
+func (in *injector) holdsEachKind() bool {
+	for i := range in.kinds {
+		if !slices.Contains(in.deck, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // shuffled is a deck that begins with each kind once.
