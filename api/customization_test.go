@@ -220,11 +220,16 @@ func TestSiteSpaceCustomization(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// Another site's site space is not found here, and not touched.
-	foreign := site + "/site-spaces/" + h.siteSpace(h.theirs) + "/customization"
+	local := "/site-spaces/" + h.siteSpace(h.theirs) + "/customization"
+	foreign, theirs := site+local, "/v1/orgs/"+h.theirs.Organization.ID+"/sites/"+h.theirs.Site.ID+local
+	kept := h.do("PATCH", theirs, h.theirs.Tokens[schema.RoleAdmin], `{"title":"Theirs"}`)
 	h.wantError(h.do("GET", foreign, admin, nil), http.StatusNotFound)
 	h.wantError(h.do("PATCH", foreign, admin, `{"title":"Mine"}`), http.StatusNotFound)
 	if a := h.do("DELETE", foreign, admin, nil); a.status != http.StatusNoContent {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := h.do("GET", theirs, h.theirs.Tokens[schema.RoleAdmin], nil); kept.status != 200 || string(a.body) != string(kept.body) {
+		t.Errorf("%s became %s", kept.body, a.body)
 	}
 }
 
