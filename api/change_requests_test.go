@@ -230,8 +230,9 @@ func TestListsOfChangeRequests(t *testing.T) {
 		}
 		token := readPage(t, h, list+"?limit=1").Next.Page
 		h.wantError(h.do("GET", list+"?status=draft&page="+token, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
-		bad := schema.PageToken("x", "y")
-		h.wantError(h.do("GET", list+"?page="+bad, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
+		for _, time := range []string{"never", "-1", "9223372036854775807"} {
+			h.wantError(h.do("GET", list+"?page="+forged(token, time, open1), h.ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
+		}
 	}
 	// What is in a space that gives members nothing is for admins.
 	h.exec("update spaces set default_level = null where id = $1", h.ours.Space.ID)

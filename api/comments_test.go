@@ -253,8 +253,7 @@ func TestCommentFilters(t *testing.T) {
 		for _, other := range []string{"?order=asc", "?status=open", "?targetPage=p1", "?authors=" + admin, "?targetPage="} {
 			h.wantError(h.do("GET", path+other+"&page="+next, h.ours.Tokens["admin"], nil), http.StatusBadRequest)
 		}
-		forged := schema.PageToken("x", "never", "x")
-		h.wantError(h.do("GET", path+"?page="+forged, h.ours.Tokens["admin"], nil), http.StatusBadRequest)
+		h.wantError(h.do("GET", path+"?page="+forged(next, "never", "x"), h.ours.Tokens["admin"], nil), http.StatusBadRequest)
 	}
 }
 

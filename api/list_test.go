@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -118,6 +119,14 @@ func readPage(t *testing.T, h *harness, path string) idPage {
 		t.Fatalf("%s: %d %s", path, a.status, a.body)
 	}
 	return page
+}
+
+// forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
+func forged(token string, keys ...string) string {
+	const mark = 1 + 4 // The version and the list.
+	of, _ := base64.RawURLEncoding.DecodeString(token)
+	other, _ := base64.RawURLEncoding.DecodeString(schema.PageToken("", keys...))
+	return base64.RawURLEncoding.EncodeToString(append(of[:mark:mark], other[mark:]...))
 }
 
 func allIDs(t *testing.T, h *harness, path string) []string {
