@@ -77,7 +77,15 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	go func() { answered <- h.doBase(base, "GET", "/v1/probe", "", nil) }()
 	<-entered
 	stopped := make(chan error, 1)
-	go func() { stopped <- h.server.Stop(context.Background()) }()
+	go func() {
+		err := h.server.Stop(context.Background())
+		select {
+		case <-release:
+		default:
+			err = errors.New("Stop returned before the request ended")
+		}
+		stopped <- err
+	}()
 	// The listener is closed before the request ends.
 	eventually.True(t, patience, "the listener's end", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
