@@ -364,11 +364,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 func TestContentFollowsTheModel(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	conn, err := pgx.Connect(t.Context(), h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := h.connect()
 	guest, reader, creator := h.ours.Users[schema.RoleGuest].ID, h.ours.Users[schema.RoleRead].ID, h.ours.Users[schema.RoleCreate].ID
 	users := map[string]schema.Role{guest: "", reader: "read", creator: "create", h.ours.Users[schema.RoleAdmin].ID: "admin"}
 	teams := map[string][]string{h.team(h.ours, guest, reader): {guest, reader}, h.team(h.ours, guest, creator): {guest, creator}}
@@ -436,11 +432,7 @@ func TestParallelMoves(t *testing.T) {
 		})
 	}
 	group.Wait()
-	conn, err := pgx.Connect(t.Context(), h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := h.connect()
 	for what, query := range map[string]string{
 		"collections that hang from no top": `with recursive tree as (
 			select id, organization_id from collections where parent_id is null

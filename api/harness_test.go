@@ -281,6 +281,17 @@ func (*fakeInsights) VisitorSegments(context.Context, string) ([]byte, map[strin
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }
 
+// connect gives a connection to the database until the test ends.
+func (h *harness) connect() *pgx.Conn {
+	h.t.Helper()
+	conn, err := pgx.Connect(h.t.Context(), h.url)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(h.t.Context())) })
+	return conn
+}
+
 // exec runs a statement on the harness's database, past the store.
 func (h *harness) exec(sql string, args ...any) {
 	h.t.Helper()

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/store"
@@ -382,11 +381,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 // wantWholeStructure looks for what must hold of every site past the API.
 func wantWholeStructure(t *testing.T, h *harness, s *siteOf) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := h.connect()
 	site := s.base[strings.LastIndex(s.base, "/")+1:]
 	for name, query := range map[string]string{
 		"sections without exactly one default": `select count(*) from (select 1 from site_sections where site_id = $1

@@ -2,6 +2,7 @@ package api
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -65,20 +66,12 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	s := h.newSite(`{}`)
 	s.addSpace("First", "")
 	// Outside of the transaction, which would see of a connection that is made later nothing at all.
-	look, err := pgx.Connect(t.Context(), h.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = look.Close(t.Context()) }()
+	look := h.connect()
 	for _, call := range []struct{ method, path string }{
 		{"POST", "/site-spaces"}, {"POST", "/sections"}, {"PATCH", "/site-spaces/" + s.items("/site-spaces", "id")[0]},
 	} {
 		space := h.freshSpace(h.ours, "Moves").ID
-		conn, err := pgx.Connect(t.Context(), h.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		move, err := conn.Begin(t.Context())
+		move, err := h.connect().Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +98,56 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 		if e := h.wantError(<-answered, 400); len(e.Details) != 1 || e.Details[0].Field != "spaceId" {
 			t.Errorf("%s %s: %+v", call.method, call.path, e)
 		}
-		_ = conn.Close(t.Context())
 	}
 	wantLines(t, s.items("/site-spaces", "title"), "First")
+}
+
+// TestSpaceGoesWhileASiteTakesItIn deletes a space that a site takes in at that moment, while another writer changes the site: whoever
+// deletes has to find the site and wait for its turn there, before anything of the site is gone.
+func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := h.newSite(`{}`)
+	site, space := s.base[strings.LastIndex(s.base, "/")+1:], h.freshSpace(h.ours, "Goes").ID
+	look := h.connect()
+	awaitWaiting := func(writer pgx.Tx) {
+		t.Helper()
+		eventually.True(t, patience, "the request to wait for a writer", func() bool {
+			waiting := 0
+			err := look.QueryRow(t.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", writer.Conn().PgConn().PID()).Scan(&waiting)
+			return err == nil && waiting == 1
+		})
+	}
+	writer := func() pgx.Tx {
+		t.Helper()
+		tx, err := h.connect().Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	exec := func(tx pgx.Tx, statement string, arguments ...any) {
+		if _, err := tx.Exec(t.Context(), statement, arguments...); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	take, change := writer(), writer()
+	// Who takes in has the lock first, as a rule. Here it has none, so that the other one has it in any case when it is through.
+	exec(change, "select id from sites where id = $1 for no key update", site)
+	exec(take, "insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
+	answered := make(chan answer, 1)
+	go func() { answered <- h.do("DELETE", "/v1/spaces/"+space, s.token, nil) }()
+	awaitWaiting(take)
+	if err := take.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitWaiting(change)
+	exec(change, "update site_spaces set hidden = true where site_id = $1", site) // a deadlock, if the row was gone first
+	if err := change.Commit(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if a := <-answered; a.status != 204 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	wantLines(t, s.items("/site-spaces", "title"))
 }
