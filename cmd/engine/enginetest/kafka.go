@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
 // Kafka returns the brokers' addresses.
@@ -29,6 +31,24 @@ func Topic(t testing.TB, partitions int) string {
 	if err = topicError(err, created); err != nil {
 		t.Fatalf("cannot create a Kafka topic: %v", err)
 	}
+	// Apache Kafka answers before each partition has its leader.
+	ends := map[string][]kafka.OffsetRequest{}
+	for partition := range partitions {
+		ends[name] = append(ends[name], kafka.LastOffsetOf(partition))
+	}
+	eventually.Succeeds(t, stepTimeout, "leaders of a Kafka topic", func() error {
+		found, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: ends})
+		if err != nil {
+			return err
+		}
+		for _, partition := range found.Topics[name] {
+			err = errors.Join(err, partition.Error)
+		}
+		if len(found.Topics[name]) != partitions {
+			err = errors.Join(err, fmt.Errorf("%d of %d partitions have one", len(found.Topics[name]), partitions))
+		}
+		return err
+	})
 	t.Cleanup(func() {
 		ctx, cancel := step()
 		defer cancel()
