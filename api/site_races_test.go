@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -58,6 +59,50 @@ func TestSpacesGoWhileSitesChange(t *testing.T) {
 	}
 }
 
+// writer is a transaction past the API, for which requests have to wait.
+type writer struct {
+	pgx.Tx
+	h *harness
+}
+
+func (h *harness) begin() writer {
+	h.t.Helper()
+	tx, err := h.connect().Begin(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return writer{tx, h}
+}
+
+func (w writer) exec(statement string, arguments ...any) {
+	w.h.t.Helper()
+	if _, err := w.Exec(w.h.t.Context(), statement, arguments...); err != nil {
+		w.h.t.Errorf("%s: %v", statement, err)
+	}
+}
+
+func (w writer) commit() {
+	w.h.t.Helper()
+	if err := w.Commit(w.h.t.Context()); err != nil {
+		w.h.t.Fatal(err)
+	}
+}
+
+// awaitWaiting waits until somebody waits for this writer. It looks from outside of the transaction, which would see nothing at all of
+// a connection that is made later.
+func (w writer) awaitWaiting() {
+	w.h.t.Helper()
+	look := w.h.connect()
+	eventually.Succeeds(w.h.t, patience, "the request to wait for a writer", func() error {
+		waiting := 0
+		err := look.QueryRow(w.h.t.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
+		if err == nil && waiting == 0 {
+			err = errors.New("nobody does")
+		}
+		return err
+	})
+}
+
 // TestNoSiteShowsWhatWasTransferred lets a space move to another organization while it is added to a site: the site, which
 // found the space in its own organization at first, does not get it.
 func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
@@ -65,36 +110,17 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	h := newHarness(t)
 	s := h.newSite(`{}`)
 	s.addSpace("First", "")
-	// Outside of the transaction, which would see of a connection that is made later nothing at all.
-	look := h.connect()
 	for _, call := range []struct{ method, path string }{
 		{"POST", "/site-spaces"}, {"POST", "/sections"}, {"PATCH", "/site-spaces/" + s.items("/site-spaces", "id")[0]},
 	} {
 		space := h.freshSpace(h.ours, "Moves").ID
-		move, err := h.connect().Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := move.Exec(t.Context(), "select id from spaces where id = $1 for update", space); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := move.Exec(t.Context(), "update spaces set organization_id = $2 where id = $1", space, h.theirs.Organization.ID); err != nil {
-			t.Fatal(err)
-		}
+		move := h.begin()
+		move.exec("select id from spaces where id = $1 for update", space)
+		move.exec("update spaces set organization_id = $2 where id = $1", space, h.theirs.Organization.ID)
 		answered := make(chan answer, 1)
 		go func() { answered <- h.do(call.method, s.base+call.path, s.token, map[string]any{"spaceId": space}) }()
-		eventually.True(t, patience, "the request to wait for the space", func() bool {
-			waiting := 0
-			err := look.QueryRow(t.Context(),
-				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return waiting > 0
-		})
-		if err := move.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		move.awaitWaiting()
+		move.commit()
 		if e := h.wantError(<-answered, 400); len(e.Details) != 1 || e.Details[0].Field != "spaceId" {
 			t.Errorf("%s %s: %+v", call.method, call.path, e)
 		}
@@ -109,43 +135,17 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	h := newHarness(t)
 	s := h.newSite(`{}`)
 	site, space := s.base[strings.LastIndex(s.base, "/")+1:], h.freshSpace(h.ours, "Goes").ID
-	look := h.connect()
-	awaitWaiting := func(writer pgx.Tx) {
-		t.Helper()
-		eventually.True(t, patience, "the request to wait for a writer", func() bool {
-			waiting := 0
-			err := look.QueryRow(t.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", writer.Conn().PgConn().PID()).Scan(&waiting)
-			return err == nil && waiting == 1
-		})
-	}
-	writer := func() pgx.Tx {
-		t.Helper()
-		tx, err := h.connect().Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tx
-	}
-	exec := func(tx pgx.Tx, statement string, arguments ...any) {
-		if _, err := tx.Exec(t.Context(), statement, arguments...); err != nil {
-			t.Errorf("%s: %v", statement, err)
-		}
-	}
-	take, change := writer(), writer()
+	take, change := h.begin(), h.begin()
 	// Who takes in has the lock first, as a rule. Here it has none, so that the other one has it in any case when it is through.
-	exec(change, "select id from sites where id = $1 for no key update", site)
-	exec(take, "insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
+	change.exec("select id from sites where id = $1 for no key update", site)
+	take.exec("insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
 	answered := make(chan answer, 1)
 	go func() { answered <- h.do("DELETE", "/v1/spaces/"+space, s.token, nil) }()
-	awaitWaiting(take)
-	if err := take.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	awaitWaiting(change)
-	exec(change, "update site_spaces set hidden = true where site_id = $1", site) // a deadlock, if the row was gone first
-	if err := change.Commit(t.Context()); err != nil {
-		t.Error(err)
-	}
+	take.awaitWaiting()
+	take.commit()
+	change.awaitWaiting()
+	change.exec("update site_spaces set hidden = true where site_id = $1", site) // a deadlock, if the row was gone first
+	change.commit()
 	if a := <-answered; a.status != 204 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
