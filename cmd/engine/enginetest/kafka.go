@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -31,24 +32,6 @@ func Topic(t testing.TB, partitions int) string {
 	if err = topicError(err, created); err != nil {
 		t.Fatalf("cannot create a Kafka topic: %v", err)
 	}
-	// Apache Kafka answers before each partition has its leader.
-	ends := map[string][]kafka.OffsetRequest{}
-	for partition := range partitions {
-		ends[name] = append(ends[name], kafka.LastOffsetOf(partition))
-	}
-	eventually.Succeeds(t, stepTimeout, "leaders of a Kafka topic", func() error {
-		found, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: ends})
-		if err != nil {
-			return err
-		}
-		for _, partition := range found.Topics[name] {
-			err = errors.Join(err, partition.Error)
-		}
-		if len(found.Topics[name]) != partitions {
-			err = errors.Join(err, fmt.Errorf("%d of %d partitions have one", len(found.Topics[name]), partitions))
-		}
-		return err
-	})
 	t.Cleanup(func() {
 		ctx, cancel := step()
 		defer cancel()
@@ -60,7 +43,27 @@ func Topic(t testing.TB, partitions int) string {
 			t.Errorf("cannot delete the test's Kafka topic: %v", err)
 		}
 	})
+	eventually.Succeeds(t, stepTimeout, "leaders of a Kafka topic", func() error { return led(ctx, client, name, partitions) })
 	return name
+}
+
+// led tells whether each partition has its leader, before which Apache Kafka answers that a topic is made.
+func led(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
+	var ends []kafka.OffsetRequest
+	for partition := range partitions {
+		ends = append(ends, kafka.LastOffsetOf(partition))
+	}
+	found, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ends}})
+	if err != nil {
+		return err
+	}
+	for _, partition := range found.Topics[topic] {
+		err = errors.Join(err, partition.Error)
+	}
+	if n := len(found.Topics[topic]); n != partitions {
+		err = errors.Join(err, fmt.Errorf("%d of %d partitions have one", n, partitions))
+	}
+	return err
 }
 
 func topicError(err error, created *kafka.CreateTopicsResponse) error {
