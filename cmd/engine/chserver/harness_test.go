@@ -225,6 +225,16 @@ func fresh(t testing.TB, change ...func(*clickhouse.Options)) driver.Conn {
 	return connect(t, p, name, change...)
 }
 
+// dial gives a bare connection, for a test that speaks the protocol itself.
+func dial(t testing.TB, p *process) *net.TCPConn {
+	t.Helper()
+	socket, err := net.Dial("tcp", p.addr)
+	must(t, err)
+	t.Cleanup(func() { _ = socket.Close() })
+	must(t, socket.SetDeadline(time.Now().Add(soon)))
+	return socket.(*net.TCPConn)
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

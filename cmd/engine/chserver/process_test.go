@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -154,12 +153,9 @@ func TestMalformedBytes(t *testing.T) {
 	for name, data := range malformed() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			socket, err := net.Dial("tcp", p.addr)
-			must(t, err)
-			defer func() { _ = socket.Close() }()
-			must(t, socket.SetDeadline(time.Now().Add(soon)))
-			_, _ = socket.Write(data)              // may be cut
-			_ = socket.(*net.TCPConn).CloseWrite() // nothing more comes
+			socket := dial(t, p)
+			_, _ = socket.Write(data) // may be cut
+			_ = socket.CloseWrite()   // nothing more comes
 			if _, err := io.Copy(io.Discard, socket); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Error("the server did not end the connection")
 			}

@@ -2,9 +2,7 @@ package chserver
 
 import (
 	"bytes"
-	"net"
 	"testing"
-	"time"
 )
 
 // TestSettingsOfAFailedQueryDoNotLeak speaks for itself: the client closes a connection on which a statement failed, and what leaks
@@ -22,14 +20,11 @@ func TestSettingsOfAFailedQueryDoNotLeak(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			socket, err := net.Dial("tcp", p.addr)
-			must(t, err)
-			defer func() { _ = socket.Close() }()
-			must(t, socket.SetDeadline(time.Now().Add(soon)))
+			socket := dial(t, p)
 			packets := append(malformed()["hello only"], 0)
 			packets = appendQuery(packets, c.text, c.settings...)
 			packets = appendQuery(packets, "SELECT throwIf(getSetting('max_threads') = 7, 'has leaked') AS fine")
-			_, err = socket.Write(packets)
+			_, err := socket.Write(packets)
 			must(t, err)
 			var got []byte
 			for part := make([]byte, 4096); !bytes.Contains(got, []byte("fine")) && !bytes.Contains(got, []byte("has leaked")); {
