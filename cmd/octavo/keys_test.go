@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -325,20 +325,11 @@ func TestKeyOfKilledNode(t *testing.T) {
 				t.Fatal(err)
 			}
 			copy(stored[:], id)
-			if !contains(b.messages(), stored) {
+			if !slices.Contains(b.messages(), stored) {
 				t.Error("the log has no message with the key's id")
 			}
 		})
 	}
-}
-
-func contains(ids []insights.MessageID, id insights.MessageID) bool {
-	for _, other := range ids {
-		if bytes.Equal(other[:], id[:]) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestKeyLateAppend: the claim's time is over while its append goes on. The
