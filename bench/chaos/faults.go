@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
@@ -92,7 +93,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return r.wake(paused, r.session) // on the brink of losing its partitions
 	}
 	time.Sleep(r.session)
-	moved := await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
+	moved := witness.Await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
 	if err := r.wake(paused, 0); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/octavo-docs/octavo/bench/witness"
 	"time"
 )
 
@@ -112,7 +114,7 @@ func TestInjectorEndsWithItsContext(t *testing.T) {
 func TestPausesMustLeaveRepeats(t *testing.T) {
 	t.Parallel()
 	says := func(pauses int, repeats int64) bool {
-		r := &result{Faults: map[string]*faultCount{brokerPaused: {Injected: pauses}}, Log: reconciled{Repeats: repeats}}
+		r := &result{Faults: map[string]*faultCount{brokerPaused: {Injected: pauses}}, Log: witness.Reconciled{Repeats: repeats}}
 		return slices.ContainsFunc(r.problems(), func(problem string) bool { return strings.Contains(problem, "no repeat") })
 	}
 	if !says(pausesToCatch, 0) || says(pausesToCatch, 1) || says(pausesToCatch-1, 0) {

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/bench/witness"
 )
 
 type command struct {
@@ -108,13 +109,13 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 		return err
 	}
 	tell("everything runs: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
-	l := newLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
+	l := witness.NewLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
 	loading, endLoad := context.WithCancel(ctx)
 	defer endLoad()
 	loaded := make(chan struct{})
 	go func() {
 		defer close(loaded)
-		l.run(loading)
+		l.Run(loading)
 	}()
 	in := newInjector(r.kinds(), c.Seed, tell)
 	bounded, cancel := context.WithTimeout(ctx, 2*c.Duration)
@@ -132,25 +133,25 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 	if err := r.ready(settling); err != nil {
 		return err
 	}
-	l.finish()
-	result.Sent = l.count()
+	l.Finish()
+	result.Sent = l.Count()
 	tell("every node is ready, every request is answered or given up: %d events acknowledged", result.Sent.Acknowledged)
-	result.requests = l.requests
+	result.requests = l.Requests()
 	began := time.Now()
 	if err := r.caughtUp(settling); err != nil {
 		result.Stuck = err.Error()
 	}
 	result.Catchup = time.Since(began).Round(time.Millisecond).String()
 	tell("the sinks have caught up after %s", result.Catchup)
-	rows, err := r.store.read(ctx, r.site)
+	rows, err := r.store.Read(ctx, r.site)
 	if err != nil {
 		return err
 	}
-	result.Verdict = compare(result.requests, rows)
+	result.Verdict = witness.Compare(result.requests, rows)
 	if result.Log, err = r.reconcile(ctx); err != nil {
 		return err
 	}
 	result.Rollups = len(rollups)
-	result.Differences, err = r.store.differences(ctx, rollups)
+	result.Differences, err = differences(ctx, r.store, rollups)
 	return err
 }

@@ -1,74 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// reconciled is what `octavo reconcile` says: the log against the table,
-// without what the client remembers.
-type reconciled struct {
-	Messages   int64    `json:"messages"`
-	Repeats    int64    `json:"repeats"`
-	Events     int64    `json:"events"`
-	Rows       int64    `json:"rows"`
-	Ranges     int64    `json:"rangesThatDiffer"`
-	FirstLines []string `json:"firstDifferences,omitempty"`
-}
-
-// reconcile runs the command. That it finds differences is no error here.
-func (r *rig) reconcile(ctx context.Context) (sum reconciled, err error) {
-	cmd := exec.CommandContext(ctx, r.binary, "reconcile", "--json")
-	cmd.Env = product.Environment(
+// reconcile compares the log with the table as the product does.
+func (r *rig) reconcile(ctx context.Context) (witness.Reconciled, error) {
+	return witness.Reconcile(ctx, r.binary,
 		"OCTAVO_DATA_DIR="+filepath.Join(r.dir, "reconcile"),
 		"OCTAVO_POSTGRES_URL="+r.engines.PostgresURL,
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(r.brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL="+r.engines.ClickHouseURL,
 		"OCTAVO_KAFKA_TOPIC="+r.topic,
 	)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	output, err := cmd.Output()
-	sum, parseErr := parseReconciled(output)
-	if parseErr != nil {
-		return sum, parseErr
-	}
-	// It exits with 1 for differences too, but then it has told them.
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || sum.Ranges == 0) {
-		return sum, fmt.Errorf("cannot reconcile: %w\n%s", err, said.String())
-	}
-	return sum, nil
-}
-
-// parseReconciled reads the command's lines: differences, then partitions.
-func parseReconciled(output []byte) (sum reconciled, err error) {
-	for line := range bytes.Lines(output) {
-		var p struct {
-			Messages, Repeats, Events, Rows *int64
-			Differences                     int64
-		}
-		if err := json.Unmarshal(line, &p); err != nil {
-			return sum, fmt.Errorf("cannot read what octavo reconcile says: %w", err)
-		}
-		if p.Messages == nil || p.Repeats == nil || p.Events == nil || p.Rows == nil {
-			if len(sum.FirstLines) < maxExamples {
-				sum.FirstLines = append(sum.FirstLines, string(bytes.TrimSpace(line)))
-			}
-			continue
-		}
-		sum.Messages += *p.Messages
-		sum.Repeats += *p.Repeats
-		sum.Events += *p.Events
-		sum.Rows += *p.Rows
-		sum.Ranges += p.Differences
-	}
-	return sum, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
@@ -25,17 +26,17 @@ type result struct {
 	Rate    float64                `json:"eventsPerSecond"`
 	Wanted  int                    `json:"faultsWanted"`
 	Faults  map[string]*faultCount `json:"faults"`
-	Sent    counts                 `json:"sent"`
+	Sent    witness.Counts         `json:"sent"`
 	Catchup string                 `json:"catchup"` // what was left when all was well again
 	Stuck   string                 `json:"stuck,omitempty"`
-	Verdict verdict                `json:"verdict"`
+	Verdict witness.Verdict        `json:"verdict"`
 	// Log is the log against the table, as the product itself compares them.
-	Log reconciled `json:"log"`
+	Log witness.Reconciled `json:"log"`
 	// Rollups is how many were compared with the raw rows.
 	Rollups     int      `json:"rollups"`
 	Differences []string `json:"rollupDifferences,omitempty"`
 
-	requests []sentRequest
+	requests []witness.Request
 }
 
 func (r *result) injected() (n int) {
@@ -52,12 +53,7 @@ func (r *result) problems() (list []string) {
 			list = append(list, fmt.Sprintf(format, arguments...))
 		}
 	}
-	v := r.Verdict
-	bad(v.Lost > 0, "%d acknowledged events are lost", v.Lost)
-	bad(v.Doubled > 0, "%d events are stored more than once", v.Doubled)
-	bad(v.Torn > 0, "%d requests are stored in part", v.Torn)
-	bad(v.Refused > 0, "%d events are stored though they were refused", v.Refused)
-	bad(v.Foreign > 0, "%d events are stored that nobody sent", v.Foreign)
+	list = r.Verdict.Problems()
 	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
 	bad(r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged, and the log has %d", r.Sent.Acknowledged, r.Log.Events)
 	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
@@ -107,7 +103,7 @@ func (r *result) text() string {
 		fmt.Fprintf(&b, "| %s | %d |\n", line.what, line.n)
 	}
 	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were sent again %d times; %d were held back because %d were open. Answers by status: ",
-		s.Requests, s.Keyed, s.Retries, s.Held, maxOpen)
+		s.Requests, s.Keyed, s.Retries, s.Held, witness.MaxOpen)
 	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		if i > 0 {
 			b.WriteString(", ")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
@@ -42,7 +43,7 @@ type rig struct {
 	engines *embedded.Engines
 	nodes   *supervise.Supervisor // and Apache Kafka
 	proxies []*proxy
-	store   *events
+	store   *witness.Table
 	apis    []string // addresses
 	sinks   []string
 
@@ -83,7 +84,7 @@ func (r *rig) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.store, err = openEvents(r.engines.ClickHouseURL); err != nil {
+	if r.store, err = witness.OpenTable(r.engines.ClickHouseURL); err != nil {
 		return err
 	}
 	r.client.Token = schema.NewToken()
@@ -117,7 +118,7 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	p, err := startProxy(ctx, at, behind.Host, r.store.settle)
+	p, err := startProxy(ctx, at, behind.Host, r.store.Settle)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (r *rig) create(ctx context.Context) (err error) {
 // ready waits until every node says that it can reach all that it needs.
 func (r *rig) ready(ctx context.Context) error {
 	for _, address := range append(append([]string{}, r.apis...), r.sinks...) {
-		if err := await(ctx, product.Client{Address: address}.Ready); err != nil {
+		if err := witness.Await(ctx, product.Client{Address: address}.Ready); err != nil {
 			return fmt.Errorf("the node at %s is not ready: %w", address, err)
 		}
 	}
@@ -168,7 +169,7 @@ func (r *rig) signal(name string, signal syscall.Signal) (before supervise.State
 
 // restarted waits until a process that was killed has a successor that answers.
 func (r *rig) restarted(ctx context.Context, before supervise.State) error {
-	return await(ctx, func(context.Context) error {
+	return witness.Await(ctx, func(context.Context) error {
 		if now := r.state(before.Name); now.Status != supervise.StatusRunning || now.PID == before.PID {
 			return fmt.Errorf("%s is %s", before.Name, now.Status)
 		}
@@ -188,7 +189,7 @@ func (r *rig) stop() error {
 		p.stop()
 	}
 	if r.store != nil {
-		errs = append(errs, r.store.close())
+		errs = append(errs, r.store.Close())
 	}
 	if r.engines != nil {
 		errs = append(errs, r.engines.Stop(ctx))
@@ -197,19 +198,4 @@ func (r *rig) stop() error {
 		errs = append(errs, r.log.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// await asks until the answer is nil, or says the last one when ctx is done.
-func await(ctx context.Context, ask func(context.Context) error) error {
-	for {
-		err := ask(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }

@@ -1,9 +1,10 @@
-package main
+package witness
 
 import (
 	"context"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,16 +16,16 @@ const (
 	// answerLimit is how long a request waits for its answer: longer than the
 	// intake tries to append.
 	answerLimit = 20 * time.Second
-	// maxOpen bounds the requests without an answer. What is due beyond that is
+	// MaxOpen bounds the requests without an answer. What is due beyond that is
 	// not sent, and counted.
-	maxOpen = 2000
-	// eventURL is the address of an event's page; its id comes after it.
-	eventURL = "https://docs.example.com/chaos/"
+	MaxOpen = 2000
+	// EventURL is the address of an event's page; its id comes after it.
+	EventURL = "https://docs.example.com/chaos/"
 )
 
-// load sends events to the API nodes in an open loop: at its rate, whatever
+// Load sends events to the API nodes in an open loop: at its rate, whatever
 // the nodes do.
-type load struct {
+type Load struct {
 	rate  float64 // events per second
 	keyed float64 // share of requests with an Idempotency-Key
 	path  string
@@ -39,7 +40,7 @@ type load struct {
 	flying sync.WaitGroup
 
 	mu       sync.Mutex
-	requests []sentRequest
+	requests []Request
 	held     int // requests that were due while maxOpen were open
 	retries  int
 	statuses map[int]int
@@ -49,24 +50,25 @@ type load struct {
 // node is where to send.
 type node struct{ address string }
 
-func newLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *load {
-	l := &load{
+// NewLoad makes a load of so many events a second, of which a share carries an Idempotency-Key. It sends nothing before Run.
+func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
+	l := &Load{
 		rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
-		again: 250 * time.Millisecond, open: make(chan struct{}, maxOpen), statuses: map[int]int{},
+		again: 250 * time.Millisecond, open: make(chan struct{}, MaxOpen), statuses: map[int]int{},
 	}
 	for _, address := range addresses {
 		l.nodes = append(l.nodes, &node{address})
-		l.conns = append(l.conns, make(chan *loadgen.Conn, maxOpen))
+		l.conns = append(l.conns, make(chan *loadgen.Conn, MaxOpen))
 	}
 	return l
 }
 
-// run sends until ctx is done.
-func (l *load) run(ctx context.Context) {
+// Run sends until ctx is done.
+func (l *Load) Run(ctx context.Context) {
 	due := time.Now()
 	for number := uint64(0); ; number++ {
-		r := sentRequest{number: number, events: 1 + l.rng.IntN(20)}
-		r.keyed = l.rng.Float64() < l.keyed
+		r := Request{Number: number, Events: 1 + l.rng.IntN(20)}
+		r.Keyed = l.rng.Float64() < l.keyed
 		at, twin := l.rng.IntN(len(l.nodes)), l.rng.IntN(4) == 0
 		timer := time.NewTimer(time.Until(due))
 		select {
@@ -75,7 +77,7 @@ func (l *load) run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		due = due.Add(time.Duration(float64(r.events) / l.rate * float64(time.Second)))
+		due = due.Add(time.Duration(float64(r.Events) / l.rate * float64(time.Second)))
 		select {
 		case l.open <- struct{}{}:
 			l.flying.Go(func() {
@@ -92,25 +94,25 @@ func (l *load) run(ctx context.Context) {
 
 // send sends one request: once, or with a key until it is acknowledged, also
 // to two nodes at the same time.
-func (l *load) send(r sentRequest, at int, twin bool) {
+func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
-	if !r.keyed {
-		r.outcome = l.exchange(at, body, "")
+	if !r.Keyed {
+		r.Outcome = l.exchange(at, body, "")
 		l.record(r)
 		return
 	}
-	key := "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.number, 10)
+	key := "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.Number, 10)
 	// Less and less often, as a client that minds the nodes would.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
-		other := make(chan outcome, 1)
+		other := make(chan Outcome, 1)
 		if twin {
 			go func() { other <- l.exchange((at+1)%len(l.nodes), body, key) }()
 		} else {
-			other <- unsent
+			other <- Unsent
 		}
 		one, two := l.exchange(at, body, key), <-other
-		r.outcome = after(r.outcome, one, two)
-		if r.outcome == acknowledged || time.Now().After(end) {
+		r.Outcome = after(r.Outcome, one, two)
+		if r.Outcome == Acknowledged || time.Now().After(end) {
 			break
 		}
 		l.mu.Lock()
@@ -123,11 +125,11 @@ func (l *load) send(r sentRequest, at int, twin bool) {
 
 // after is what is known of a request after several attempts: one that was
 // acknowledged is stored, and one attempt in doubt leaves all in doubt.
-func after(outcomes ...outcome) outcome {
-	most := unsent
+func after(outcomes ...Outcome) Outcome {
+	most := Unsent
 	for _, o := range outcomes {
-		if o == acknowledged {
-			return acknowledged
+		if o == Acknowledged {
+			return Acknowledged
 		}
 		most = max(most, o)
 	}
@@ -135,7 +137,7 @@ func after(outcomes ...outcome) outcome {
 }
 
 // exchange is one attempt at one node.
-func (l *load) exchange(at int, body []byte, headers ...string) outcome {
+func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 	if len(headers) == 1 && headers[0] == "" {
 		headers = nil
 	}
@@ -146,7 +148,7 @@ func (l *load) exchange(at int, body []byte, headers ...string) outcome {
 		var err error
 		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
 			conn.Close()
-			return unsent // nobody listens: nothing has left
+			return Unsent // nobody listens: nothing has left
 		}
 	}
 	status, answer, err := conn.Exchange(loadgen.Request(http.MethodPost, l.nodes[at].address, l.path, l.token, body, headers...))
@@ -163,34 +165,34 @@ func (l *load) exchange(at int, body []byte, headers ...string) outcome {
 				idle = false
 			}
 		}
-		return unknown // also of a connection that was dead before: it cannot tell
+		return Unknown // also of a connection that was dead before: it cannot tell
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
 	l.conns[at] <- conn
 	switch {
 	case status == http.StatusNoContent:
-		return acknowledged
+		return Acknowledged
 	case status >= 500:
-		return failed
+		return Failed
 	case status >= 400:
-		if status != http.StatusTooManyRequests && status != http.StatusConflict && len(l.odd) < maxExamples {
+		if status != http.StatusTooManyRequests && status != http.StatusConflict && len(l.odd) < MaxExamples {
 			l.odd = append(l.odd, strconv.Itoa(status)+" "+said)
 		}
-		return refused
+		return Refused
 	default:
-		return unknown
+		return Unknown
 	}
 }
 
-func (l *load) record(r sentRequest) {
+func (l *Load) record(r Request) {
 	l.mu.Lock()
 	l.requests = append(l.requests, r)
 	l.mu.Unlock()
 }
 
-// finish waits for the answers that are still to come.
-func (l *load) finish() {
+// Finish waits for the answers that are still to come.
+func (l *Load) Finish() {
 	l.flying.Wait()
 	for _, conns := range l.conns {
 		for len(conns) > 0 {
@@ -200,29 +202,29 @@ func (l *load) finish() {
 }
 
 // body is a request's events. Visitors come back, pages do not.
-func (l *load) body(r sentRequest) []byte {
+func (l *Load) body(r Request) []byte {
 	b := []byte(`{"events":[`)
-	for place := range r.events {
+	for place := range r.Events {
 		if place > 0 {
 			b = append(b, ',')
 		}
-		id := eventID(r.number, place)
+		id := EventID(r.Number, place)
 		b = append(b, `{"type":"page_view","session":{"visitorId":"v`...)
 		b = strconv.AppendUint(b, id%997, 10)
 		b = append(b, `","sessionId":"s`...)
 		b = strconv.AppendUint(b, id%4999, 10)
-		b = append(b, `"},"location":{"url":"`+eventURL...)
+		b = append(b, `"},"location":{"url":"`+EventURL...)
 		b = strconv.AppendUint(b, id, 10)
 		b = append(b, `"}}`...)
 	}
 	return append(b, "]}"...)
 }
 
-// count sums up what was sent, in events.
-func (l *load) count() (sum counts) {
+// Count sums up what was sent, in events.
+func (l *Load) Count() (sum Counts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sum = counts{Requests: len(l.requests), Held: l.held, Retries: l.retries, Odd: l.odd, Statuses: map[string]int{}}
+	sum = Counts{Requests: len(l.requests), Held: l.held, Retries: l.retries, Odd: l.odd, Statuses: map[string]int{}}
 	for status, n := range l.statuses {
 		name := strconv.Itoa(status)
 		if status == 0 {
@@ -231,28 +233,28 @@ func (l *load) count() (sum counts) {
 		sum.Statuses[name] = n
 	}
 	for _, r := range l.requests {
-		sum.Events += r.events
-		if r.keyed {
+		sum.Events += r.Events
+		if r.Keyed {
 			sum.Keyed++
 		}
-		switch r.outcome {
-		case acknowledged:
-			sum.Acknowledged += r.events
-		case refused:
-			sum.Refused += r.events
-		case failed:
-			sum.Failed += r.events
-		case unsent:
-			sum.Unsent += r.events
-		case unknown:
-			sum.Unknown += r.events
+		switch r.Outcome {
+		case Acknowledged:
+			sum.Acknowledged += r.Events
+		case Refused:
+			sum.Refused += r.Events
+		case Failed:
+			sum.Failed += r.Events
+		case Unsent:
+			sum.Unsent += r.Events
+		case Unknown:
+			sum.Unknown += r.Events
 		}
 	}
 	return sum
 }
 
-// counts are of events but for those that say requests.
-type counts struct {
+// Counts are of events but for those that say requests.
+type Counts struct {
 	Requests     int            `json:"requests"`
 	Keyed        int            `json:"keyedRequests"`
 	Retries      int            `json:"retriedRequests"`
@@ -265,4 +267,11 @@ type counts struct {
 	Unknown      int            `json:"unknown"`
 	Statuses     map[string]int `json:"answers"`
 	Odd          []string       `json:"oddAnswers,omitempty"`
+}
+
+// Requests are those that have ended so far.
+func (l *Load) Requests() []Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.requests)
 }

@@ -1,0 +1,119 @@
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Table is the events table, read from the insights engine directly.
+type Table struct{ conn driver.Conn }
+
+// OpenTable connects to the engine when it is first asked.
+func OpenTable(url string) (*Table, error) {
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the insights engine's address: %w", err)
+	}
+	options.DialTimeout, options.ReadTimeout, options.MaxOpenConns = 5*time.Second, time.Minute, 4
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the insights engine: %w", err)
+	}
+	return &Table{conn}, nil
+}
+
+// Close ends its connections.
+func (t *Table) Close() error { return t.conn.Close() }
+
+// Settle returns when the inserts into the events table that are running now
+// have ended.
+func (t *Table) Settle(ctx context.Context) error {
+	waitFor, err := t.inserts(ctx)
+	if err != nil {
+		return err
+	}
+	return Await(ctx, func(ctx context.Context) error {
+		running, err := t.inserts(ctx)
+		if err != nil {
+			return err
+		}
+		for id := range waitFor {
+			if running[id] {
+				return fmt.Errorf("insert %s is running", id)
+			}
+		}
+		return nil
+	})
+}
+
+func (t *Table) inserts(ctx context.Context) (ids map[string]bool, err error) {
+	rows, err := t.conn.Query(ctx, "SELECT query_id FROM system.processes WHERE startsWith(query, 'INSERT INTO ') AND position(query, '"+insights.Table+"') > 0")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	ids = map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids[id] = true
+	}
+	return ids, rows.Err()
+}
+
+// Read is every stored event of a site: how many rows it has and where in the
+// log they came from.
+func (t *Table) Read(ctx context.Context, site string) (_ map[uint64]Row, err error) {
+	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"site": site}))
+	rows, err := t.conn.Query(ctx, "SELECT url, count(), if(count() > 1, toString(groupArray(("+insights.ColumnPartition+", "+insights.ColumnOffset+", "+insights.ColumnIndex+", _part))), '')"+
+		" FROM "+insights.Table+" WHERE "+insights.ColumnSite+" = {site:String} GROUP BY url")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the stored events: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	stored := map[uint64]Row{}
+	for rows.Next() {
+		var url, where string
+		var count uint64
+		if err := rows.Scan(&url, &count, &where); err != nil {
+			return nil, err
+		}
+		text, found := strings.CutPrefix(url, EventURL)
+		id, err := strconv.ParseUint(text, 10, 64)
+		if !found || err != nil {
+			return nil, fmt.Errorf("an event of %q is stored: nobody sent it", url)
+		}
+		stored[id] = Row{Rows: int(count), Where: where}
+	}
+	return stored, rows.Err()
+}
+
+// Pairs reads a query of keys and counts.
+func (t *Table) Pairs(ctx context.Context, query string) (_ map[string]uint64, err error) {
+	rows, err := t.conn.Query(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read for the comparison: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	pairs := map[string]uint64{}
+	for rows.Next() {
+		var key string
+		var n uint64
+		if err := rows.Scan(&key, &n); err != nil {
+			return nil, err
+		}
+		pairs[key] = n
+	}
+	return pairs, rows.Err()
+}
