@@ -43,9 +43,14 @@ test: engines clienttest build ## unit and integration tests on the real, embedd
 	$(WITH_ENGINES) go test -timeout 9m ./...
 
 .PHONY: test-all
-test-all: engines clienttest build kafka ## all tests under the race detector, faults under load, the event path on Apache Kafka, the fuzz targets for a short time
+test-all: test test-rest ## make test, and all that takes longer: see test-rest
+
+.PHONY: test-rest
+test-rest: engines clienttest build kafka ## the tests under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
+	promtool check rules deploy/alerts.yml
 	$(WITH_ENGINES) go test -race -timeout 25m ./...
 	$(MAKE) chaos-short
+	$(MAKE) powercut-short
 	.ci/apache-kafka
 	$(MAKE) fuzz
 
@@ -75,6 +80,16 @@ chaos: engines ## kill, pause and cut every process under load, then compare wha
 .PHONY: chaos-short
 chaos-short: engines ## the same with each kind of fault once or twice, about a minute
 	go run ./bench/chaos --faults 12 --duration 40s --rate 500
+
+POWERCUT_CUTS  ?= 21
+POWERCUT_FLAGS ?= --record
+.PHONY: powercut
+powercut: engines ## cut the power under load at random moments (as root: it mounts disks), then compare, into bench/results/
+	go run ./bench/powercut --cuts $(POWERCUT_CUTS) $(POWERCUT_FLAGS)
+
+.PHONY: powercut-short
+powercut-short: engines ## the same with three cuts, about a minute; an ordinary user is told that it did not run
+	go run ./bench/powercut --cuts 3 --rate 500
 
 .PHONY: lint
 lint: $(LINTER) ## linters, and the size of files

@@ -54,6 +54,12 @@ func (r *rig) kinds() []kind {
 		{"sink paused across a rebalance", 2, sinks, r.pause},
 		{"insert cut before its answer", 2, sinks, r.cut},
 	}
+	if r.former != "" {
+		list = append(list, kind{nodeExchanged, 2, slices.Concat(apis, sinks), r.exchange})
+	}
+	if r.disk != nil {
+		list = append(list, kind{"disk full", 1, []string{diskTarget}, r.fillDisk})
+	}
 	if r.kafka != "foreign" {
 		list = append(list,
 			kind{"broker killed", 1, []string{embedded.Kafka}, r.kill},
@@ -69,6 +75,37 @@ func (r *rig) kill(ctx context.Context, target string, _ int) error {
 		return errNotInjected
 	}
 	return r.restarted(ctx, before)
+}
+
+// nodeExchanged is a step of a rolling upgrade, or of taking one back.
+const nodeExchanged = "node exchanged for the other version"
+
+// exchange stops a node as an operator would, and starts it again from the other version's binary.
+func (r *rig) exchange(ctx context.Context, target string, _ int) error {
+	r.mu.Lock()
+	r.isFormer[target] = !r.isFormer[target]
+	r.mu.Unlock()
+	before, err := r.signal(target, syscall.SIGTERM)
+	if err != nil {
+		return errNotInjected // it starts just now, from either
+	}
+	return r.restarted(ctx, before)
+}
+
+// diskTarget stands for the file system that holds the engines' data.
+const diskTarget = "disk"
+
+// fillDisk leaves the engines no room for a few seconds.
+func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
+	free, err := r.disk.Fill(ctx)
+	if err != nil {
+		return errNotInjected
+	}
+	time.Sleep(2*time.Second + time.Duration(variant%6)*time.Second)
+	if err := free(); err != nil {
+		return err
+	}
+	return r.ready(ctx)
 }
 
 // pause stops a sink for longer than its session and wakes it: at any moment,

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
@@ -27,6 +29,7 @@ type command struct {
 	Kafka    string        `default:"embedded" enum:"embedded,apache" help:"Which broker to start; OCTAVO_TEST_KAFKA_BROKERS names one that runs, which is not killed."`
 	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Brokers that run already."`
 	Binary   string        `type:"path" help:"The octavo binary; absent: built from the module."`
+	Former   string        `default:"722db72" help:"The commit of an earlier version, built from this repository: nodes are exchanged for it and back. Empty: none."`
 	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store what is left when all is well again."`
 	Record   bool          `help:"Keep the result in bench/results."`
 	Keep     bool          `help:"Keep data and logs; they are kept in any case when something is wrong."`
@@ -74,6 +77,12 @@ func (c *command) Run() (err error) {
 	tell := say(began)
 	tell("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
 	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
+	if c.Former != "" {
+		r.former, r.isFormer = filepath.Join(dir, "octavo-"+c.Former), map[string]bool{}
+		if err := product.BuildCommit(ctx, c.Former, r.former); err != nil {
+			return err
+		}
+	}
 	if len(c.Brokers) > 0 {
 		r.kafka, r.brokers = "foreign", c.Brokers
 	}

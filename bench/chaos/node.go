@@ -32,7 +32,7 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 	return address, r.nodes.Start(ctx, supervise.Spec{
 		Name: name,
 		Command: func() (*exec.Cmd, error) {
-			cmd := exec.CommandContext(context.Background(), r.binary, "serve") // the supervisor ends it
+			cmd := exec.CommandContext(context.Background(), r.binaryOf(name), "serve") // the supervisor ends it
 			cmd.Env = settings
 			return cmd, nil
 		},
@@ -43,6 +43,16 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 		// A paused sink is left alone: that is the fault.
 		PingFailures: neverGiveUp,
 	})
+}
+
+// binaryOf is what a node runs now.
+func (r *rig) binaryOf(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isFormer[name] {
+		return r.former
+	}
+	return r.binary
 }
 
 // startApache starts the broker that `make kafka` has fetched.

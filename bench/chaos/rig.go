@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/disk"
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
@@ -23,6 +25,7 @@ import (
 const (
 	apiNodes, sinkNodes = 2, 2
 	partitions          = 4
+	diskSize            = 8 << 30 // sparse
 	startLimit          = 2 * time.Minute
 	// Restarts come as fast as those of a service manager that never gives up.
 	restartAtMost = time.Second
@@ -32,9 +35,16 @@ const (
 // rig is everything that runs: the engines, the nodes, and the proxies between
 // the sinks and the insights engine. It restarts what ends.
 type rig struct {
-	dir     string
-	log     *os.File
-	binary  string
+	dir    string
+	log    *os.File
+	binary string
+	disk   *disk.Disk // of the engines; nil without the right to mount one
+
+	// former is the binary of an earlier version, "" for none, and isFormer says which nodes run it.
+	former   string
+	mu       sync.Mutex
+	isFormer map[string]bool
+
 	session time.Duration
 	topic   string
 	brokers []string
@@ -67,8 +77,16 @@ func (r *rig) start(ctx context.Context) error {
 			return err
 		}
 	}
+	engines := filepath.Join(r.dir, "engines")
+	if os.Geteuid() == 0 {
+		r.disk = &disk.Disk{Dir: filepath.Join(r.dir, "disk"), Size: diskSize}
+		if err := r.disk.Make(ctx); err != nil {
+			return err
+		}
+		engines = filepath.Join(r.disk.Root(), "engines")
+	}
 	r.engines, err = embedded.Start(ctx, embedded.Config{
-		DataDir: filepath.Join(r.dir, "engines"), Executable: r.binary, Logger: logger,
+		DataDir: engines, Executable: r.binary, Logger: logger,
 		Want:       embedded.Set{Postgres: true, ClickHouse: true, Kafka: r.kafka == "embedded"},
 		BackoffMax: restartAtMost, GiveUpAfter: neverGiveUp,
 	})
@@ -193,6 +211,9 @@ func (r *rig) stop() error {
 	}
 	if r.engines != nil {
 		errs = append(errs, r.engines.Stop(ctx))
+	}
+	if r.disk != nil {
+		errs = append(errs, r.disk.Close())
 	}
 	if r.log != nil {
 		errs = append(errs, r.log.Close())

@@ -8,10 +8,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"time"
 
@@ -24,12 +26,41 @@ func Build(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	return build(ctx, root, path)
+}
+
+func build(ctx context.Context, root, path string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/octavo")
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build octavo: %w\n%s", err, output)
 	}
 	return nil
+}
+
+// BuildCommit builds octavo as it was at a commit of this repository, in a work tree of its own that it removes.
+func BuildCommit(ctx context.Context, commit, path string) (err error) {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	tree, err := os.MkdirTemp("", "octavo-former-")
+	if err != nil {
+		return fmt.Errorf("cannot make a work tree: %w", err)
+	}
+	git := func(arguments ...string) error {
+		cmd := exec.CommandContext(ctx, "git", arguments...)
+		cmd.Dir = root
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build octavo of commit %s: git %s: %w\n%s", commit, arguments[0], err, output)
+		}
+		return nil
+	}
+	defer func() { err = errors.Join(err, git("worktree", "remove", "--force", tree)) }()
+	if err := git("worktree", "add", "--detach", "--force", tree, commit); err != nil {
+		return err
+	}
+	return build(ctx, tree, path)
 }
 
 // Client makes single requests; loads go through loadgen.

@@ -4,7 +4,7 @@ import "fmt"
 
 // An event's id is its request's number and its place in the request.
 const (
-	placeBits = 5
+	placeBits = 10
 	maxEvents = 1<<placeBits - 1 // of one request
 )
 
@@ -27,6 +27,7 @@ type Request struct {
 	Number  uint64
 	Events  int
 	Outcome Outcome
+	Past    bool // its events are spread over many months
 	Keyed   bool // sent with an Idempotency-Key until it was acknowledged
 }
 

@@ -2,6 +2,7 @@ package witness
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -18,7 +19,12 @@ const (
 	answerLimit = 20 * time.Second
 	// MaxOpen bounds the requests without an answer. What is due beyond that is
 	// not sent, and counted.
-	MaxOpen = 2000
+	MaxOpen     = 2000
+	usualEvents = 20
+	// So large a share of the requests has hundreds of events, and so large a one has events of many months, as an import has.
+	largeShare = 0.005
+	pastShare  = 0.05
+	pastMonths = 400
 	// EventURL is the address of an event's page; its id comes after it.
 	EventURL = "https://docs.example.com/chaos/"
 )
@@ -31,8 +37,10 @@ type Load struct {
 	path  string
 	token string
 	nodes []*node
+	began time.Time     // a request is the same whenever it is sent again
 	rng   *rand.Rand    // of the pacing goroutine
 	salt  string        // of this run's keys
+	next  uint64        // number of a request
 	again time.Duration // how long a request with a key waits before it is sent again
 
 	open   chan struct{} // a place for each request without an answer
@@ -53,7 +61,7 @@ type node struct{ address string }
 // NewLoad makes a load of so many events a second, of which a share carries an Idempotency-Key. It sends nothing before Run.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
-		rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
+		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
 		again: 250 * time.Millisecond, open: make(chan struct{}, MaxOpen), statuses: map[int]int{},
 	}
 	for _, address := range addresses {
@@ -63,11 +71,14 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Run sends until ctx is done.
+// Run sends until ctx is done. It may be called again, then it goes on.
 func (l *Load) Run(ctx context.Context) {
 	due := time.Now()
-	for number := uint64(0); ; number++ {
-		r := Request{Number: number, Events: 1 + l.rng.IntN(20)}
+	for ; ; l.next++ {
+		r := Request{Number: l.next, Events: 1 + l.rng.IntN(usualEvents), Past: l.rng.Float64() < pastShare}
+		if l.rng.Float64() < largeShare {
+			r.Events = maxEvents/2 + l.rng.IntN(maxEvents/2)
+		}
 		r.Keyed = l.rng.Float64() < l.keyed
 		at, twin := l.rng.IntN(len(l.nodes)), l.rng.IntN(4) == 0
 		timer := time.NewTimer(time.Until(due))
@@ -101,7 +112,7 @@ func (l *Load) send(r Request, at int, twin bool) {
 		l.record(r)
 		return
 	}
-	key := "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.Number, 10)
+	key := l.key(r)
 	// Less and less often, as a client that minds the nodes would.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan Outcome, 1)
@@ -121,6 +132,23 @@ func (l *Load) send(r Request, at int, twin bool) {
 		time.Sleep(wait)
 	}
 	l.record(r)
+}
+
+// Resend sends some of the acknowledged requests with a key once more, as a client that lost the answer would. Each must be acknowledged
+// again, and nothing stored.
+func (l *Load) Resend(most int) error {
+	for _, r := range l.Requests() {
+		if !r.Keyed || r.Outcome != Acknowledged {
+			continue
+		}
+		if most--; most < 0 {
+			break
+		}
+		if got := l.exchange(0, l.body(r), l.key(r)); got != Acknowledged {
+			return fmt.Errorf("request %d was acknowledged, and %s when it came again under its Idempotency-Key", r.Number, got)
+		}
+	}
+	return nil
 }
 
 // after is what is known of a request after several attempts: one that was
@@ -185,6 +213,10 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 	}
 }
 
+func (l *Load) key(r Request) string {
+	return "Idempotency-Key: " + l.salt + "-" + strconv.FormatUint(r.Number, 10)
+}
+
 func (l *Load) record(r Request) {
 	l.mu.Lock()
 	l.requests = append(l.requests, r)
@@ -215,7 +247,13 @@ func (l *Load) body(r Request) []byte {
 		b = strconv.AppendUint(b, id%4999, 10)
 		b = append(b, `"},"location":{"url":"`+EventURL...)
 		b = strconv.AppendUint(b, id, 10)
-		b = append(b, `"}}`...)
+		b = append(b, `"}`...)
+		if r.Past {
+			b = append(b, `,"timestamp":"`...)
+			b = l.began.AddDate(0, -int(id%pastMonths), 0).AppendFormat(b, time.RFC3339)
+			b = append(b, '"')
+		}
+		b = append(b, '}')
 	}
 	return append(b, "]}"...)
 }

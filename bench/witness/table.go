@@ -117,3 +117,11 @@ func (t *Table) Pairs(ctx context.Context, query string) (_ map[string]uint64, e
 	}
 	return pairs, rows.Err()
 }
+
+// Exec runs a statement.
+func (t *Table) Exec(ctx context.Context, statement string) error {
+	if err := t.conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("cannot run %.60q: %w", statement, err)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// Package disk makes file systems that a run may freeze, fill and cut the power of. It needs root.
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/bench/witness"
+)
+
+// Disk is an ext4 file system whose device is a file, so that what has reached the device at one moment can be kept. The file lies on
+// a file system of its own, the case: while that is frozen, no write reaches the device, and copying the file takes a picture of a
+// single moment. What a program wrote and nothing synced is in the page cache of the inner file system, and is not in the picture.
+type Disk struct {
+	Dir  string // of the images and the mount points; it is made
+	Size int64  // bytes, sparse
+	undo []func() error
+}
+
+func (d *Disk) caseImage() string { return filepath.Join(d.Dir, "case.img") }
+func (d *Disk) caseDir() string   { return filepath.Join(d.Dir, "case") }
+func (d *Disk) image() string     { return filepath.Join(d.caseDir(), "disk.img") }
+
+// Root is where the file system is mounted.
+func (d *Disk) Root() string { return filepath.Join(d.Dir, "disk") }
+
+// Make makes and mounts an empty one.
+func (d *Disk) Make(ctx context.Context) error {
+	if err := d.mountCase(ctx); err != nil {
+		return err
+	}
+	if err := sparse(d.image(), d.Size); err != nil {
+		return err
+	}
+	if err := run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", d.image()); err != nil {
+		return err
+	}
+	return d.mountDisk(ctx)
+}
+
+// Restore mounts a picture that Keep took of another disk.
+func (d *Disk) Restore(ctx context.Context, picture string) error {
+	if err := d.mountCase(ctx); err != nil {
+		return err
+	}
+	if err := copySparse(ctx, picture, d.image()); err != nil {
+		return err
+	}
+	return d.mountDisk(ctx)
+}
+
+func (d *Disk) mountCase(ctx context.Context) error {
+	for _, dir := range []string{d.Dir, d.caseDir(), d.Root()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("cannot make a mount point: %w", err)
+		}
+	}
+	// A file system needs some room beside the file that fills it.
+	if err := sparse(d.caseImage(), d.Size+d.Size/8+(64<<20)); err != nil {
+		return err
+	}
+	if err := run(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", d.caseImage()); err != nil {
+		return err
+	}
+	return d.mount(ctx, d.caseImage(), d.caseDir())
+}
+
+func (d *Disk) mountDisk(ctx context.Context) error { return d.mount(ctx, d.image(), d.Root()) }
+
+func (d *Disk) mount(ctx context.Context, image, at string) error {
+	if err := run(ctx, "mount", "-t", "ext4", "-o", "loop", image, at); err != nil {
+		return err
+	}
+	d.undo = append(d.undo, func() error { return unmount(context.WithoutCancel(ctx), at) })
+	return nil
+}
+
+// unmount waits for processes that were killed and have not let go of their files yet.
+func unmount(ctx context.Context, at string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
+}
+
+// Freeze stops all writes to the device: the power is off. The processes above may go on for a while; nothing that they do is kept.
+func (d *Disk) Freeze(ctx context.Context) error {
+	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
+}
+
+// Keep copies the device to a file. It must be frozen.
+func (d *Disk) Keep(ctx context.Context, picture string) error {
+	return copySparse(ctx, d.image(), picture)
+}
+
+// Thaw lets writes go on, so that processes that wait for one can end.
+func (d *Disk) Thaw(ctx context.Context) error {
+	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
+}
+
+// Fill takes all the room that is left, and returns what gives it back.
+func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
+	filler := filepath.Join(d.Root(), "filler")
+	f, err := os.Create(filler)
+	if err != nil {
+		return nil, fmt.Errorf("cannot fill the disk: %w", err)
+	}
+	for step := int64(64 << 20); step >= 4096; {
+		info, err := f.Stat()
+		if err == nil {
+			err = unix.Fallocate(int(f.Fd()), 0, info.Size(), step)
+		}
+		switch {
+		case errors.Is(err, unix.ENOSPC):
+			step /= 2
+		case err != nil || ctx.Err() != nil:
+			return nil, errors.Join(fmt.Errorf("cannot fill the disk: %w", err), ctx.Err(), f.Close(), os.Remove(filler))
+		}
+	}
+	if err := f.Close(); err != nil {
+		return nil, errors.Join(err, os.Remove(filler))
+	}
+	return func() error { return os.Remove(filler) }, nil
+}
+
+// Close unmounts it and removes its images.
+func (d *Disk) Close() error {
+	var errs []error
+	for i := len(d.undo) - 1; i >= 0; i-- {
+		errs = append(errs, d.undo[i]())
+	}
+	d.undo = nil
+	if err := errors.Join(errs...); err != nil {
+		return err // the images are in use
+	}
+	if err := os.Remove(d.caseImage()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func sparse(path string, size int64) error {
+	f, err := os.Create(path)
+	if err == nil {
+		err = errors.Join(f.Truncate(size), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make a disk image: %w", err)
+	}
+	return nil
+}
+
+func copySparse(ctx context.Context, from, to string) error {
+	return run(ctx, "cp", "--sparse=always", from, to)
+}
+
+// run runs a system command and says what it said if it fails. A signal for this program is not one for it: a file system is not
+// left frozen.
+func run(ctx context.Context, name string, arguments ...string) error {
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(arguments, " "), err, strings.TrimSpace(string(said)))
+	}
+	return nil
+}

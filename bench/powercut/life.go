@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/disk"
+	"github.com/octavo-docs/octavo/bench/witness"
+)
+
+// life is one installation from its first start, through several cuts. It is judged after each.
+type life struct {
+	dir     string
+	picture string // what the cut before has left
+	size    int64
+	disk    *disk.Disk
+	disks   int
+	node    *node
+	site    site
+	load    *witness.Load
+	endLoad func()
+	tell    func(string, ...any)
+	catchup time.Duration
+
+	spaces  []string // that were acknowledged
+	refused int      // events that the table refuses, acknowledged
+}
+
+// cut is what one cut has shown.
+type cut struct {
+	Moment       string   `json:"moment"`
+	Acknowledged int      `json:"acknowledged"` // events so far in this life
+	Kept         int      `json:"kept"`         // of them, rows that were there at once after the cut
+	Stored       int      `json:"stored"`       // once all was caught up
+	Spaces       int      `json:"spaces"`
+	DeadLetters  int      `json:"deadLetters"`
+	ReadyAfter   string   `json:"readyAfter"`
+	Problems     []string `json:"problems,omitempty"`
+}
+
+// begin makes an empty disk and starts a node on it.
+func (l *life) begin(ctx context.Context) error {
+	if err := l.newDisk(ctx, ""); err != nil {
+		return err
+	}
+	l.endLoad = func() {}
+	if err := l.node.start(); err != nil {
+		return err
+	}
+	return l.node.ready(ctx)
+}
+
+// newDisk mounts a disk with what a picture holds, an empty one without.
+func (l *life) newDisk(ctx context.Context, picture string) error {
+	l.disks++
+	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}
+	l.node.dir = filepath.Join(l.disk.Root(), "data")
+	if picture == "" {
+		return l.disk.Make(ctx)
+	}
+	return l.disk.Restore(ctx, picture)
+}
+
+// prepare makes what the load needs.
+func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err error) {
+	if l.site, err = l.node.create(ctx); err != nil {
+		return err
+	}
+	t, err := l.table()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	l.load = witness.NewLoad(rate, keyedShare, l.site.events(), l.node.client.Token, []string{l.node.address}, seed)
+	return refuse(ctx, t)
+}
+
+// startLoad begins to send: events by the load, a space and a refusable event now and then. endLoad ends it.
+func (l *life) startLoad(ctx context.Context) {
+	ctx, end := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { l.load.Run(ctx) })
+	running.Go(func() { l.others(ctx) })
+	l.endLoad = func() {
+		end()
+		running.Wait()
+		l.load.Finish()
+		l.endLoad = func() {}
+	}
+}
+
+// others creates spaces and posts refusable events until ctx is done. An attempt that fails says nothing: a cut may be the reason.
+func (l *life) others(ctx context.Context) {
+	for number := 0; ; number++ {
+		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+		if id, err := l.node.client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
+			l.spaces = append(l.spaces, id)
+		}
+		if err := l.node.postRefusable(attempt, l.site, number); err == nil {
+			l.refused++
+		}
+		cancel()
+		if pause(ctx, 200*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+func (l *life) table() (*witness.Table, error) {
+	at, err := l.node.engines()
+	if err != nil {
+		return nil, err
+	}
+	return witness.OpenTable(at.ClickHouse)
+}
+
+// cut cuts the power and starts again on what has reached the disk.
+func (l *life) cut(ctx context.Context) error {
+	if err := l.node.silence(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	if err := l.disk.Freeze(ctx); err != nil {
+		return err
+	}
+	err := l.disk.Keep(ctx, l.picture)
+	if err := errors.Join(err, l.disk.Thaw(ctx), killAll(time.Minute), l.disk.Close()); err != nil {
+		return err
+	}
+	if err := l.newDisk(ctx, l.picture); err != nil {
+		return err
+	}
+	return l.node.start()
+}
+
+// through sends a load, cuts at a moment, lets the load go on a little when all runs again, and judges.
+func (l *life) through(ctx context.Context, m moment) (cut, error) {
+	l.startLoad(ctx)
+	err := m.wait(ctx, l)
+	if err == nil {
+		err = l.cut(ctx)
+	}
+	began := time.Now()
+	if err == nil {
+		err = l.node.ready(ctx)
+	}
+	ready := time.Since(began)
+	if err == nil {
+		err = pause(ctx, time.Second)
+	}
+	l.endLoad()
+	if err != nil {
+		return cut{}, fmt.Errorf("at the moment %q: %w", m.name, err)
+	}
+	c, err := l.judge(ctx)
+	c.Moment, c.ReadyAfter = m.name, ready.Round(10*time.Millisecond).String()
+	return c, err
+}
+
+// judge compares what was acknowledged with what is there. The load has ended.
+func (l *life) judge(ctx context.Context) (c cut, err error) {
+	t, err := l.table()
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = t.Close() }()
+	if err := l.load.Resend(50); err != nil {
+		c.Problems = append(c.Problems, err.Error())
+	}
+	requests := l.load.Requests()
+	for _, r := range requests {
+		if r.Outcome == witness.Acknowledged {
+			c.Acknowledged += r.Events
+		}
+	}
+	rows, err := t.Read(ctx, l.site.id)
+	if err != nil {
+		return c, err
+	}
+	c.Kept = len(rows)
+	var v witness.Verdict
+	letters := 0
+	waiting, cancel := context.WithTimeout(ctx, l.catchup)
+	defer cancel()
+	caughtUp := witness.Await(waiting, func(ctx context.Context) error {
+		rows, err := t.Read(ctx, l.site.id)
+		if err != nil {
+			return err
+		}
+		if v = witness.Compare(requests, rows); v.Lost > 0 || v.Torn > 0 {
+			return fmt.Errorf("%d events are not stored", v.Lost)
+		}
+		if letters, err = l.node.deadLetters(ctx); err == nil && letters < l.refused {
+			err = fmt.Errorf("%d of %d events that the table refuses are dead letters", letters, l.refused)
+		}
+		return err
+	})
+	if caughtUp != nil {
+		c.Problems = append(c.Problems, caughtUp.Error())
+	}
+	c.Stored, c.DeadLetters = v.Stored, letters
+	c.Problems = append(c.Problems, v.Problems()...)
+	c.Problems = append(c.Problems, v.Examples...)
+	log, err := witness.Reconcile(ctx, l.node.binary, l.node.settings()...)
+	if err != nil {
+		return c, err
+	}
+	if log.Ranges > 0 {
+		c.Problems = append(c.Problems, fmt.Sprintf("the log and the table differ in %d ranges: %v", log.Ranges, log.FirstLines))
+	}
+	for _, id := range l.spaces {
+		if err := l.node.client.Call(ctx, http.MethodGet, "/v1/spaces/"+url.PathEscape(id), nil, http.StatusOK, nil); err != nil {
+			c.Problems = append(c.Problems, "a space that was acknowledged: "+err.Error())
+		}
+	}
+	c.Spaces = len(l.spaces)
+	return c, nil
+}
+
+// end ends all of it.
+func (l *life) end() error {
+	l.endLoad()
+	var err error
+	if l.node != nil {
+		err = l.node.stop()
+	}
+	if l.disk != nil {
+		err = errors.Join(err, l.disk.Close())
+	}
+	return err
+}

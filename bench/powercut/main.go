@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// keyedShare is the share of requests with an Idempotency-Key.
+const keyedShare = 0.3
+
+type command struct {
+	Cuts    int           `default:"21" help:"Cuts of the power. An installation lives through each moment once, then a new one is made."`
+	Rate    float64       `default:"1000" help:"Events per second."`
+	Seed    uint64        `help:"Of the load; 0: a new one, which is printed. The moments are never the same."`
+	Size    int64         `default:"3072" help:"Size of the disk in MiB; only what is used takes room."`
+	Binary  string        `type:"path" help:"The octavo binary; absent: built from the module."`
+	Catchup time.Duration `default:"3m" help:"How long the node may take to store what is left after a cut."`
+	Record  bool          `help:"Keep the result in bench/results."`
+	Keep    bool          `help:"Keep the log; it is kept in any case when something is wrong."`
+}
+
+func main() {
+	var c command
+	ctx := kong.Parse(&c, kong.Name("powercut"), kong.Description("Cuts the power under load and shows that what was acknowledged is there afterwards, once."))
+	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// errBroken is what the run ends with when a promise was.
+var errBroken = errors.New("a promise was broken")
+
+// Run cuts, compares, and reports.
+func (c *command) Run() (err error) {
+	if os.Geteuid() != 0 {
+		// Said and not failed: an ordinary user's `make test-all` goes on without it.
+		fmt.Println("powercut: NOT RUN: only root may mount the disk whose power is cut")
+		return nil
+	}
+	if c.Cuts < 1 || c.Rate <= 0 || c.Size < 512 {
+		return errors.New("--cuts, --rate or --size is out of its range")
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64() >> 32
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := adoptOrphans(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "octavo-powercut-")
+	if err != nil {
+		return fmt.Errorf("cannot make a directory: %w", err)
+	}
+	m, err := machine.This()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	tell := func(format string, arguments ...any) {
+		fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, arguments...))
+	}
+	tell("seed %d, %d cuts, %g events/s", c.Seed, c.Cuts, c.Rate)
+	r := &result{Date: began.UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Machine: m, Seed: c.Seed, Rate: c.Rate, Wanted: c.Cuts,
+		Command: "go run ./bench/powercut " + strings.Join(os.Args[1:], " ")}
+	runErr := c.live(ctx, dir, r, tell)
+	r.Took = time.Since(began).Round(time.Second).String()
+	fmt.Print("\n", r.text())
+	if c.Record && runErr == nil {
+		runErr = r.save()
+	}
+	if problems := r.problems(); len(problems) > 0 && runErr == nil {
+		runErr = fmt.Errorf("%w: %s", errBroken, strings.Join(problems, "; "))
+	}
+	if runErr != nil || c.Keep {
+		fmt.Fprintln(os.Stderr, "the node's log is kept in", dir)
+		return runErr
+	}
+	return os.RemoveAll(dir)
+}
+
+// live lets one installation after the other live through its cuts.
+func (c *command) live(ctx context.Context, dir string, r *result, tell func(string, ...any)) (err error) {
+	binary := c.Binary
+	if binary == "" {
+		binary = filepath.Join(dir, "octavo")
+		if err := product.Build(ctx, binary); err != nil {
+			return err
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot keep a log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	for len(r.Cuts) < c.Cuts && err == nil {
+		err = c.oneLife(ctx, dir, binary, log, r, tell)
+	}
+	return err
+}
+
+func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File, r *result, tell func(string, ...any)) (err error) {
+	address, err := enginetest.FreeAddress()
+	if err != nil {
+		return err
+	}
+	n := &node{binary: binary, address: address, log: log, client: product.Client{Address: address, Token: schema.NewToken()}}
+	l := &life{dir: dir, picture: filepath.Join(dir, "picture.img"), size: c.Size << 20, node: n, catchup: c.Catchup, endLoad: func() {}}
+	defer func() { err = errors.Join(err, l.end()) }()
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	r.Lives++
+	if err := l.prepare(ctx, c.Rate, c.Seed+uint64(r.Lives)); err != nil {
+		return err
+	}
+	for _, m := range moments {
+		if len(r.Cuts) == c.Cuts {
+			break
+		}
+		cut, err := l.through(ctx, m)
+		if err != nil {
+			return err
+		}
+		r.Cuts = append(r.Cuts, cut)
+		tell("cut %d, %s: %d events acknowledged, %d kept, %d stored; %d spaces, %d dead letters; ready after %s", len(r.Cuts), m.name, cut.Acknowledged, cut.Kept, cut.Stored,
+			cut.Spaces, cut.DeadLetters, cut.ReadyAfter)
+		for _, problem := range cut.Problems {
+			tell("  %s", problem)
+		}
+	}
+	r.last(l)
+	return nil
+}
+
+// text is JSON with a line's end.
+func (r *result) json() ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/witness"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// moment is when the power goes. wait returns then; what it began goes on.
+type moment struct {
+	name string
+	wait func(ctx context.Context, l *life) error
+}
+
+// starting is the first moment of every life: tables and topics are new.
+const starting = "just after the first start"
+
+// moments are those of a life, in turn.
+var moments []moment // see init: recovering cuts, and a cut has a moment
+
+func init() {
+	moments = []moment{
+		{starting, func(ctx context.Context, l *life) error { return pause(ctx, l.between(0, 2*time.Second)) }},
+		{"inserting", func(ctx context.Context, l *life) error { return pause(ctx, l.between(3*time.Second, 10*time.Second)) }},
+		{"merging", merging},
+		{"catching up", catchingUp},
+		{"writing checkpoints", stopping},
+		{"recovering from a cut", recovering},
+		{"after a merge whose sources are gone", merged},
+	}
+}
+
+// between is a random while.
+func (l *life) between(least, most time.Duration) time.Duration {
+	return least + rand.N(most-least+1)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// recovering is during the start after a cut.
+func recovering(ctx context.Context, l *life) error {
+	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
+		return err
+	}
+	if err := l.cut(ctx); err != nil {
+		return err
+	}
+	return pause(ctx, l.between(0, 5*time.Second))
+}
+
+// merging is while the events table's parts are merged.
+func merging(ctx context.Context, l *life) error {
+	if err := pause(ctx, l.between(2*time.Second, 5*time.Second)); err != nil {
+		return err
+	}
+	t, err := l.table()
+	if err != nil {
+		return err
+	}
+	merge := make(chan error, 1)
+	go func() {
+		defer func() { _ = t.Close() }() // the cut ends it
+		merge <- t.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE "+insights.Table+" FINAL")
+	}()
+	other, err := l.table()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = other.Close() }()
+	for {
+		running, err := other.Pairs(ctx, "SELECT 'merges', count() FROM system.merges WHERE table = '"+insights.Table+"'")
+		if err != nil {
+			return err
+		}
+		select {
+		case err := <-merge:
+			return err // over before it was seen: just after it, then
+		default:
+		}
+		if running["merges"] > 0 {
+			return pause(ctx, l.between(0, 200*time.Millisecond))
+		}
+	}
+}
+
+// merged is when a merge's result alone holds the rows: the parts it was made from have been removed.
+func merged(ctx context.Context, l *life) error {
+	t, err := l.table()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	if err := t.Exec(ctx, "ALTER TABLE "+insights.Table+" MODIFY SETTING old_parts_lifetime = 1"); err != nil {
+		return err
+	}
+	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
+		return err
+	}
+	if err := t.Exec(ctx, "OPTIMIZE TABLE "+insights.Table+" FINAL"); err != nil {
+		return err
+	}
+	sources := "SELECT 'old', count() FROM system.parts WHERE table = '" + insights.Table + "' AND NOT active"
+	before, err := t.Pairs(ctx, sources)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	return witness.Await(waiting, func(ctx context.Context) error {
+		now, err := t.Pairs(ctx, sources)
+		if err == nil && before["old"] > 0 && now["old"] >= before["old"] {
+			err = fmt.Errorf("%d replaced parts are still there", now["old"])
+		}
+		return err
+	})
+}
+
+// catchingUp is while the sink stores what came during an outage of the insights engine.
+func catchingUp(ctx context.Context, l *life) error {
+	pid, err := l.node.child("clickhouse")
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("cannot stop the insights engine: %w", err)
+	}
+	err = pause(ctx, l.between(3*time.Second, 5*time.Second))
+	if err := errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)); err != nil {
+		return err
+	}
+	return pause(ctx, l.between(0, time.Second))
+}
+
+// stopping is while everything writes what makes the next start quick: Postgres its checkpoint, the broker its snapshots.
+func stopping(ctx context.Context, l *life) error {
+	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
+		return err
+	}
+	if err := l.node.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("cannot tell the node to stop: %w", err)
+	}
+	return pause(ctx, l.between(500*time.Millisecond, 4*time.Second))
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/octavo-docs/octavo/bench/machine"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+// result is what a run shows.
+type result struct {
+	Date         string          `json:"date"`
+	Commit       string          `json:"commit"`
+	Command      string          `json:"command"`
+	Took         string          `json:"took"`
+	Machine      machine.Machine `json:"machine"`
+	Seed         uint64          `json:"seed"`
+	Rate         float64         `json:"eventsPerSecond"`
+	Wanted       int             `json:"cutsWanted"`
+	Lives        int             `json:"installations"`
+	Acknowledged int             `json:"acknowledged"` // events of all installations
+	Odd          []string        `json:"oddAnswers,omitempty"`
+	Cuts         []cut           `json:"cuts"`
+}
+
+// last takes up what an installation was sent in all.
+func (r *result) last(l *life) {
+	sent := l.load.Count()
+	r.Acknowledged += sent.Acknowledged
+	r.Odd = append(r.Odd, sent.Odd...)
+}
+
+// problems are why the run shows nothing, or shows what must not be.
+func (r *result) problems() (list []string) {
+	for i, c := range r.Cuts {
+		for _, p := range c.Problems {
+			list = append(list, fmt.Sprintf("cut %d (%s): %s", i+1, c.Moment, p))
+		}
+		if c.Acknowledged == 0 || c.Spaces == 0 || c.DeadLetters == 0 {
+			list = append(list, fmt.Sprintf("cut %d (%s): %d events, %d spaces and %d dead letters were acknowledged, so it shows nothing of what is 0", i+1, c.Moment, c.Acknowledged, c.Spaces, c.DeadLetters))
+		}
+	}
+	if len(r.Odd) > 0 {
+		list = append(list, "good requests were refused: "+strings.Join(r.Odd, ", "))
+	}
+	if len(r.Cuts) < r.Wanted {
+		list = append(list, fmt.Sprintf("%d of %d cuts were made", len(r.Cuts), r.Wanted))
+	}
+	return list
+}
+
+// text is the result as Markdown.
+func (r *result) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Power cuts under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
+	fmt.Fprintf(&b, "One `octavo serve` with embedded engines on ext4, an open loop of %g events/s in requests of 1 to 20; what had not reached the disk is gone. %d installations, %d cuts, %d events acknowledged.\n\n",
+		r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
+	b.WriteString("| cut | moment | acknowledged so far | rows right after it | stored in the end | spaces | dead letters | ready after | wrong |\n|---|---|---|---|---|---|---|---|---|\n")
+	for i, c := range r.Cuts {
+		wrong := "nothing"
+		if len(c.Problems) > 0 {
+			wrong = fmt.Sprintf("**%d problems**", len(c.Problems))
+		}
+		fmt.Fprintf(&b, "| %d | %s | %d | %d | %d | %d | %d | %s | %s |\n", i+1, c.Moment, c.Acknowledged, c.Kept, c.Stored, c.Spaces, c.DeadLetters, c.ReadyAfter, wrong)
+	}
+	b.WriteString("\nAfter each cut every acknowledged event must be stored once, every request whole or not at all, every acknowledged space readable, every acknowledged event that the table " +
+		"refuses a dead letter; acknowledged requests sent again under their key must store nothing; `octavo reconcile` must find log and table equal.\n")
+	if problems := r.problems(); len(problems) > 0 {
+		fmt.Fprintf(&b, "\n**Broken**:\n\n- %s\n", strings.Join(problems, "\n- "))
+	} else {
+		b.WriteString("\n0 lost, 0 doubled.\n")
+	}
+	return b.String()
+}
+
+// save keeps the result beside the benchmarks'.
+func (r *result) save() error {
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, "bench", "results", r.Date[:10]+"-"+r.Commit+"-powercut")
+	text, err := r.json()
+	if err == nil {
+		err = os.WriteFile(path+".json", text, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(path+".md", []byte(r.text()), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep the result: %w", err)
+	}
+	fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+	return nil
+}
