@@ -25,6 +25,7 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 	settings := product.Node{
 		Address: address, Roles: roles, Dir: filepath.Join(r.dir, name), Token: r.client.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: clickHouse, Brokers: r.brokers, Topic: r.topic,
+		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
 	}.Environment(
 		fmt.Sprint("OCTAVO_KAFKA_PARTITIONS=", partitions),
 		"OCTAVO_SINK_SESSION_TIMEOUT="+r.session.String(),
@@ -79,7 +80,7 @@ func (r *rig) startApache(ctx context.Context) error {
 		Command: func() (*exec.Cmd, error) {
 			return exec.CommandContext(context.Background(), program, filepath.Join(r.dir, "kafka"), port(address), port(controller)), nil
 		},
-		Ping:         func(ctx context.Context) error { return kafkaserver.Ping(ctx, address) },
+		Ping:         func(ctx context.Context) error { return kafkaserver.Ping(ctx, address, "", "") },
 		StartTimeout: startLimit,
 		PingFailures: neverGiveUp,
 		StopTimeout:  20 * time.Second,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
@@ -45,7 +46,11 @@ func differences(ctx context.Context, table *witness.Table, list []rollup) (foun
 
 // lag is how many messages of the log the sinks have not committed.
 func (r *rig) lag(ctx context.Context) (int64, error) {
-	transport := &kafka.Transport{DialTimeout: 5 * time.Second}
+	login, err := product.KafkaMechanism(r.engines.KafkaLogin.User, r.engines.KafkaLogin.Password)
+	if err != nil {
+		return 0, fmt.Errorf("cannot log in to the broker: %w", err)
+	}
+	transport := &kafka.Transport{DialTimeout: 5 * time.Second, SASL: login}
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second, Transport: transport}
 	ids := make([]int, partitions)

@@ -3,6 +3,9 @@ package product
 import (
 	"os"
 	"strings"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 // Node is what `octavo serve` is told of itself and of the engines.
@@ -11,11 +14,14 @@ type Node struct {
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
-	Topic                string
+	// The login of an embedded broker; empty for one without.
+	KafkaUser, KafkaPassword string
+	Topic                    string
 }
 
 // Environment is a node's, with more settings that only some runs have.
 func (n Node) Environment(more ...string) []string {
+	more = append(KafkaLogin(n.KafkaUser, n.KafkaPassword), more...)
 	return Environment(append([]string{
 		"OCTAVO_LISTEN=" + n.Address,
 		"OCTAVO_ROLES=" + n.Roles,
@@ -28,6 +34,24 @@ func (n Node) Environment(more ...string) []string {
 		// A load comes from one address.
 		"OCTAVO_RATE_LIMIT=0",
 	}, more...)...)
+}
+
+// KafkaLogin are the settings for a broker that asks for a login as the
+// embedded one does; none if there is no user.
+func KafkaLogin(user, password string) []string {
+	if user == "" {
+		return nil
+	}
+	return []string{"OCTAVO_KAFKA_SASL=scram-sha-256", "OCTAVO_KAFKA_USERNAME=" + user, "OCTAVO_KAFKA_PASSWORD=" + password}
+}
+
+// KafkaMechanism is the same login for a client in this process, nil if there
+// is no user.
+func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
+	if user == "" {
+		return nil, nil
+	}
+	return scram.Mechanism(scram.SHA256, user, password)
 }
 
 // Environment is this process's with these of the product's settings and no

@@ -138,6 +138,7 @@ func (r *rig) start(roles, address string) (*child, error) {
 	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), product.Node{
 		Address: address, Roles: roles, Dir: filepath.Join(r.dir, "node"), Token: r.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: r.engines.ClickHouseURL, Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
+		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
 	}.Environment("OCTAVO_LOG_LEVEL=warn"), nil, r.binary, "serve")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/ingest"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -49,7 +50,10 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		}
 		defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "SYSTEM START MERGES "+table) }()
 	}
-	log := b.log()
+	log, err := b.log()
+	if err != nil {
+		return err
+	}
 	var messages []kafka.Message
 	c, err := interleave(b.rounds,
 		func() (rate float64, err error) {
@@ -228,12 +232,18 @@ func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Mess
 // eventLog reads the topic beside the sink, without its group.
 type eventLog struct {
 	client *kafka.Client
+	dialer *kafka.Dialer
 	broker string
 }
 
-func (b *bench) log() eventLog {
+func (b *bench) log() (eventLog, error) {
 	broker := b.rig.engines.KafkaBrokers[0]
-	return eventLog{&kafka.Client{Addr: kafka.TCP(broker)}, broker}
+	login, err := product.KafkaMechanism(b.rig.engines.KafkaLogin.User, b.rig.engines.KafkaLogin.Password)
+	if err != nil {
+		return eventLog{}, fmt.Errorf("cannot log in to the broker: %w", err)
+	}
+	client := &kafka.Client{Addr: kafka.TCP(broker), Transport: &kafka.Transport{SASL: login}}
+	return eventLog{client, &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true, SASLMechanism: login}, broker}, nil
 }
 
 // ends are the offsets that the next messages will have, by partition.
@@ -266,7 +276,7 @@ func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Messag
 	var list []kafka.Message
 	for partition, end := range to {
 		reader := kafka.NewReader(kafka.ReaderConfig{
-			Brokers: []string{l.broker}, Topic: benchTopic, Partition: partition, MaxBytes: 16 << 20, MaxWait: 100 * time.Millisecond,
+			Brokers: []string{l.broker}, Dialer: l.dialer, Topic: benchTopic, Partition: partition, MaxBytes: 16 << 20, MaxWait: 100 * time.Millisecond,
 		})
 		err := reader.SetOffset(from[partition])
 		for at := from[partition]; err == nil && at < end; {

@@ -83,14 +83,14 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)
 	}
 	if len(s.KafkaBrokers) == 0 && (s.KafkaTLS == "on" || s.KafkaSASL != "") {
-		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has neither")
+		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has a login of its own and no TLS")
 	}
 	if len(s.KafkaBrokers) > 0 {
 		if err := ingest.CheckBrokers(s.KafkaBrokers); err != nil {
 			return fmt.Errorf("OCTAVO_KAFKA_BROKERS: %w", err)
 		}
 	}
-	if _, err := s.kafkaAccess(); err != nil {
+	if _, err := (&backends{kafkaLogin: s.kafkaLogin()}).kafkaAccess(); err != nil {
 		return err
 	}
 	if s.EventMaxFuture < 0 {
@@ -118,16 +118,12 @@ func (s *Settings) proxies() ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// kafkaAccess is how every connection to Kafka is made.
-func (s *Settings) kafkaAccess() (ingest.KafkaAccess, error) {
-	access, err := ingest.NewKafkaAccess(ingest.KafkaLogin{
+// kafkaLogin is how brokers that the settings name want to be spoken to.
+func (s *Settings) kafkaLogin() ingest.KafkaLogin {
+	return ingest.KafkaLogin{
 		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
 		Mechanism: s.KafkaSASL, Username: s.KafkaUsername, Password: s.KafkaPassword,
-	})
-	if err != nil {
-		return access, fmt.Errorf("OCTAVO_KAFKA_TLS…, OCTAVO_KAFKA_SASL, _USERNAME, _PASSWORD: %w", err)
 	}
-	return access, nil
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

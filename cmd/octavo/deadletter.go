@@ -171,7 +171,7 @@ func withDeadLetters(s *Settings, run func(context.Context, *ingest.DeadLetters)
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	access, err := s.kafkaAccess()
+	access, err := b.kafkaAccess()
 	if err != nil {
 		return err
 	}

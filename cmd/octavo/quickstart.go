@@ -71,10 +71,24 @@ func (q *quickstart) save(s *Settings) error {
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("cannot keep what the first start made: %w", err)
 	}
-	if err := os.WriteFile(quickstartFile(s), []byte(text), 0o600); err != nil {
+	if err := writePrivate(quickstartFile(s), []byte(text)); err != nil {
 		return fmt.Errorf("cannot keep what the first start made: %w", err)
 	}
 	return nil
+}
+
+// writePrivate writes a file that only its owner can read, also in place of
+// one that others could.
+func writePrivate(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = file.Chmod(0o600)
+	if err == nil {
+		_, err = file.Write(text)
+	}
+	return errors.Join(err, file.Close())
 }
 
 var welcome = template.Must(template.New("welcome").Parse(`

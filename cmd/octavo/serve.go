@@ -244,7 +244,7 @@ func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
 	}
-	access, err := n.settings.kafkaAccess()
+	access, err := n.backends.kafkaAccess()
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (n *node) buildSink() error {
 // sinkConfig is how this node's sink works, also for those that look at what
 // it did.
 func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) (ingest.SinkConfig, error) {
-	access, err := s.kafkaAccess()
+	access, err := b.kafkaAccess()
 	return ingest.SinkConfig{
 		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.KafkaTopic + ".sink",
 		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout,

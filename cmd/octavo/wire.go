@@ -16,6 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/ingest"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -25,6 +26,7 @@ import (
 type backends struct {
 	postgresURL   string
 	kafkaBrokers  []string
+	kafkaLogin    ingest.KafkaLogin
 	clickHouseURL string
 
 	engines *embedded.Engines // nil if every engine was named
@@ -34,7 +36,7 @@ type backends struct {
 // openBackends starts the embedded engines that want asks for and that no
 // setting names. The caller stops them.
 func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog.Logger, onRestart func(string)) (*backends, error) {
-	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, clickHouseURL: s.ClickHouseURL}
+	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
 	want.Postgres = want.Postgres && s.PostgresURL == ""
 	want.Kafka = want.Kafka && len(s.KafkaBrokers) == 0
 	want.ClickHouse = want.ClickHouse && s.ClickHouseURL == ""
@@ -52,16 +54,34 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 		b.postgresURL = engines.PostgresURL
 	}
 	if want.Kafka {
-		b.kafkaBrokers = engines.KafkaBrokers
+		b.kafkaBrokers, b.kafkaLogin = engines.KafkaBrokers, embeddedLogin(engines.KafkaLogin)
 	}
 	if want.ClickHouse {
 		b.clickHouseURL = engines.ClickHouseURL
 	}
 	b.notes = notesFile(s)
-	if err := writeNotes(b.notes, notes{Postgres: b.postgresURL, ClickHouse: b.clickHouseURL, Kafka: b.kafkaBrokers}); err != nil {
+	n := notes{Postgres: b.postgresURL, ClickHouse: b.clickHouseURL, Kafka: b.kafkaBrokers}
+	if want.Kafka {
+		n.KafkaLogin = engines.KafkaLogin
+	}
+	if err := writeNotes(b.notes, n); err != nil {
 		return nil, errors.Join(err, b.stop(context.WithoutCancel(ctx)))
 	}
 	return b, nil
+}
+
+// embeddedLogin is how the embedded broker is logged in to.
+func embeddedLogin(l embedded.Login) ingest.KafkaLogin {
+	return ingest.KafkaLogin{Mechanism: "scram-sha-256", Username: l.User, Password: l.Password}
+}
+
+// kafkaAccess is how every connection to Kafka is made.
+func (b *backends) kafkaAccess() (ingest.KafkaAccess, error) {
+	access, err := ingest.NewKafkaAccess(b.kafkaLogin)
+	if err != nil {
+		return access, fmt.Errorf("OCTAVO_KAFKA_TLS…, OCTAVO_KAFKA_SASL, _USERNAME, _PASSWORD: %w", err)
+	}
+	return access, nil
 }
 
 // stop ends the embedded engines, if there are any.
@@ -84,11 +104,14 @@ func (b *backends) failed() <-chan error {
 
 // notes are the addresses of a running node's embedded engines, for the
 // commands that a person runs beside it. The file is readable by its owner
-// only: the addresses hold a password.
+// only: the addresses hold passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
 	ClickHouse string   `json:"clickhouse"`
 	Kafka      []string `json:"kafka"`
+	// KafkaLogin is zero if the brokers were named by settings, which then say
+	// how to log in.
+	KafkaLogin embedded.Login `json:"kafkaLogin"`
 }
 
 func notesFile(s *Settings) string { return filepath.Join(s.DataDir, "engines.json") }
@@ -96,7 +119,7 @@ func notesFile(s *Settings) string { return filepath.Join(s.DataDir, "engines.js
 func writeNotes(path string, n notes) error {
 	text, err := json.Marshal(n)
 	if err == nil {
-		err = os.WriteFile(path, append(text, '\n'), 0o600)
+		err = writePrivate(path, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot note the engines' addresses: %w", err)
@@ -109,7 +132,10 @@ func writeNotes(path string, n notes) error {
 func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
 	var running notes
 	if text, err := os.ReadFile(notesFile(s)); err == nil && json.Unmarshal(text, &running) == nil && running.answers(ctx) {
-		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka}
+		b := &backends{postgresURL: running.Postgres, clickHouseURL: running.ClickHouse, kafkaBrokers: running.Kafka, kafkaLogin: s.kafkaLogin()}
+		if running.KafkaLogin != (embedded.Login{}) && len(s.KafkaBrokers) == 0 {
+			b.kafkaLogin = embeddedLogin(running.KafkaLogin)
+		}
 		if s.PostgresURL != "" {
 			b.postgresURL = s.PostgresURL
 		}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
@@ -17,9 +16,14 @@ type Config struct {
 	DataDir string // the engine's directory; made if it is missing
 	Library string // path of libchdb.so
 
+	// User and Password are asked of every connection: other users of the
+	// machine reach loopback too.
+	User, Password string
+
 	MaxConnections int           // default 64
 	MaxMemory      int64         // bytes the engine may use, default half of the machine's
 	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB
+	MaxInserts     int64         // bytes of the blocks of all INSERTs under way, default MaxInsert
 	DrainTimeout   time.Duration // how long running statements may go on after the end of Run's context, default 5 s
 
 	Logger  *slog.Logger        // default slog.Default()
@@ -31,7 +35,7 @@ const (
 	defaultMaxInsert      = 1 << 30
 	defaultDrainTimeout   = 5 * time.Second
 
-	helloTimeout = 10 * time.Second // from accept to the end of the greeting
+	helloTimeout = 5 * time.Second // from accept to the end of the greeting
 	killEvery    = 20 * time.Millisecond
 )
 
@@ -49,11 +53,17 @@ func (c Config) withDefaults() (Config, error) {
 	if err := checkLoopback(c.Listen); err != nil {
 		return c, err
 	}
+	if c.User == "" || c.Password == "" {
+		return c, fmt.Errorf("cannot serve: no user and password are given for clients to log in with")
+	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = defaultMaxConnections
 	}
 	if c.MaxInsert <= 0 {
 		c.MaxInsert = defaultMaxInsert
+	}
+	if c.MaxInserts <= 0 {
+		c.MaxInserts = c.MaxInsert
 	}
 	if c.DrainTimeout <= 0 {
 		c.DrainTimeout = defaultDrainTimeout
@@ -64,8 +74,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// checkLoopback refuses to listen where others could reach: there are no
-// passwords here.
+// checkLoopback refuses to listen where other machines could reach: nothing is
+// encrypted here.
 func checkLoopback(listen string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -75,7 +85,7 @@ func checkLoopback(listen string) error {
 		return nil
 	}
 	if addr, err := netip.ParseAddr(host); err != nil || !addr.IsLoopback() {
-		return fmt.Errorf("cannot listen on %q: the embedded engine has no passwords, so it serves loopback addresses only", listen)
+		return fmt.Errorf("cannot listen on %q: the embedded engine has no TLS, so it serves loopback addresses only", listen)
 	}
 	return nil
 }
@@ -83,11 +93,10 @@ func checkLoopback(listen string) error {
 // engineArgs are the arguments that start the engine. The caches' defaults
 // suppose a machine of hundreds of gigabytes; they only bound, nothing is
 // taken in advance.
-func (c Config) engineArgs() []string {
+func (c Config) engineArgs(configFile string) []string {
 	const mib = 1 << 20
 	args := []string{"clickhouse", "--path=" + c.DataDir,
-		// Without this the library reads ./config.xml or one in the home directory.
-		"--config-file=" + filepath.Join(c.DataDir, "no-config.xml")}
+		"--config-file=" + configFile}
 	if c.MaxMemory > 0 {
 		args = append(args, "--max_server_memory_usage="+strconv.FormatInt(c.MaxMemory, 10))
 	} else {

@@ -29,6 +29,7 @@ type conn struct {
 	busy    bool // guarded by server.mu
 
 	blockBytes []byte // the last block that came in
+	blockShare share  // of the bytes that all INSERTs may hold: what blockBytes has above keptBlock
 	plain      []byte // the block going out, before compression
 	out        []byte // packets not yet written
 	flushed    time.Time
@@ -39,11 +40,16 @@ type conn struct {
 }
 
 func newConn(s *Server, socket net.Conn) *conn {
-	in := bufio.NewReaderSize(socket, 64<<10)
-	return &conn{
-		server: s, socket: socket, log: s.cfg.Logger.With("client", socket.RemoteAddr().String()),
-		in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}, packer: compress.NewWriter(compress.LevelZero, compress.LZ4),
-	}
+	// Little memory until the client has logged in.
+	return &conn{server: s, socket: socket, in: wireReader{bufio.NewReaderSize(socket, 512)}, blockShare: share{of: &s.inserts}}
+}
+
+// welcome makes what a client needs that has logged in.
+func (c *conn) welcome() {
+	in := bufio.NewReaderSize(c.in, 64<<10)
+	c.in, c.plainIn, c.frames = wireReader{in}, plainReader{in: in}, frameReader{r: in}
+	c.packer = compress.NewWriter(compress.LevelZero, compress.LZ4)
+	c.log = c.server.cfg.Logger.With("client", c.socket.RemoteAddr().String())
 }
 
 // brokenError is a breach of the protocol or of the connection: what follows
@@ -60,17 +66,21 @@ func broken(err error) error {
 }
 
 // serve answers until the client leaves.
-func (c *conn) serve(full bool) {
+func (c *conn) serve() {
 	defer func() {
 		if p := recover(); p != nil { // one bad connection must not end the others
-			c.log.Error("A connection failed.", "panic", p, "stack", string(debug.Stack()))
+			c.server.cfg.Logger.Error("A connection failed.", "panic", p, "stack", string(debug.Stack()))
 		}
 		_ = c.socket.Close()
 		if c.session != nil {
 			c.session.close()
 		}
 	}()
-	err := c.greet(full)
+	if err := c.greet(); err != nil {
+		c.refuseLogin(err)
+		return
+	}
+	var err error
 	for err == nil {
 		err = c.servePacket()
 	}
@@ -78,7 +88,7 @@ func (c *conn) serve(full bool) {
 		c.log.Warn("A connection is ended.", "error", err)
 		c.out = appendException(c.out, e)
 		_ = c.flush() // the client may be gone
-		c.lingerAfterException()
+		c.lingerAfterException(time.Second, 64<<20)
 	} else if !isGone(err) {
 		c.log.Warn("A connection is ended.", "error", err)
 	}
@@ -93,15 +103,29 @@ func isGone(err error) bool {
 
 // lingerAfterException reads on a little: closing a socket with unread bytes
 // would reset it, and the client would lose the exception.
-func (c *conn) lingerAfterException() {
+func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	if tcp, ok := c.socket.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
 	}
-	_ = c.socket.SetReadDeadline(time.Now().Add(time.Second))
-	_, _ = io.CopyN(io.Discard, c.in, 64<<20)
+	_ = c.socket.SetReadDeadline(time.Now().Add(long))
+	_, _ = io.CopyN(io.Discard, c.in, most)
 }
 
-func (c *conn) greet(full bool) error {
+// refuseLogin ends a connection that has not got through its greeting. Any
+// user of the machine can cause one, so few of them are logged.
+func (c *conn) refuseLogin(err error) {
+	if isGone(err) {
+		return
+	}
+	c.server.refused(c.socket.RemoteAddr(), err)
+	if e := (*exception)(nil); errors.As(err, &e) {
+		c.out = appendException(c.out, e)
+		_ = c.flush() // the client may be gone
+		c.lingerAfterException(200*time.Millisecond, 64<<10)
+	}
+}
+
+func (c *conn) greet() error {
 	if err := c.socket.SetDeadline(time.Now().Add(helloTimeout)); err != nil {
 		return fmt.Errorf("cannot set a deadline: %w", err)
 	}
@@ -109,12 +133,13 @@ func (c *conn) greet(full bool) error {
 	if err != nil {
 		return err
 	}
-	if err := greeting.check(); err != nil {
+	if err := greeting.check(c.server.cfg.User, c.server.cfg.Password); err != nil {
 		return err
 	}
-	if full {
+	if !c.server.admit(c) {
 		return refuse(codeTooManyConns, "Too many connections: at most %d are served", c.server.cfg.MaxConnections)
 	}
+	c.welcome()
 	if c.session, err = c.server.engine.openSession(greeting.database); err != nil {
 		return err
 	}
@@ -186,7 +211,11 @@ func asException(err error) *exception {
 }
 
 func (c *conn) answerQuery(q *query) (figures, error) {
+	defer c.dropBlock()
 	if err := c.refuseExternalTables(); err != nil {
+		return figures{}, err
+	}
+	if err := c.server.engine.guard.check(q.text); err != nil {
 		return figures{}, err
 	}
 	st, err := outline(q.text)
@@ -224,7 +253,7 @@ func (c *conn) refuseExternalTables() error {
 
 // answerInsert collects the blocks of an INSERT, then runs it.
 func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
-	in, err := c.session.beginInsert(st.insert, q, c.server.cfg.MaxInsert)
+	in, err := c.session.beginInsert(st.insert, q, c.server.cfg.MaxInsert, &c.server.inserts)
 	if err != nil {
 		return figures{}, err
 	}
@@ -271,14 +300,16 @@ func (c *conn) readData() (*block, error) {
 	if _, err := readDataName(c.in); err != nil {
 		return nil, broken(err)
 	}
-	const keep = 64 << 20 // a larger buffer is not kept for the next block
-	if cap(c.blockBytes) > keep {
-		c.blockBytes = nil
-	}
-	src := &source{buf: c.blockBytes[:0], limit: int(c.server.cfg.MaxInsert), more: c.plainIn.next}
+	more := c.plainIn.next
 	if c.compressed {
-		src.more = c.readFrame
+		more = c.readFrame
 	}
+	src := &source{buf: c.blockBytes[:0], limit: int(c.server.cfg.MaxInsert), more: func(buf []byte, missing int) ([]byte, error) {
+		if err := c.blockShare.cover(int64(len(buf) + missing - keptBlock)); err != nil {
+			return buf, err
+		}
+		return more(buf, missing)
+	}}
 	b, err := readBlock(src, onWire)
 	c.blockBytes = src.buf
 	if err != nil {
@@ -292,6 +323,18 @@ func (c *conn) readData() (*block, error) {
 		return nil, broken(refuse(codeBadData, "a block is followed by %d bytes that belong to none", unused))
 	}
 	return b, nil
+}
+
+// keptBlock is how large the buffer of a block may be that a connection keeps
+// from one statement to the next.
+const keptBlock = 4 << 20
+
+// dropBlock frees what the blocks of a statement took.
+func (c *conn) dropBlock() {
+	if cap(c.blockBytes) > keptBlock {
+		c.blockBytes = nil
+	}
+	c.blockShare.release()
 }
 
 func (c *conn) readFrame(buf []byte, _ int) ([]byte, error) { return c.frames.next(buf) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -15,6 +16,7 @@ type engine struct {
 	args    []string
 	log     *slog.Logger
 	version version
+	guard   *guard
 
 	root    sync.Mutex // the root connection runs one statement at a time
 	conn    *engineConn
@@ -35,7 +37,11 @@ func startEngine(cfg Config) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{lib: lib, args: cfg.engineArgs(), log: cfg.Logger}
+	configFile, err := writeAccess(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{lib: lib, args: cfg.engineArgs(configFile), log: cfg.Logger}
 	if e.conn, err = lib.open(e.args); err != nil {
 		return nil, err
 	}
@@ -45,16 +51,27 @@ func startEngine(cfg Config) (*engine, error) {
 	if e.version, err = e.askVersion(); err != nil {
 		return nil, fmt.Errorf("cannot ask the engine for its version: %w", err)
 	}
+	functions, err := e.ask("SELECT name FROM system.table_functions")
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask the engine for its table functions: %w", err)
+	}
+	e.guard = newGuard(strings.Fields(functions))
 	return e, nil
 }
 
 func (e *engine) askVersion() (version, error) {
-	res, err := e.conn.call(e.lib.query, "SELECT version()", "TSVRaw", nil)
+	text, err := e.ask("SELECT version()")
+	return parseVersion(text), err
+}
+
+// ask gives a short answer as text.
+func (e *engine) ask(question string) (string, error) {
+	res, err := e.conn.call(e.lib.query, question, "TSVRaw", nil)
 	if err != nil {
-		return version{}, err
+		return "", err
 	}
 	defer res.close()
-	return parseVersion(string(res.bytes())), nil
+	return string(res.bytes()), nil
 }
 
 // close shuts the engine down: it finishes running merges and writes what it

@@ -18,6 +18,7 @@ const (
 	codeTooManyConns     = 202
 	codeMemoryLimit      = 241
 	codeBadData          = 117
+	codeAccessDenied     = 497
 	codeAuthentication   = 516
 	codeUnknown          = 1000
 )

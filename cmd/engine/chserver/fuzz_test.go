@@ -35,12 +35,12 @@ func FuzzPackets(f *testing.F) {
 			}
 		}()
 		in := bufio.NewReader(bytes.NewReader(data))
-		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}}
+		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}, blockShare: share{of: &budget{limit: 1 << 20}}}
 		g, err := readGreeting(c.in)
 		if err != nil {
 			return
 		}
-		_ = g.check()
+		_ = g.check(testUser, testPassword)
 		if _, err := c.in.text(maxShortText); err != nil {
 			return
 		}

@@ -1,6 +1,8 @@
 package chserver
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -24,7 +26,7 @@ func readGreeting(r wireReader) (*clientGreeting, error) {
 		return nil, refuse(codeUnexpectedPacket, "Unexpected packet %d from client: a connection starts with hello", code)
 	}
 	g := &clientGreeting{}
-	if g.clientName, err = r.text(maxShortText); err != nil {
+	if g.clientName, err = r.text(maxLoginText); err != nil {
 		return nil, err
 	}
 	for _, number := range []*uint64{new(uint64), new(uint64), &g.revision} { // major, minor, revision
@@ -33,7 +35,7 @@ func readGreeting(r wireReader) (*clientGreeting, error) {
 		}
 	}
 	for _, field := range []*string{&g.database, &g.user, &g.password} {
-		if *field, err = r.text(maxShortText); err != nil {
+		if *field, err = r.text(maxLoginText); err != nil {
 			return nil, err
 		}
 	}
@@ -43,16 +45,23 @@ func readGreeting(r wireReader) (*clientGreeting, error) {
 	return g, nil
 }
 
-// check refuses what is not served: another user, or a client too old to
-// read what is written here.
-func (g *clientGreeting) check() error {
-	if g.user != "default" || g.password != "" {
-		return refuse(codeAuthentication, "%s: Authentication failed: this engine has only the user default, without a password", g.user)
+// check refuses what is not served: who does not know user and password, or a
+// client too old to read what is written here.
+func (g *clientGreeting) check(user, password string) error {
+	// Both are compared, and in constant time: how long a refusal takes must not say how much was right.
+	if equal(g.user, user)&equal(g.password, password) != 1 {
+		return refuse(codeAuthentication, "Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
 	}
 	if g.revision < revision {
 		return refuse(codeNotImplemented, "the client speaks revision %d of the protocol, at least %d is needed", g.revision, revision)
 	}
 	return nil
+}
+
+// equal is 1 if the texts are; hashing hides their lengths.
+func equal(a, b string) int {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:])
 }
 
 // version is the engine's, as the library tells it.

@@ -30,6 +30,8 @@ import (
 // these tests is a child: this test binary, started again with childEnv.
 const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
 
+const testUser, testPassword = "tester", "a password for tests"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
 		os.Exit(childMain(dir))
@@ -53,6 +55,7 @@ func childMain(dir string) int {
 	_, _ = fmt.Sscan(os.Getenv(childEnv+"_CONNECTIONS"), &maxConnections)
 	server, err := New(Config{
 		Listen: "127.0.0.1:0", DataDir: dir, Library: os.Getenv(childEnv + "_LIBRARY"),
+		User: testUser, Password: testPassword,
 		MaxConnections: maxConnections, DrainTimeout: 2 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		OnReady: func(addr net.Addr) {
@@ -201,7 +204,7 @@ func sharedServer(t testing.TB) *process {
 func connect(t testing.TB, p *process, database string, change ...func(*clickhouse.Options)) driver.Conn {
 	t.Helper()
 	options := &clickhouse.Options{
-		Addr: []string{p.addr}, Auth: clickhouse.Auth{Database: database},
+		Addr: []string{p.addr}, Auth: clickhouse.Auth{Database: database, Username: testUser, Password: testPassword},
 		Compression: &clickhouse.Compression{Method: clickhouse.CompressionLZ4},
 		ReadTimeout: 10 * time.Minute, MaxOpenConns: 10,
 	}

@@ -20,6 +20,7 @@ type insert struct {
 	target  *insertTarget
 	columns []described // in the order of the statement
 
+	share share // of the bytes that all INSERTs may hold
 	file  *os.File
 	limit int64
 	size  int64
@@ -29,7 +30,7 @@ type insert struct {
 }
 
 // beginInsert finds the columns and makes the file.
-func (s *session) beginInsert(target *insertTarget, q *query, limit int64) (*insert, error) {
+func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inserts *budget) (*insert, error) {
 	var all []described
 	err := s.with(q.settings, func() (err error) {
 		all, err = s.describe("TABLE "+target.table, nil)
@@ -46,7 +47,7 @@ func (s *session) beginInsert(target *insertTarget, q *query, limit int64) (*ins
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a file for the rows: %w", err)
 	}
-	return &insert{session: s, target: target, columns: columns, limit: limit, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
+	return &insert{session: s, target: target, columns: columns, limit: limit, share: share{of: inserts}, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
 }
 
 // insertColumns picks the columns that the statement names. Without a list
@@ -88,6 +89,13 @@ func (in *insert) header() *block {
 // add keeps one block. Nothing of b is used afterwards.
 func (in *insert) add(b *block) error {
 	in.rows += uint64(b.rows)
+	coming := int64(0)
+	for _, c := range b.columns {
+		coming += int64(len(c.name) + len(c.typ) + len(c.data))
+	}
+	if err := in.share.cover(min(in.size+coming, in.limit)); err != nil {
+		return err
+	}
 	in.head = appendBlockHead(in.head[:0], b, native)
 	for _, c := range b.columns {
 		in.head = appendColumnHead(in.head, c, native)
@@ -105,7 +113,10 @@ func (in *insert) add(b *block) error {
 	return nil
 }
 
-func (in *insert) close() error { return in.file.Close() }
+func (in *insert) close() error {
+	in.share.release()
+	return in.file.Close()
+}
 
 // run inserts all rows under the query's settings.
 func (in *insert) run(q *query) (figures, error) {
@@ -115,14 +126,16 @@ func (in *insert) run(q *query) (figures, error) {
 	}
 	err := in.session.with(q.settings, func() error {
 		started := time.Now()
-		res, err := in.session.conn.call(in.session.conn.lib.query, in.text(q), "Native", q.params)
-		if err != nil {
-			return in.explain(err)
-		}
-		defer res.close()
-		total.add(res, started)
-		total.wroteWhatWasRead()
-		return nil
+		return in.session.readingRows(func() error {
+			res, err := in.session.conn.call(in.session.conn.lib.query, in.text(q), "Native", q.params)
+			if err != nil {
+				return in.explain(err)
+			}
+			defer res.close()
+			total.add(res, started)
+			total.wroteWhatWasRead()
+			return nil
+		})
 	})
 	return total, err
 }

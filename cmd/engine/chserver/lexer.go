@@ -18,9 +18,9 @@ const (
 	symbol               // one byte of anything else
 )
 
-// lexer cuts ClickHouse SQL into tokens. It exists to find a statement's
-// outline, not to judge it: what does not close runs to the end of the text,
-// and the engine's parser says so.
+// lexer cuts ClickHouse SQL into tokens, for a statement's outline and for
+// guard. What does not close runs to the end of the text, and the engine's
+// parser says so.
 type lexer struct {
 	text string
 	pos  int
@@ -57,29 +57,48 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// skipBlanks skips white space and the comments --, #!, "# " and /* */.
+// skipBlanks skips white space and the comments --, //, #!, "# " and /* */,
+// which nests.
 func (l *lexer) skipBlanks() {
 	for l.pos < len(l.text) {
 		rest := l.text[l.pos:]
 		switch {
-		case rest[0] <= ' ':
+		case rest[0] == ' ' || rest[0] >= '\t' && rest[0] <= '\r':
 			l.pos++
-		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "#!"), strings.HasPrefix(rest, "# "):
-			l.skipPast("\n", 0)
+		case strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "#!"), strings.HasPrefix(rest, "# "):
+			l.skipPast("\n")
 		case strings.HasPrefix(rest, "/*"):
-			l.skipPast("*/", 2)
+			l.skipNested()
 		default:
 			return
 		}
 	}
 }
 
-func (l *lexer) skipPast(mark string, from int) {
-	if i := strings.Index(l.text[l.pos+from:], mark); i >= 0 {
-		l.pos += from + i + len(mark)
+func (l *lexer) skipPast(mark string) {
+	if i := strings.Index(l.text[l.pos:], mark); i >= 0 {
+		l.pos += i + len(mark)
 		return
 	}
 	l.pos = len(l.text)
+}
+
+func (l *lexer) skipNested() {
+	for depth := 0; l.pos < len(l.text); {
+		switch rest := l.text[l.pos:]; {
+		case strings.HasPrefix(rest, "/*"):
+			depth++
+			l.pos += 2
+		case strings.HasPrefix(rest, "*/"):
+			depth--
+			l.pos += 2
+			if depth == 0 {
+				return
+			}
+		default:
+			l.pos++
+		}
+	}
 }
 
 // skipQuoted handles \x escapes; a doubled quote reads as two tokens in a

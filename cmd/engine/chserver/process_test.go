@@ -174,7 +174,7 @@ var badFrame = bytes.Repeat([]byte{0x82}, 64)
 func malformed() map[string][]byte {
 	hello := append([]byte{clientHello}, appendText(nil, "x")...)
 	hello = append(hello, 1, 1, 0xbc, 0xa9, 0x03) // revision 54460
-	for _, s := range []string{"default", "default", ""} {
+	for _, s := range []string{"default", testUser, testPassword} {
 		hello = appendText(hello, s)
 	}
 	ready := append(bytes.Clone(hello), 0)
@@ -213,7 +213,7 @@ func malformed() map[string][]byte {
 
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
-	good := Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", Logger: slog.New(slog.DiscardHandler)}
+	good := Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", User: "u", Password: "p", Logger: slog.New(slog.DiscardHandler)}
 	for _, c := range []struct {
 		change func(*Config)
 		want   string
@@ -228,6 +228,8 @@ func TestConfigIsChecked(t *testing.T) {
 		{func(c *Config) { c.Listen = "127.0.0.1" }, "missing port"},
 		{func(c *Config) { c.DataDir = "" }, "data directory"},
 		{func(c *Config) { c.Library = "" }, "library"},
+		{func(c *Config) { c.User = "" }, "password"},
+		{func(c *Config) { c.Password = "" }, "password"},
 	} {
 		cfg := good
 		c.change(&cfg)

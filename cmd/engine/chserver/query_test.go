@@ -172,7 +172,8 @@ func TestExceptions(t *testing.T) {
 	}{
 		"SELECT * FROM missing":           {60, "missing"},
 		"SELECT missing":                  {47, "missing"},
-		"selct 1":                         {62, "Syntax error"},
+		"SELECT FROM WHERE":               {62, "Syntax error"},
+		"selct 1":                         {codeAccessDenied, "selct"},
 		"SELECT 1; SELECT 2":              {62, "Multi-statements"},
 		"":                                {62, "Empty query"},
 		"SELECT throwIf(1, 'it\\'s bad')": {395, "it's bad"},
@@ -242,7 +243,7 @@ func TestStatementsOfAllSorts(t *testing.T) {
 		"CREATE TABLE t (a UInt64, s String) ENGINE = MergeTree ORDER BY a SETTINGS index_granularity = 1024",
 		"INSERT INTO t VALUES (1, 'a\n\nb'), (2, 'x;y')",
 		"INSERT INTO t (a, s) VALUES (3, 'c');",
-		"INSERT INTO t FORMAT JSONEachRow {\"a\": 4, \"s\": \"d\"}",
+		"INSERT INTO t VALUES (4, 'd')",
 		"insert into t select 5, 'e'",
 		"INSERT INTO t (a) SELECT number + 6 FROM numbers(3)",
 		"OPTIMIZE TABLE t FINAL",
@@ -287,10 +288,14 @@ func TestDatabaseOfTheGreeting(t *testing.T) {
 	}
 }
 
-func TestOnlyTheDefaultUser(t *testing.T) {
+func TestOnlyWhoLogsIn(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)
-	for _, auth := range []clickhouse.Auth{{Username: "root"}, {Username: "default", Password: "x"}} {
+	for _, auth := range []clickhouse.Auth{
+		{}, {Username: "default"}, {Username: "root"}, {Username: "default", Password: testPassword},
+		{Username: testUser}, {Username: testUser, Password: "x"}, {Username: testUser, Password: testPassword + "x"},
+		{Username: testUser, Password: testPassword[:4]}, {Username: testPassword, Password: testUser},
+	} {
 		db := connect(t, p, "default", func(o *clickhouse.Options) { o.Auth = auth })
 		if err := db.Ping(t.Context()); codeOf(err) != codeAuthentication {
 			t.Errorf("%v gave %v", auth, err)

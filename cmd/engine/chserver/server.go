@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,10 +16,16 @@ type Server struct {
 	cfg    Config
 	engine *engine
 
+	inserts budget
+
 	mu      sync.Mutex
-	conns   map[*conn]struct{}
+	conns   map[*conn]struct{} // that have logged in
+	greeted []*conn            // that have not, the oldest first
 	closing bool
 	open    sync.WaitGroup
+
+	told     time.Time // when a refused login was last logged
+	refusals int       // since then
 }
 
 // New checks cfg and builds. Nothing is loaded or opened.
@@ -27,7 +34,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{cfg: cfg, conns: map[*conn]struct{}{}}, nil
+	return &Server{cfg: cfg, inserts: budget{limit: cfg.MaxInserts}, conns: map[*conn]struct{}{}}, nil
 }
 
 // Run opens the engine, listens and serves until ctx ends. Then it stops
@@ -81,38 +88,74 @@ func (s *Server) accept(listener net.Listener) error {
 			return fmt.Errorf("cannot accept connections: %w", err)
 		}
 		c := newConn(s, socket)
-		full, ok := s.add(c)
-		if !ok {
+		if !s.add(c) {
 			_ = socket.Close()
 			continue
 		}
 		go func() {
 			defer s.remove(c)
-			c.serve(full)
+			c.serve()
 		}()
 	}
 }
 
-// refusals is how many connections above the limit are told so; more are cut.
-const refusals = 16
+// maxGreeted is how many connections may be there that have not logged in.
+// They count apart from those that have, and the oldest makes room for a new
+// one: who has no password cannot keep out who has.
+const maxGreeted = 256
 
-// add registers c. Above the limit it is full: to be greeted and refused.
-func (s *Server) add(c *conn) (full, ok bool) {
+func (s *Server) add(c *conn) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing || len(s.conns) >= s.cfg.MaxConnections+refusals {
-		return false, false
+	if s.closing {
+		return false
 	}
-	s.conns[c] = struct{}{}
+	if len(s.greeted) >= maxGreeted {
+		_ = s.greeted[0].socket.Close()
+		s.greeted = slices.Delete(s.greeted, 0, 1)
+	}
+	s.greeted = append(s.greeted, c)
 	s.open.Add(1)
-	return len(s.conns) > s.cfg.MaxConnections, true
+	return true
+}
+
+// admit counts c among those that have logged in, unless they are enough.
+func (s *Server) admit(c *conn) (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || len(s.conns) >= s.cfg.MaxConnections {
+		return false
+	}
+	s.forget(c)
+	s.conns[c] = struct{}{}
+	return true
 }
 
 func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
+	s.forget(c)
 	s.mu.Unlock()
 	s.open.Done()
+}
+
+// forget takes c off those that have not logged in, if it is there.
+func (s *Server) forget(c *conn) {
+	if i := slices.Index(s.greeted, c); i >= 0 {
+		s.greeted = slices.Delete(s.greeted, i, i+1)
+	}
+}
+
+// refused logs a connection that did not log in, at most one in a second.
+func (s *Server) refused(client net.Addr, err error) {
+	const every = time.Second
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusals++
+	if now := time.Now(); now.Sub(s.told) >= every {
+		s.cfg.Logger.Warn("A connection is refused.", "client", client.String(), "error", err, "since_last", s.refusals)
+		s.told, s.refusals = now, 0
+	}
 }
 
 // setBusy notes whether c works on a packet. It refuses to let c wait for
@@ -132,6 +175,9 @@ func (s *Server) drain() bool {
 		if !c.busy {
 			_ = c.socket.Close()
 		}
+	}
+	for _, c := range s.greeted {
+		_ = c.socket.Close()
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})

@@ -1,6 +1,7 @@
 package chserver
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -54,7 +55,10 @@ func (s *session) open() error {
 		settings = append(settings, assignment{name, value})
 	}
 	settings = append(settings, assignment{markerSetting, quoteText(s.marker)})
-	if err = s.set(settings); err == nil {
+	if err = s.exec("SET ROLE " + roleWire); err == nil {
+		err = s.set(settings)
+	}
+	if err == nil {
 		err = s.exec("USE " + s.database)
 	}
 	if err != nil {
@@ -75,6 +79,22 @@ func (s *session) close() {
 func (s *session) reopen() error {
 	s.close()
 	return s.open()
+}
+
+// readingRows runs f with the right to read files. The session must not keep
+// it: if it cannot be taken back, the session is opened anew.
+func (s *session) readingRows(f func() error) error {
+	if err := s.exec("SET ROLE " + roleWire + ", " + roleRows); err != nil {
+		return err
+	}
+	err := f()
+	if roleErr := s.exec("SET ROLE " + roleWire); roleErr != nil {
+		s.engine.log.Warn("A session is opened anew, its right to read files could not be taken back.", "error", roleErr)
+		if openErr := s.reopen(); openErr != nil {
+			return errors.Join(err, fmt.Errorf("cannot take back the right to read files: %w", openErr))
+		}
+	}
+	return err
 }
 
 // exec runs a statement of our own whose result is of no interest.

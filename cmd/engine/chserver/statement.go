@@ -52,9 +52,8 @@ func outline(text string) (*statement, error) {
 			st.kind, st.insert = insertData, insert
 			return st, nil
 		}
-		if inline { // data of any form follows: not ours to cut
-			st.text = text
-			return st, nil
+		if inline { // where the data ends and another statement begins, only its format knows
+			return nil, denied("rows of a format in the text of an INSERT: send them as blocks or VALUES")
 		}
 	case "SELECT", "WITH", "FROM", "(":
 		st.kind = selection

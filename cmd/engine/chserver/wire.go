@@ -32,6 +32,7 @@ const (
 
 // Sizes beyond these end the connection. No client sends them by accident.
 const (
+	maxLoginText = 1 << 10  // of a client that has not logged in
 	maxShortText = 64 << 10 // names, settings, ids
 	maxQueryText = 64 << 20
 	maxListItems = 10_000  // settings or parameters of one query

@@ -40,6 +40,8 @@ type Config struct {
 	GiveUpAfter int
 	// NoSync gives up durability against power loss (not against kill -9) where an engine allows it, for the speed of tests.
 	NoSync bool
+	// KafkaWithoutLogin leaves the broker open to every user of the machine, for tests whose clients do not log in.
+	KafkaWithoutLogin bool
 }
 
 func (c *Config) fill() {

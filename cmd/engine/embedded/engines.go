@@ -18,6 +18,7 @@ const startTries = 3
 type Engines struct {
 	PostgresURL   string
 	KafkaBrokers  []string
+	KafkaLogin    Login // by SCRAM-SHA-256, without TLS
 	ClickHouseURL string
 
 	lock       *dirlock.Lock
@@ -33,7 +34,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines in data directory %q: set OCTAVO_DATA_DIR to a directory that this user may write", cfg.DataDir)
 	}
 	cfg.DataDir = dir
-	plans, err := cfg.plans()
+	found, err := cfg.find()
 	if err != nil {
 		return nil, err
 	}
@@ -47,18 +48,26 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
 		}),
 	}
-	if err := e.startAll(ctx, &cfg, plans); err != nil {
+	if err := e.startAll(ctx, &cfg, found); err != nil {
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}
 	return e, nil
 }
 
 // startAll starts the engines side by side: none needs another, and the slowest then sets the time.
-func (e *Engines) startAll(ctx context.Context, cfg *Config, plans []plan) error {
+func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) error {
 	ports, err := loadPorts(cfg.DataDir, cfg.Ports)
 	if err != nil {
 		return err
 	}
+	logins, err := loadLogins(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	if cfg.KafkaWithoutLogin {
+		logins[Kafka] = Login{}
+	}
+	plans := cfg.plans(found, logins)
 	var mu sync.Mutex // guards ports
 	urls := make([]string, len(plans))
 	var wait sync.WaitGroup
@@ -82,7 +91,7 @@ func (e *Engines) startAll(ctx context.Context, cfg *Config, plans []plan) error
 		case Postgres:
 			e.PostgresURL = urls[i]
 		case Kafka:
-			e.KafkaBrokers = []string{urls[i]}
+			e.KafkaBrokers, e.KafkaLogin = []string{urls[i]}, logins[Kafka]
 		case ClickHouse:
 			e.ClickHouseURL = urls[i]
 		}

@@ -49,11 +49,7 @@ func (p *ports) save() error {
 	if err != nil {
 		return fmt.Errorf("cannot encode the engines' ports: %w", err)
 	}
-	temporary := p.path + ".new"
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("cannot remember the engines' ports: %w", err)
-	}
-	if err := os.Rename(temporary, p.path); err != nil {
+	if err := replaceFile(p.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("cannot remember the engines' ports: %w", err)
 	}
 	return nil

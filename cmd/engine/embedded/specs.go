@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,44 +31,55 @@ type plan struct {
 	build func(ctx context.Context, port int) (supervise.Spec, string, error)
 }
 
-// plans lists the wanted engines in the order of their starts, and fails if one of them is not installed.
-func (c *Config) plans() ([]plan, error) {
-	var plans []plan
-	var found *packages.Packages
-	if c.Want.Postgres || c.Want.ClickHouse {
-		var err error
-		if found, err = packages.Find(packages.Config{Dir: c.EnginesDir}); err != nil {
-			return nil, err
-		}
+// programs are the installed parts that the wanted engines need.
+type programs struct{ postgresBin, clickHouseLibrary string }
+
+// find fails if a wanted engine is not installed.
+func (c *Config) find() (*programs, error) {
+	p := &programs{}
+	if !c.Want.Postgres && !c.Want.ClickHouse {
+		return p, nil
 	}
+	found, err := packages.Find(packages.Config{Dir: c.EnginesDir})
+	if err == nil && c.Want.Postgres {
+		p.postgresBin, err = found.PostgresBin()
+	}
+	if err == nil && c.Want.ClickHouse {
+		p.clickHouseLibrary, err = found.ClickHouseLibrary()
+	}
+	return p, err
+}
+
+// plans lists the wanted engines in the order of their starts.
+func (c *Config) plans(found *programs, logins logins) []plan {
+	var plans []plan
 	if c.Want.Postgres {
-		bin, err := found.PostgresBin()
-		if err != nil {
-			return nil, err
-		}
 		plans = append(plans, plan{Postgres, func(ctx context.Context, port int) (supervise.Spec, string, error) {
-			return c.postgres(ctx, bin, port)
+			return c.postgres(ctx, found.postgresBin, port)
 		}})
 	}
 	if c.Want.Kafka {
 		plans = append(plans, plan{Kafka, func(_ context.Context, port int) (supervise.Spec, string, error) {
-			spec, address := c.own(Kafka, port) //nolint:contextcheck // the child outlives its start
-			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address) }
+			login := logins[Kafka]
+			var open []string
+			if login == (Login{}) {
+				open = []string{"--without-login"}
+			}
+			spec, address := c.own(Kafka, port, login, open...) //nolint:contextcheck // the child outlives its start
+			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address, login.User, login.Password) }
 			return spec, address, nil
 		}})
 	}
 	if c.Want.ClickHouse {
-		library, err := found.ClickHouseLibrary()
-		if err != nil {
-			return nil, err
-		}
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
-			spec, address := c.own(ClickHouse, port, "--library", library) //nolint:contextcheck // the child outlives its start
-			spec.Ping = func(ctx context.Context) error { return pingClickHouse(ctx, address) }
-			return spec, "clickhouse://" + address + "/default", nil
+			login := logins[ClickHouse]
+			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary) //nolint:contextcheck // the child outlives its start
+			spec.Ping = func(ctx context.Context) error { return pingClickHouse(ctx, address, login) }
+			at := url.URL{Scheme: "clickhouse", User: url.UserPassword(login.User, login.Password), Host: address, Path: "/default"}
+			return spec, at.String(), nil
 		}})
 	}
-	return plans, nil
+	return plans
 }
 
 func (c *Config) postgres(ctx context.Context, bin string, port int) (supervise.Spec, string, error) {
@@ -98,7 +110,7 @@ func (c *Config) postgres(ctx context.Context, bin string, port int) (supervise.
 }
 
 // own is an engine that is a command of this binary.
-func (c *Config) own(name string, port int, more ...string) (supervise.Spec, string) {
+func (c *Config) own(name string, port int, login Login, more ...string) (supervise.Spec, string) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	arguments := append([]string{"engine", name, "--listen", address, "--data", filepath.Join(c.DataDir, name)}, more...)
 	return supervise.Spec{
@@ -107,7 +119,7 @@ func (c *Config) own(name string, port int, more ...string) (supervise.Spec, str
 			path, program := c.command()
 			cmd := exec.CommandContext(context.Background(), path, arguments...) // the supervisor ends it
 			cmd.Args[0] = program
-			cmd.Env = childEnv()
+			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			return cmd, nil
 		},
 		Ready:        func(line string) bool { return strings.HasPrefix(line, `{"ready":true`) },
@@ -117,7 +129,7 @@ func (c *Config) own(name string, port int, more ...string) (supervise.Spec, str
 	}, address
 }
 
-// childEnv leaves this product's settings out: among them are secrets, and an engine is told all it needs by its flags.
+// childEnv leaves this product's settings out: among them are secrets, and an engine is told all it needs by its flags and its login.
 func childEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {

@@ -20,12 +20,19 @@ const launchTimeout = 3 * time.Minute
 type Running struct {
 	PostgresURL   string         `json:"postgres_url"`
 	KafkaBrokers  []string       `json:"kafka_brokers"`
+	KafkaLogin    Login          `json:"kafka_login"`
 	ClickHouseURL string         `json:"clickhouse_url"`
 	PIDs          map[string]int `json:"pids"`
 	DataDir       string         `json:"data_dir"`
 
 	Cmd    *exec.Cmd     `json:"-"`
 	exited chan struct{} // closed after the process's end
+}
+
+// Login is what the broker asks for, by SCRAM-SHA-256; zero if it is open.
+type Login struct {
+	User     string `json:"user"`
+	Password string `json:"password"`
 }
 
 // Launch says which engines to run.
@@ -36,7 +43,9 @@ type Launch struct {
 	Dir string
 	// Sync keeps durability against power loss, which tests do without for speed.
 	Sync bool
-	Args []string
+	// OpenKafka asks nobody for a password at the broker.
+	OpenKafka bool
+	Args      []string
 	// Adjust changes the command before its start.
 	Adjust func(*exec.Cmd)
 }
@@ -56,6 +65,9 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	}
 	if !l.Sync {
 		arguments = append(arguments, "--no-sync")
+	}
+	if l.OpenKafka {
+		arguments = append(arguments, "--open-kafka")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.Binary, append(arguments, l.Args...)...)
 	// Not this process's stderr: `go test` waits for whoever holds that, and engines outlive the test process by a moment.

@@ -7,6 +7,7 @@ import (
 	"sync"
 )
 
+// The broker that tests share is open: it can be replaced by an Apache Kafka, which has no such login.
 // Each engine is started on its own at its first use, so that a test of one does not wait for the others.
 var (
 	ownClickHouse = sync.OnceValues(func() (*Running, error) { return launch("clickhouse") })
@@ -19,7 +20,7 @@ func launch(engine string) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Launch{Binary: binary, Engines: []string{engine}}.Start(context.Background())
+	return Launch{Binary: binary, Engines: []string{engine}, OpenKafka: true}.Start(context.Background())
 }
 
 func clickHouseURL() (string, error) {

@@ -21,8 +21,11 @@ const lockWait = 10 * time.Second
 
 // Config of one broker.
 type Config struct {
-	// Listen is a loopback address. The broker has no authentication, so no other is accepted.
+	// Listen is a loopback address. The broker has no TLS, so no other is accepted.
 	Listen string
+	// User and Password are asked of every connection, by SASL SCRAM-SHA-256: other users of the machine reach loopback too. Without
+	// both, nobody is asked for anything, which is for tests.
+	User, Password string
 	// DataDir belongs to one broker at a time.
 	DataDir string
 	Logger  *slog.Logger
@@ -39,13 +42,16 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if (cfg.User == "") != (cfg.Password == "") {
+		return errors.New("cannot start the Kafka broker: a user needs a password, and a password a user")
+	}
 	lock, err := dirlock.Acquire(ctx, cfg.DataDir, lockWait)
 	if err != nil {
 		return fmt.Errorf("cannot start the Kafka broker: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
 
-	cluster, err := kfake.NewCluster(
+	options := []kfake.Opt{
 		// One broker: a second would be the same process and disk.
 		kfake.NumBrokers(1),
 		kfake.ListenFn(func(string, string) (net.Listener, error) { return (&net.ListenConfig{}).Listen(ctx, "tcp", address) }),
@@ -61,7 +67,11 @@ func Run(ctx context.Context, cfg Config) error {
 			"offsets.retention.minutes": "525600",
 		}),
 		kfake.WithLogger(logger{cfg.Logger}),
-	)
+	}
+	if cfg.User != "" {
+		options = append(options, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", cfg.User, cfg.Password))
+	}
+	cluster, err := kfake.NewCluster(options...)
 	if err != nil {
 		return startError(address, cfg.DataDir, err)
 	}
@@ -87,7 +97,7 @@ func loopback(listen string) (string, error) {
 		return "", fmt.Errorf("cannot listen on %q: %w (give host:port, such as 127.0.0.1:9092)", listen, err)
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return "", fmt.Errorf("cannot listen on %q: the embedded broker has no authentication and takes loopback addresses only; "+
+		return "", fmt.Errorf("cannot listen on %q: the embedded broker has no TLS and takes loopback addresses only; "+
 			"for other machines run Apache Kafka and set OCTAVO_KAFKA_BROKERS", listen)
 	}
 	return net.JoinHostPort(host, port), nil

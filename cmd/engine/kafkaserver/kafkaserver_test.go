@@ -100,11 +100,11 @@ func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 func TestPing(t *testing.T) {
 	t.Parallel()
 	address, stop := run(t, t.TempDir(), "127.0.0.1:0")
-	if err := kafkaserver.Ping(t.Context(), address); err != nil {
+	if err := kafkaserver.Ping(t.Context(), address, "", ""); err != nil {
 		t.Error(err)
 	}
 	stop()
-	if err := kafkaserver.Ping(t.Context(), address); err == nil {
+	if err := kafkaserver.Ping(t.Context(), address, "", ""); err == nil {
 		t.Error("a stopped broker answered")
 	}
 }

@@ -7,15 +7,25 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Ping asks the broker at address for its brokers, which goes through the loop that also serves produce and fetch.
-func Ping(ctx context.Context, address string) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+// Ping asks the broker at address for its brokers, which goes through the loop that also serves produce and fetch. It logs in if there
+// is a user.
+func Ping(ctx context.Context, address, user, password string) error {
+	var login sasl.Mechanism
+	if user != "" {
+		var err error
+		if login, err = scram.Mechanism(scram.SHA256, user, password); err != nil {
+			return fmt.Errorf("cannot log in to the Kafka broker: %w", err)
+		}
+	}
+	dialer := &kafka.Dialer{SASLMechanism: login, DialFunc: (&net.Dialer{}).DialContext}
+	client, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("cannot reach the Kafka broker: %w", err)
 	}
-	client := kafka.NewConn(conn, "", 0)
 	defer func() { _ = client.Close() }()
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/chserver"
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 	"github.com/octavo-docs/octavo/cmd/engine/packages"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
@@ -27,6 +28,15 @@ type Engine struct {
 	Run        Run        `cmd:"" hidden:"" help:"Run all engines until signalled, for tests and development."`
 }
 
+// login is what connections are asked for. Only the environment tells it: any user of the machine can read a process's arguments.
+func login(engine string) (embedded.Login, error) {
+	l := embedded.Login{User: os.Getenv(embedded.EnvUser), Password: os.Getenv(embedded.EnvPassword)}
+	if l.User == "" || l.Password == "" {
+		return l, fmt.Errorf("cannot start %s: set %s and %s, which its clients will have to know", engine, embedded.EnvUser, embedded.EnvPassword)
+	}
+	return l, nil
+}
+
 // ClickHouse runs the embedded insights engine.
 type ClickHouse struct {
 	Listen  string `default:"127.0.0.1:9000" help:"Loopback address to listen on."`
@@ -38,6 +48,10 @@ type ClickHouse struct {
 func (c *ClickHouse) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
+	user, err := login("ClickHouse")
+	if err != nil {
+		return err
+	}
 	if c.Library == "" {
 		found, err := packages.Find(packages.Config{})
 		if err != nil {
@@ -54,7 +68,8 @@ func (c *ClickHouse) Run() error {
 	}
 	defer func() { _ = lock.Release() }()
 	server, err := chserver.New(chserver.Config{
-		Listen: c.Listen, DataDir: filepath.Join(c.Data, "store"), Library: c.Library, Logger: logger(), OnReady: announce,
+		Listen: c.Listen, DataDir: filepath.Join(c.Data, "store"), Library: c.Library, User: user.User, Password: user.Password,
+		Logger: logger(), OnReady: announce,
 	})
 	if err != nil {
 		return err
@@ -66,13 +81,24 @@ func (c *ClickHouse) Run() error {
 type Kafka struct {
 	Listen string `default:"127.0.0.1:9092" help:"Loopback address to listen on."`
 	Data   string `required:"" type:"path" help:"Directory of the log."`
+
+	WithoutLogin bool `hidden:"" help:"Ask nobody for a password, for tests whose clients do not log in."`
 }
 
 // Run serves until SIGTERM or SIGINT.
 func (c *Kafka) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: c.Listen, DataDir: c.Data, Logger: logger(), OnReady: announce})
+	var user embedded.Login
+	if !c.WithoutLogin {
+		var err error
+		if user, err = login("the Kafka broker"); err != nil {
+			return err
+		}
+	}
+	return kafkaserver.Run(ctx, kafkaserver.Config{
+		Listen: c.Listen, DataDir: c.Data, User: user.User, Password: user.Password, Logger: logger(), OnReady: announce,
+	})
 }
 
 func untilSignalled() (context.Context, context.CancelFunc) {

@@ -21,6 +21,7 @@ type Run struct {
 	Engines   []string `default:"postgres,kafka,clickhouse" enum:"postgres,kafka,clickhouse" help:"Which engines."`
 	Packages  string   `type:"path" help:"Folder in which npm installed the engines."`
 	NoSync    bool     `help:"Give up durability against power loss, for the speed of tests."`
+	OpenKafka bool     `help:"Ask nobody for a password at the broker, for tests whose clients do not log in."`
 	Ephemeral bool     `help:"Remove the data directory at the end."`
 }
 
@@ -38,7 +39,7 @@ func (c *Run) Run() (err error) {
 	if c.Ephemeral {
 		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	cfg := embedded.Config{DataDir: dir, EnginesDir: c.Packages, Logger: logger(), NoSync: c.NoSync}
+	cfg := embedded.Config{DataDir: dir, EnginesDir: c.Packages, Logger: logger(), NoSync: c.NoSync, KafkaWithoutLogin: c.OpenKafka}
 	for _, name := range c.Engines {
 		switch name {
 		case embedded.Postgres:
@@ -59,7 +60,7 @@ func (c *Run) Run() (err error) {
 	}
 	printLine(map[string]any{
 		"postgres_url": engines.PostgresURL, "kafka_brokers": engines.KafkaBrokers, "clickhouse_url": engines.ClickHouseURL,
-		"pids": pids, "data_dir": dir,
+		"kafka_login": engines.KafkaLogin, "pids": pids, "data_dir": dir,
 	})
 	select {
 	case <-ctx.Done():

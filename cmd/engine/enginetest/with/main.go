@@ -54,7 +54,7 @@ func run(engines, command []string) (code int, err error) {
 	set := &enginetest.Running{}
 	var lost <-chan struct{}
 	if engines = unnamed(engines); len(engines) > 0 {
-		if set, err = start(enginetest.Launch{Binary: binary, Engines: engines}, signals); err != nil {
+		if set, err = start(enginetest.Launch{Binary: binary, Engines: engines, OpenKafka: true}, signals); err != nil {
 			return 1, err
 		}
 		lost = set.Exited()

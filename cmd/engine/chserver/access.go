@@ -1,0 +1,62 @@
+package chserver
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The engine's own access control. Every engine connection is of the same
+// user, who has two roles and nothing beside them: roleWire for what comes by
+// the wire, and roleRows, which may read files, for the statement of ours that
+// reads a client's blocks. users.xml says what each may do.
+const (
+	roleWire = "wire"
+	roleRows = "rows"
+)
+
+// usersFile has no passwords in it: logging in is done before the engine.
+//
+//go:embed users.xml
+var usersFile []byte
+
+// writeAccess writes the engine's configuration and returns its path. It is
+// written anew at each start: what stands in it is the program's, not the
+// data directory's.
+func writeAccess(dataDir string) (path string, err error) {
+	dir, err := filepath.Abs(filepath.Join(dataDir, "access"))
+	if err != nil {
+		return "", fmt.Errorf("cannot write the engine's configuration: %w", err)
+	}
+	empty, users := filepath.Join(dir, "empty"), filepath.Join(dir, "users.xml")
+	if err := os.MkdirAll(empty, 0o700); err != nil {
+		return "", fmt.Errorf("cannot write the engine's configuration: %w", err)
+	}
+	path = filepath.Join(dir, "config.xml")
+	for name, text := range map[string][]byte{users: usersFile, path: configFile(users, empty)} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return "", fmt.Errorf("cannot write the engine's configuration: %w", err)
+		}
+	}
+	return path, nil
+}
+
+// configFile names the users' file, gives the engine an empty folder wherever
+// it would look for files by itself, and allows no address.
+func configFile(users, empty string) []byte {
+	var b bytes.Buffer
+	b.WriteString("<clickhouse>\n")
+	for _, setting := range [][2]string{
+		{"users_config", users}, {"user_files_path", empty + "/"}, {"format_schema_path", empty + "/"},
+		{"user_scripts_path", empty + "/"}, {"dictionaries_lib_path", empty + "/"}, {"remote_url_allow_hosts", ""},
+	} {
+		b.WriteString("<" + setting[0] + ">")
+		_ = xml.EscapeText(&b, []byte(setting[1])) // a buffer takes everything
+		b.WriteString("</" + setting[0] + ">\n")
+	}
+	b.WriteString("</clickhouse>\n")
+	return b.Bytes()
+}
