@@ -15,16 +15,17 @@ import (
 
 // Settings are what `serve`, `migrate` and `token` need to know. Each is a
 // flag, an environment variable and a member of the configuration file, in
-// this order of precedence.
+// this order of precedence. What is tagged secret can stand in a file of its
+// own as well; see secretFiles.
 type Settings struct {
 	Listen    string   `env:"OCTAVO_LISTEN" default:"127.0.0.1:8080" help:"Address to serve HTTP on."`
 	PublicURL string   `env:"OCTAVO_PUBLIC_URL" help:"Address under which clients reach this server, for the URLs in answers. Default: http:// and the listen address."`
 	DataDir   string   `env:"OCTAVO_DATA_DIR" default:"data" type:"path" help:"Directory of the embedded engines' data."`
 	Roles     []string `env:"OCTAVO_ROLES" default:"api,sink,jobs" help:"What this node does: api, sink, jobs."`
 
-	PostgresURL       string   `env:"OCTAVO_POSTGRES_URL" help:"Postgres 15 or later. Default: the embedded one."`
+	PostgresURL       string   `env:"OCTAVO_POSTGRES_URL" secret:"" help:"Postgres 15 or later. Default: the embedded one."`
 	KafkaBrokers      []string `env:"OCTAVO_KAFKA_BROKERS" help:"Kafka brokers, host:port. Default: the embedded one."`
-	ClickHouseURL     string   `name:"clickhouse-url" env:"OCTAVO_CLICKHOUSE_URL" help:"ClickHouse over its native protocol (clickhouse://). Default: the embedded one."`
+	ClickHouseURL     string   `name:"clickhouse-url" env:"OCTAVO_CLICKHOUSE_URL" secret:"" help:"ClickHouse over its native protocol (clickhouse://). Default: the embedded one."`
 	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster, for replicated and distributed tables."`
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Folder in which npm installed the embedded engines. Default: deploy/engines beside the program or the working directory."`
 
@@ -40,13 +41,13 @@ type Settings struct {
 	KafkaTLSKey   string `name:"kafka-tls-key" env:"OCTAVO_KAFKA_TLS_KEY" type:"path" help:"PEM file of that certificate's key."`
 	KafkaSASL     string `name:"kafka-sasl" env:"OCTAVO_KAFKA_SASL" enum:",plain,scram-sha-256,scram-sha-512" default:"" help:"How to log in to Kafka: plain, scram-sha-256 or scram-sha-512. Default: no login."`
 	KafkaUsername string `env:"OCTAVO_KAFKA_USERNAME" help:"Who logs in to Kafka."`
-	KafkaPassword string `env:"OCTAVO_KAFKA_PASSWORD" help:"With which password; better in the environment than as a flag."`
+	KafkaPassword string `env:"OCTAVO_KAFKA_PASSWORD" secret:"" help:"With which password."`
 
 	ClickHouseTLSCA string `name:"clickhouse-tls-ca" env:"OCTAVO_CLICKHOUSE_TLS_CA" type:"path" help:"PEM file of the authorities that ClickHouse's certificate is from, for a URL with secure=true. Default: the system's."`
 
 	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
 	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
-	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" help:"On the first start with an empty database, the first user's token."`
+	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"On the first start with an empty database, the first user's token."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For is believed."`
 
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`

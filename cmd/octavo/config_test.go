@@ -19,7 +19,7 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--roles=api,sing":                   "OCTAVO_ROLES",
 		"--kafka-brokers=a:9092,[::1]:09092": "",
 	} {
-		parser, err := kong.New(&commands{})
+		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,6 +47,9 @@ var program = sync.OnceValues(func() (string, error) {
 var programDir string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(neighbourEnv) != "" {
+		os.Exit(neighbourMain())
+	}
 	code := m.Run()
 	if programDir != "" {
 		_ = os.RemoveAll(programDir) // a temporary folder that ends with this run
@@ -183,7 +186,7 @@ func (i *instance) readQuickstart() {
 	}
 	members := map[string]*string{"OCTAVO_TOKEN": &i.token, "OCTAVO_ORG": &i.org, "OCTAVO_SITE": &i.site}
 	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		name, value, _ := strings.Cut(s.Text(), "=")
+		name, value, _ := strings.Cut(strings.TrimPrefix(s.Text(), "export "), "=")
 		if at, ok := members[name]; ok {
 			*at = value
 		}

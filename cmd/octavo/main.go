@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -24,9 +26,17 @@ type commands struct {
 
 func main() {
 	var cli commands
-	ctx := kong.Parse(&cli, kong.Name("octavo"), kong.Description("Documentation-site API with insights."),
-		kong.UsageOnError(), kong.Configuration(kong.JSON))
+	ctx := kong.Parse(&cli, append(options(os.Stdin), kong.UsageOnError())...)
 	ctx.FatalIfErrorf(ctx.Run())
+}
+
+// options are how the command line is read.
+func options(stdin io.Reader) []kong.Option {
+	secrets := newSecretFiles(stdin)
+	return []kong.Option{
+		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
+		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets),
+	}
 }
 
 // untilSignalled is done when the process is told to stop.

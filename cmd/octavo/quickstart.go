@@ -16,7 +16,7 @@ import (
 
 // quickstart is what a first start made for a person who tries Octavo out. It
 // is kept in the data directory, readable by its owner only, so that later
-// starts and the README's commands can use it.
+// starts, a shell and the commands that it starts can use it.
 type quickstart struct{ URL, Token, Org, Site string }
 
 func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
@@ -57,7 +57,7 @@ func earlierQuickstart(s *Settings) (*quickstart, error) {
 	q := &quickstart{}
 	members := map[string]*string{"OCTAVO_TOKEN": &q.Token, "OCTAVO_ORG": &q.Org, "OCTAVO_SITE": &q.Site}
 	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		name, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 		if at, ok := members[name]; ok {
 			*at = value
 		}
@@ -67,7 +67,7 @@ func earlierQuickstart(s *Settings) (*quickstart, error) {
 }
 
 func (q *quickstart) save(s *Settings) error {
-	text := fmt.Sprintf("OCTAVO_URL=%s\nOCTAVO_TOKEN=%s\nOCTAVO_ORG=%s\nOCTAVO_SITE=%s\n", q.URL, q.Token, q.Org, q.Site)
+	text := fmt.Sprintf("export OCTAVO_URL=%s\nexport OCTAVO_TOKEN=%s\nexport OCTAVO_ORG=%s\nexport OCTAVO_SITE=%s\n", q.URL, q.Token, q.Org, q.Site)
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("cannot keep what the first start made: %w", err)
 	}
@@ -94,37 +94,54 @@ func writePrivate(path string, text []byte) error {
 var welcome = template.Must(template.New("welcome").Parse(`
 Octavo is ready at {{.URL}}
 {{- if .Token}}
+{{- if .Shown}}
 Token: {{.Token}}
 (kept with the ids below in {{.File}}; stop with Ctrl-C)
+{{- else}}
+Its token and ids are in {{.File}}, which only you can read.
+{{- end}}
+
+In another shell, first of all:
+
+. {{.File}}
 
 1. Who am I?
 
-curl -s -w '\n' {{.URL}}/v1/user -H "Authorization: Bearer {{.Token}}"
+curl -s -w '\n' $OCTAVO_URL/v1/user -H "Authorization: Bearer $OCTAVO_TOKEN"
 
 2. Post two visitor events:
 
-curl -s -w '%{http_code}\n' {{.URL}}/v1/orgs/{{.Org}}/sites/{{.Site}}/insights/events \
-  -H "Authorization: Bearer {{.Token}}" -H "Content-Type: application/json" \
+curl -s -w '%{http_code}\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/events \
+  -H "Authorization: Bearer $OCTAVO_TOKEN" -H "Content-Type: application/json" \
   -d '{"events":[
         {"type":"page_view","session":{"visitorId":"v1","sessionId":"s1"},"location":{"url":"https://docs.example.com/start?utm_source=mail"}},
         {"type":"search_type_query","query":"webhooks","session":{"visitorId":"v2","sessionId":"s2"},"location":{"url":"https://docs.example.com/"}}]}'
 
 3. Read them back, within two seconds:
 
-curl -s -w '\n' {{.URL}}/v1/orgs/{{.Org}}/sites/{{.Site}}/insights/events/aggregate \
-  -H "Authorization: Bearer {{.Token}}" -H "Content-Type: application/json" \
+curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/events/aggregate \
+  -H "Authorization: Bearer $OCTAVO_TOKEN" -H "Content-Type: application/json" \
   -d '{"range":"last24Hours","groupBy":[{"column":"eventType"}],"select":[{"column":"eventType"},{"column":"eventsCount"},{"column":"visitorsCount"}]}'
 {{- end}}
 
 `))
 
-// print shows the address, the token and three commands to paste.
-func (q *quickstart) print(w io.Writer, s *Settings) error {
+// print shows the address and three commands to paste, and the token if a
+// person reads it there: a file of the output would keep it, for others too.
+func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {
+	file := quickstartFile(s)
+	if here, err := os.Getwd(); err == nil {
+		// A shell looks for a name without a slash elsewhere.
+		if short, err := filepath.Rel(here, file); err == nil && strings.Contains(short, "/") && !strings.HasPrefix(short, "..") {
+			file = short
+		}
+	}
 	var b bytes.Buffer
 	if err := welcome.Execute(&b, struct {
 		quickstart
-		File string
-	}{*q, quickstartFile(s)}); err != nil {
+		File  string
+		Shown bool
+	}{*q, file, toPerson}); err != nil {
 		return fmt.Errorf("cannot print the first commands: %w", err)
 	}
 	_, err := b.WriteTo(w)

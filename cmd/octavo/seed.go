@@ -22,7 +22,7 @@ import (
 // API, as a site would send them.
 type SeedCmd struct {
 	URL         string `help:"Address of the server." default:"http://127.0.0.1:8080" env:"OCTAVO_URL"`
-	Token       string `help:"API token of a user, or with --org and --site a site key." required:"" env:"OCTAVO_TOKEN"`
+	Token       string `help:"API token of a user, or with --org and --site a site key." required:"" env:"OCTAVO_TOKEN" secret:""`
 	Events      int    `help:"How many events to send." default:"500000"`
 	Days        int    `help:"Over how many days until now to spread them." default:"30"`
 	Visitors    int    `help:"How many different people visit." default:"50000"`

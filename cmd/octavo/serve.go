@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/term"
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
@@ -140,7 +141,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if first == nil { // the database is somebody's already
 		first = &quickstart{URL: n.settings.publicURL()}
 	}
-	return first.print(os.Stdout, n.settings)
+	return first.print(os.Stdout, n.settings, term.IsTerminal(int(os.Stdout.Fd())))
 }
 
 // open makes the metrics, finds or starts the engines, and connects.

@@ -13,6 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
 const kills = 3
@@ -83,7 +85,11 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	engines := start(t, embedded.Config{Want: embedded.Set{Kafka: true}})
 	const topic, partitions, writers = "events", 3, 4
-	client := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second}
+	login, err := scram.Mechanism(scram.SHA256, engines.KafkaLogin.User, engines.KafkaLogin.Password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
 	created, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 		{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1},
 	}})
@@ -107,7 +113,7 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 			writer := &kafka.Writer{
 				Addr: kafka.TCP(engines.KafkaBrokers...), Topic: topic, Balancer: &kafka.RoundRobin{}, RequiredAcks: kafka.RequireAll,
 				BatchTimeout: time.Millisecond, BatchSize: 10, MaxAttempts: 3, WriteTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
-				Transport: &kafka.Transport{MetadataTTL: time.Second},
+				Transport: &kafka.Transport{MetadataTTL: time.Second, SASL: login},
 			}
 			defer func() { _ = writer.Close() }()
 			for n := 0; ctx.Err() == nil; n++ {
@@ -124,7 +130,7 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	for n := range kills {
 		seen := count()
 		eventually.True(t, patience, "messages to be acknowledged", func() bool { return count() > seen+50 })
-		offset = commit(t, engines.KafkaBrokers, topic, int64(n+1))
+		offset = commit(t, engines.KafkaBrokers, login, topic, int64(n+1))
 		kill(t, engines, embedded.Kafka)
 	}
 	seen := count()
@@ -132,12 +138,12 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	stopWriting()
 	wait.Wait()
 
-	fresh := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	fresh := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
 	offsets, err := fresh.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: "group", Topics: map[string][]int{topic: {0}}})
 	if err != nil || offsets.Topics[topic][0].CommittedOffset != offset {
 		t.Errorf("the group is at %+v, not at %d: %v", offsets, offset, err)
 	}
-	stored := readAll(t, engines.KafkaBrokers, topic, partitions)
+	stored := readAll(t, engines.KafkaBrokers, login, topic, partitions)
 	lost := 0
 	for key := range acknowledged {
 		if !stored[key] {
@@ -150,9 +156,9 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	}
 }
 
-func commit(t *testing.T, brokers []string, topic string, offset int64) int64 {
+func commit(t *testing.T, brokers []string, login sasl.Mechanism, topic string, offset int64) int64 {
 	t.Helper()
-	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
 	response, err := client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
 		GroupID: "group", GenerationID: -1, Topics: map[string][]kafka.OffsetCommit{topic: {{Partition: 0, Offset: offset}}},
 	})
@@ -162,11 +168,12 @@ func commit(t *testing.T, brokers []string, topic string, offset int64) int64 {
 	return offset
 }
 
-func readAll(t *testing.T, brokers []string, topic string, partitions int) map[string]bool {
+func readAll(t *testing.T, brokers []string, login sasl.Mechanism, topic string, partitions int) map[string]bool {
 	t.Helper()
+	dialer := &kafka.Dialer{Timeout: 10 * time.Second, SASLMechanism: login}
 	stored := map[string]bool{}
 	for partition := range partitions {
-		conn, err := kafka.DialLeader(t.Context(), "tcp", brokers[0], topic, partition)
+		conn, err := dialer.DialLeader(t.Context(), "tcp", brokers[0], topic, partition)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +182,7 @@ func readAll(t *testing.T, brokers []string, topic string, partitions int) map[s
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
+		reader := kafka.NewReader(kafka.ReaderConfig{Brokers: brokers, Dialer: dialer, Topic: topic, Partition: partition, MaxWait: 100 * time.Millisecond})
 		for offset := int64(0); offset < last; offset++ {
 			message, err := reader.ReadMessage(t.Context())
 			if err != nil {

@@ -51,6 +51,10 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer func() { _ = lock.Release() }()
 
+	// The broker keeps its users on disk, and would go on with an earlier password.
+	if err := os.Remove(filepath.Join(cfg.DataDir, "log", "sasl.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return startError(address, cfg.DataDir, err)
+	}
 	options := []kfake.Opt{
 		// One broker: a second would be the same process and disk.
 		kfake.NumBrokers(1),

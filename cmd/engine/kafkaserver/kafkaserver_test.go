@@ -50,6 +50,34 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
+// TestOnlyWhoLogsIn also starts on a directory of another password, and of none.
+func TestOnlyWhoLogsIn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, password := range []string{"first", "second", ""} {
+		cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir}
+		if password != "" {
+			cfg.User, cfg.Password = "octavo", password
+		}
+		address, stop := runConfig(t, cfg)
+		if err := kafkaserver.Ping(t.Context(), address, cfg.User, cfg.Password); err != nil {
+			t.Errorf("the right password %q gave %v", password, err)
+		}
+		if password == "" {
+			break
+		}
+		for _, wrong := range [][2]string{{"", ""}, {"octavo", "third"}, {"octavo", ""}, {"admin", "admin"}, {"admin", password}} {
+			if err := kafkaserver.Ping(t.Context(), address, wrong[0], wrong[1]); err == nil {
+				t.Errorf("%q was let in", wrong)
+			}
+		}
+		stop()
+	}
+	if err := kafkaserver.Run(t.Context(), kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), User: "octavo"}); err == nil {
+		t.Error("a user without a password was accepted")
+	}
+}
+
 func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -112,12 +140,18 @@ func TestPing(t *testing.T) {
 // run starts a broker and returns its address and a function that stops it, which may be called more than once.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
+	return runConfig(t, kafkaserver.Config{Listen: listen, DataDir: dir})
+}
+
+func runConfig(t *testing.T, cfg kafkaserver.Config) (string, func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan struct{})
+	cfg.OnReady = func(a net.Addr) { ready <- a.String() }
 	var err error
 	go func() {
 		defer close(done)
-		err = kafkaserver.Run(ctx, kafkaserver.Config{Listen: listen, DataDir: dir, OnReady: func(a net.Addr) { ready <- a.String() }})
+		err = kafkaserver.Run(ctx, cfg)
 	}()
 	stop := func() {
 		cancel()

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// secretFiles gives every flag that is tagged secret a second one, which names
+// a file to read it from: --token has --token-file and OCTAVO_TOKEN_FILE, and
+// "-" is standard input. Any user of the machine can read the arguments of a
+// process, but not its files or its environment.
+//
+// A flag's own value on the command line comes first, then its file, then its
+// environment variable.
+type secretFiles struct {
+	stdin io.Reader
+	used  bool // a second flag cannot read standard input again
+	files map[*kong.Value]*kong.Flag
+}
+
+// maxSecret is the most that is read of a file: it bounds a mistake.
+const maxSecret = 64 << 10
+
+func newSecretFiles(stdin io.Reader) *secretFiles {
+	return &secretFiles{stdin: stdin, files: map[*kong.Value]*kong.Flag{}}
+}
+
+func (s *secretFiles) addFlags(k *kong.Kong) error {
+	text := kong.NewRegistry().RegisterDefaults().ForType(reflect.TypeFor[string]())
+	return kong.Visit(k.Model, func(at kong.Visitable, next kong.Next) error {
+		var node *kong.Node
+		switch at := at.(type) {
+		case *kong.Application:
+			node = at.Node
+		case *kong.Node:
+			node = at
+		default:
+			return next(nil)
+		}
+		for _, flag := range node.Flags {
+			if !flag.Tag.Has("secret") {
+				continue
+			}
+			var envs []string
+			for _, name := range flag.Tag.Envs {
+				envs = append(envs, name+"_FILE")
+			}
+			help := "File to read --" + flag.Name + " from; - is standard input."
+			file := &kong.Flag{
+				Value: &kong.Value{
+					Name: flag.Name + "-file", Help: help, OrigHelp: help, Mapper: text,
+					Tag: &kong.Tag{Envs: envs}, Target: reflect.New(reflect.TypeFor[string]()).Elem(),
+				},
+				Group: flag.Group, PlaceHolder: "PATH", Envs: envs,
+			}
+			file.Flag = file
+			s.files[flag.Value] = file
+			node.Flags = append(node.Flags, file)
+		}
+		return next(nil)
+	})
+}
+
+// Validate is part of kong's Resolver.
+func (s *secretFiles) Validate(*kong.Application) error { return nil }
+
+// Resolve is called by kong for flags that the command line does not give.
+func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	file, ok := s.files[flag.Value]
+	if !ok {
+		return nil, nil
+	}
+	path, onCommandLine := "", false
+	for _, p := range ctx.Path {
+		onCommandLine = onCommandLine || p.Flag == file
+	}
+	if onCommandLine {
+		path, _ = ctx.FlagValue(file).(string)
+	} else {
+		path = file.Target.String() // of the environment
+	}
+	if path == "" {
+		return nil, nil
+	}
+	if !onCommandLine {
+		for _, name := range flag.Tag.Envs {
+			if os.Getenv(name) != "" {
+				return nil, fmt.Errorf("%s and %s_FILE are both set: which one is meant?", name, name)
+			}
+		}
+	}
+	return s.read(path)
+}
+
+// read gives the file's text without the end of its last line.
+func (s *secretFiles) read(path string) (string, error) {
+	in := s.stdin
+	if path == "-" {
+		if s.used {
+			return "", errors.New("standard input has been read for another secret")
+		}
+		s.used = true
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("cannot read its file: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxSecret+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read its file: %w", err)
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	if secret == "" || len(text) > maxSecret {
+		return "", fmt.Errorf("its file %s must hold one secret of at most %d bytes", path, maxSecret)
+	}
+	return secret, nil
+}
