@@ -27,7 +27,7 @@ var usersFile []byte
 // written anew at each start: what stands in it is the program's, not the
 // data directory's.
 func writeAccess(dataDir string) (path string, err error) {
-	dir, err := filepath.Abs(filepath.Join(dataDir, "access"))
+	dir, err := filepath.Abs(filepath.Join(dataDir, "octavo"))
 	if err != nil {
 		return "", fmt.Errorf("cannot write the engine's configuration: %w", err)
 	}

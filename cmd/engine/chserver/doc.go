@@ -20,7 +20,13 @@
 //
 // What differs from a ClickHouse server, on purpose or because the library
 // offers no more:
-//   - only the user "default" with an empty password, and only on loopback;
+//   - one user, with a password that the starter of the process chooses (see
+//     Config), and only on loopback. Connections that have not logged in take
+//     little memory, end after seconds and keep out nobody;
+//   - what comes by the wire opens no files, no addresses and no other
+//     databases: the engine's own grants (access.go, users.xml) and a check of
+//     the statement's words (guard.go) refuse it with ACCESS_DENIED. Rows of a
+//     format in the text of an INSERT are refused with it;
 //   - result columns of type AggregateFunction, Variant, Dynamic, JSON and
 //     other types without a fixed layout are refused with UNKNOWN_TYPE;
 //   - no totals, extremes, logs or profile events are sent, and external

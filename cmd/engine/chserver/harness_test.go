@@ -53,10 +53,12 @@ func childMain(dir string) int {
 	defer stop()
 	var maxConnections int
 	_, _ = fmt.Sscan(os.Getenv(childEnv+"_CONNECTIONS"), &maxConnections)
+	var maxInserts int64
+	_, _ = fmt.Sscan(os.Getenv(childEnv+"_INSERTS"), &maxInserts)
 	server, err := New(Config{
 		Listen: "127.0.0.1:0", DataDir: dir, Library: os.Getenv(childEnv + "_LIBRARY"),
 		User: testUser, Password: testPassword,
-		MaxConnections: maxConnections, DrainTimeout: 2 * time.Second,
+		MaxConnections: maxConnections, MaxInserts: maxInserts, DrainTimeout: 2 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		OnReady: func(addr net.Addr) {
 			fmt.Println("READY", addr)

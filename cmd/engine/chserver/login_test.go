@@ -1,0 +1,120 @@
+package chserver
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// TestSilentConnections: who has no password can neither keep out who has,
+// nor stay.
+func TestSilentConnections(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), childEnv+"_CONNECTIONS=2")
+	silent := make([]*net.TCPConn, maxGreeted+50)
+	for i := range silent {
+		silent[i] = dial(t, p)
+	}
+	must(t, connect(t, p, "default", single).Ping(t.Context()))
+	for i, socket := range silent {
+		if _, err := io.Copy(io.Discard, socket); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d stays without a login", i)
+		}
+	}
+	must(t, p.terminate())
+	if lines := strings.Count(p.stderr.String(), "A connection is refused."); lines > 20 {
+		t.Errorf("%d lines are logged", lines)
+	}
+}
+
+// TestLittleMemoryBeforeLogin: what one connection takes until it has logged
+// in is bounded, whatever it sends.
+func TestLittleMemoryBeforeLogin(t *testing.T) {
+	t.Parallel()
+	server, err := New(Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", User: "u", Password: "p"})
+	must(t, err)
+	a, b := net.Pipe()
+	defer func() { _, _ = a.Close(), b.Close() }()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	conns := make([]*conn, 1000)
+	for i := range conns {
+		conns[i] = newConn(server, a)
+	}
+	runtime.ReadMemStats(&after)
+	// Other tests run beside this one: a connection that has logged in takes 64 KiB and more.
+	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(len(conns)); each > 16<<10 {
+		t.Errorf("a connection takes %d bytes", each)
+	}
+	long := append([]byte{clientHello}, appendText(nil, strings.Repeat("x", maxLoginText+1))...)
+	if _, err := readGreeting(wireReader{bufio.NewReader(bytes.NewReader(long))}); err == nil {
+		t.Error("a long name is read before the login")
+	}
+}
+
+// TestInsertsUnderWayAreBounded: one INSERT that holds too much is refused,
+// and gives back what it held.
+func TestInsertsUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), childEnv+"_INSERTS=16777216")
+	db := connect(t, p, "default")
+	must(t, db.Exec(t.Context(), "CREATE TABLE t (a String) ENGINE = MergeTree ORDER BY tuple()"))
+	insert := func(size int) error {
+		batch, err := db.PrepareBatch(t.Context(), "INSERT INTO t")
+		must(t, err)
+		for range size >> 16 {
+			must(t, batch.Append(strings.Repeat("x", 1<<16)))
+		}
+		return batch.Send()
+	}
+	for range 3 {
+		if err := insert(24 << 20); err == nil {
+			t.Fatal("an INSERT above the bound was accepted")
+		}
+	}
+	eventually.Succeeds(t, soon, "a small INSERT to be accepted", func() error { return insert(6 << 20) })
+	if n := one[uint64](t, db, t.Context(), "SELECT count() FROM t"); n != 6<<20>>16 {
+		t.Errorf("there are %d rows", n)
+	}
+	must(t, p.terminate())
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	b := &budget{limit: 10 << 20}
+	first, second := share{of: b}, share{of: b}
+	must(t, first.cover(6<<20))
+	must(t, first.cover(5<<20))
+	if err := second.cover(6 << 20); err == nil || asException(err).code != codeMemoryLimit {
+		t.Errorf("above the limit: %v", err)
+	}
+	must(t, second.cover(3<<20))
+	first.release()
+	must(t, second.cover(10<<20))
+	second.release()
+	if b.taken != 0 {
+		t.Errorf("%d bytes are still taken", b.taken)
+	}
+}
+
+// FuzzGuard: statements of any form are read without panic.
+func FuzzGuard(f *testing.F) {
+	for _, text := range append(hostile, harmless...) {
+		f.Add(text)
+	}
+	g := newGuard([]string{"file", "url"})
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := g.check(text); err != nil && (asException(err).code != codeAccessDenied || len(err.Error()) > 500) {
+			t.Fatalf("%q gave %v", text, fmt.Sprint(err))
+		}
+	})
+}
