@@ -61,16 +61,27 @@ type tableSetting struct{ name, value string }
 // are how far back the server knows the token of an insert, by which it drops
 // a repeated one (ingest/DELIVERY.md); unless told, a server keeps none on one
 // node, and those of an hour on a cluster.
+//
+// The last four make an acknowledged insert outlive the machine's power: its
+// files, its folder and their names are synced before the answer. A merged part
+// is synced as well, because the parts it replaces are deleted soon after, in
+// the embedded engine at once.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
+	{"fsync_after_insert", "1"},
+	{"fsync_part_directory", "1"},
+	{"min_rows_to_fsync_after_merge", "1"},
+	{"min_compressed_bytes_to_fsync_after_merge", "1"},
 }
 
 // clusterSettings are beside them on a cluster, where Keeper holds the tokens:
-// fewer, and for as long as the log keeps its messages.
+// fewer, and for as long as the log keeps its messages. What a replica fetches
+// is synced too.
 var clusterSettings = []tableSetting{
-	{"replicated_deduplication_window", "10000"},
+	{"replicated_deduplication_window", "100000"},
 	{"replicated_deduplication_window_seconds", "604800"},
+	{"min_compressed_bytes_to_fsync_after_fetch", "1"},
 }
 
 func (t Topology) settings() []tableSetting {

@@ -42,18 +42,25 @@ func TestUpgradeStatements(t *testing.T) {
 
 func TestSettingStatements(t *testing.T) {
 	t.Parallel()
-	const before = "MergeTree PARTITION BY toYYYYMM(time) ORDER BY (site, time) SETTINGS index_granularity = 8192"
+	const (
+		before = "MergeTree PARTITION BY toYYYYMM(time) ORDER BY (site, time) SETTINGS index_granularity = 8192"
+		window = ", non_replicated_deduplication_window = 100000"
+		synced = ", fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1"
+		alter  = "ALTER TABLE events MODIFY SETTING "
+		onAll  = "ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING "
+	)
 	for name, c := range map[string]struct {
 		topology     Topology
 		engine, want string
 	}{
-		"none":    {Topology{}, "MergeTree ORDER BY time", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
-		"off":     {Topology{}, before + ", non_replicated_deduplication_window = 0", "ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = 100000"},
-		"today's": {Topology{}, before + ", non_replicated_deduplication_window = 100000", ""},
-		"cluster, one": {Topology{Cluster: "octavo"}, before + ", non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 3600",
-			"ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING replicated_deduplication_window_seconds = 604800"},
+		"none":                 {Topology{}, "MergeTree ORDER BY time", alter + (window + synced)[2:]},
+		"off":                  {Topology{}, before + ", non_replicated_deduplication_window = 0, fsync_after_insert = 0" + synced[len(", fsync_after_insert = 1"):], alter + window[2:] + ", fsync_after_insert = 1"},
+		"of the first version": {Topology{}, before + window, alter + synced[2:]},
+		"today's":              {Topology{}, before + window + synced, ""},
+		"cluster, one": {Topology{Cluster: "octavo"}, before + window + synced + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 3600, min_compressed_bytes_to_fsync_after_fetch = 1",
+			onAll + "replicated_deduplication_window_seconds = 604800"},
 		"cluster, all": {Topology{Cluster: "octavo"}, before,
-			"ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800"},
+			onAll + (window + synced)[2:] + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1"},
 	} {
 		if got := strings.Join(SettingStatements(c.topology, c.engine), "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

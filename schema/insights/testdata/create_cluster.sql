@@ -60,7 +60,7 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/events_local
 PARTITION BY toYYYYMM(time)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
-SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1;
 
 CREATE TABLE IF NOT EXISTS events ON CLUSTER octavo AS events_local
 ENGINE = Distributed(octavo, currentDatabase(), events_local, log_partition);
