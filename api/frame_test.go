@@ -346,6 +346,10 @@ func TestEventsGoToTheIntake(t *testing.T) {
 		if from.IP.String() != "198.51.100.7" || from.IdempotencyKey != "k" || time.Since(from.Now).Abs() > time.Minute {
 			t.Errorf("from %+v", from)
 		}
+		// Only a user's token imports.
+		if from.AnyPast != (token != h.ours.SiteKey) {
+			t.Errorf("token %d: events of any past %v", i, from.AnyPast)
+		}
 	}
 	h.intake.run = func([]byte) error { return schema.Invalid("events[0].type", "is required") }
 	e := h.wantError(h.do("POST", events, h.ours.SiteKey, `{"events":[{}]}`), 400)

@@ -29,6 +29,7 @@ type IntakeConfig struct {
 	KeyWait  time.Duration
 
 	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
+	MaxPast   time.Duration // how old one may be, unless Client.AnyPast; 30 days
 	MaxEvents int           // events of one request; 10,000
 
 	// MaxInFlight and MaxBytesInFlight bound the requests that Accept works on
@@ -120,6 +121,7 @@ func setDefault[T comparable](p *T, value T) {
 
 func (c *IntakeConfig) complete() error {
 	setDefault(&c.MaxFuture, time.Hour)
+	setDefault(&c.MaxPast, 30*24*time.Hour)
 	setDefault(&c.MaxEvents, 10_000)
 	setDefault(&c.MaxInFlight, 20_000)
 	setDefault(&c.MaxBytesInFlight, 64<<20)
@@ -139,7 +141,7 @@ func (c *IntakeConfig) complete() error {
 		return errors.New("cannot remember idempotency keys with a time below zero")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
-	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.Agents < 1 || c.MetricSites < 0:
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.MaxPast < 0 || c.Agents < 1 || c.MetricSites < 0:
 		return errors.New("cannot build the intake with a limit below zero")
 	}
 	return nil

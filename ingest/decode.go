@@ -114,6 +114,10 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	default:
 		return refuse(insights.NotJSON, "events", "must be an array")
 	}
+	allowed := times{latest: now + in.cfg.MaxFuture.Milliseconds()}
+	if !client.AnyPast {
+		allowed.earliest, allowed.past = now-in.cfg.MaxPast.Milliseconds(), in.cfg.MaxPast
+	}
 	for first := true; ; first = false {
 		more, ok := d.more(first, ']')
 		if !ok {
@@ -126,7 +130,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 			return refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
 		}
 		d.begin()
-		if err := d.one(now + in.cfg.MaxFuture.Milliseconds()); err != nil {
+		if err := d.one(allowed); err != nil {
 			return err
 		}
 		d.enrich(in, site, who, client, now)
@@ -135,8 +139,15 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
+// times are those that a request's events may have, in milliseconds. past is
+// the bound that makes earliest, 0 for none.
+type times struct {
+	earliest, latest int64
+	past             time.Duration
+}
+
 // one decodes and validates one event. It also collects what enrich needs.
-func (d *decoder) one(latest int64) *Error {
+func (d *decoder) one(allowed times) *Error {
 	if d.peek() != '{' {
 		return d.wrong("", "must be an object")
 	}
@@ -168,7 +179,7 @@ func (d *decoder) one(latest int64) *Error {
 		case "location":
 			err = d.location()
 		case "timestamp":
-			err = d.timestamp(latest)
+			err = d.timestamp(allowed)
 		default:
 			// What a payload member means depends on type, which may come
 			// later; members of other types are ignored like unknown ones.
@@ -303,7 +314,7 @@ func (d *decoder) location() *Error {
 	}
 }
 
-func (d *decoder) timestamp(latest int64) *Error {
+func (d *decoder) timestamp(allowed times) *Error {
 	var s string
 	if err := d.str255(&s, "timestamp"); err != nil {
 		return err
@@ -321,8 +332,10 @@ func (d *decoder) timestamp(latest int64) *Error {
 	switch {
 	case millis < 0:
 		return d.fail(insights.OutOfRange, "timestamp", "must not be before 1970")
-	case millis > latest:
+	case millis > allowed.latest:
 		return d.fail(insights.InFuture, "timestamp", "must not be in the future")
+	case millis < allowed.earliest:
+		return d.fail(insights.TooOld, "timestamp", "must not be more than "+days(allowed.past)+" old in what a site's key posts: import older events with a user's token")
 	}
 	d.event.TimeMillis = millis
 	return nil
@@ -357,4 +370,13 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	if place, ok := in.cfg.Places.Locate(ip.Unmap()); ok {
 		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint
 	}
+}
+
+// days writes a bound in days if it is a number of them.
+func days(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return itoa(int(d/day)) + " days"
+	}
+	return d.String()
 }

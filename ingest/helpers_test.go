@@ -69,13 +69,16 @@ func newTestIntake(t testing.TB, log Appender, change func(*IntakeConfig)) *Inta
 
 var testSite = Site{ID: "site_1"}
 
-var testClient = Client{IP: netip.MustParseAddr("198.51.100.9"), Now: testNow}
+var testClient = Client{IP: netip.MustParseAddr("198.51.100.9"), Now: testNow, AnyPast: true}
 
 // row is a stored row by column name, without what is empty.
 type row map[string]any
 
 // rowsOf reads a log message as the sink does.
-func rowsOf(t testing.TB, message []byte) []row {
+func rowsOf(t interface {
+	Helper()
+	Fatal(...any)
+}, message []byte) []row {
 	t.Helper()
 	m, err := insights.ParseMessage(message)
 	if err != nil {

@@ -34,6 +34,8 @@ type Client struct {
 	Now time.Time  // when the request arrived
 	// IdempotencyKey makes a repeat of the request store nothing; "" for none.
 	IdempotencyKey string
+	// AnyPast lifts the bound of IntakeConfig.MaxPast.
+	AnyPast bool
 }
 
 // Intake takes events in.

@@ -21,6 +21,8 @@ type ClientInfo struct {
 	Now time.Time
 	// IdempotencyKey makes a retry of the same request store nothing twice; empty without one.
 	IdempotencyKey string
+	// AnyPast says that the caller may post events of any past time, which is an import. Others post what has just happened.
+	AnyPast bool
 }
 
 // KeyClaim is what is kept with an idempotency key, and what became of the wish to have it.

@@ -21,7 +21,7 @@ type eventIntake struct{ intake *ingest.Intake }
 
 func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
 	err := a.intake.Accept(ctx, ingest.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, ingest.Client{
-		IP: from.IP, Now: from.Now, IdempotencyKey: from.IdempotencyKey,
+		IP: from.IP, Now: from.Now, IdempotencyKey: from.IdempotencyKey, AnyPast: from.AnyPast,
 	})
 	if err == nil {
 		return nil

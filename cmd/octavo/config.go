@@ -47,6 +47,7 @@ type Settings struct {
 
 	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
 	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
+	SiteKeyMaxPast time.Duration `env:"OCTAVO_SITE_KEY_MAX_PAST" default:"720h" help:"How old an event may be that a site's key posts. A user's token posts events of any age: that is an import."`
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"On the first start with an empty database, the first user's token."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For is believed."`
 
@@ -96,6 +97,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.EventMaxFuture < 0 {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
+	}
+	if s.SiteKeyMaxPast <= 0 {
+		return fmt.Errorf("OCTAVO_SITE_KEY_MAX_PAST: must be above zero")
 	}
 	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
 		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")

@@ -16,6 +16,7 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--kafka-brokers=kafka:9092,b":       "OCTAVO_KAFKA_BROKERS",
 		"--kafka-brokers=http://kafka:9092":  "OCTAVO_KAFKA_BROKERS",
 		"--kafka-partitions=65537":           "OCTAVO_KAFKA_PARTITIONS",
+		"--site-key-max-past=0s":             "OCTAVO_SITE_KEY_MAX_PAST",
 		"--roles=api,sing":                   "OCTAVO_ROLES",
 		"--kafka-brokers=a:9092,[::1]:09092": "",
 	} {

@@ -265,7 +265,7 @@ func (n *node) startLog(ctx context.Context) error {
 }
 
 func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
-	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture}
+	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture, MaxPast: n.settings.SiteKeyMaxPast}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ var (
 	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is none of the known ones."}
 	TooLong         = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
 	InFuture        = &Reason{"in_future", 400, false, "The timestamp lies further in the future than clocks differ."}
+	TooOld          = &Reason{"too_old", 400, false, "The timestamp is older than a site's key may post; a user's token may."}
 	OutOfRange      = &Reason{"out_of_range", 400, false, "The timestamp is of no year that the store can hold."}
 	KeyReused       = &Reason{"key_reused", 422, false, "The Idempotency-Key was used within a day for a request with another body."}
 	KeyBusy         = &Reason{"key_busy", 409, true, "Another request with the same Idempotency-Key is being taken in."}
@@ -27,7 +28,7 @@ var (
 	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which has the keys, did not answer."}
 
 	Reasons = []*Reason{
-		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, OutOfRange,
+		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,
 		KeyReused, KeyBusy, SiteOverloaded, Overloaded, LogUnavailable, KeysUnavailable,
 	}
 )

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+type countingLog struct{ appended int }
+
+func (l *countingLog) Append(context.Context, string, int, []byte) error {
+	l.appended++
+	return nil
+}
+
+// TestSiteKeyMaxPast: the intake hears from the API who may import, and the
+// refusal reaches the API with the event's index and field.
+func TestSiteKeyMaxPast(t *testing.T) {
+	t.Parallel()
+	log := &countingLog{}
+	intake, err := ingest.New(ingest.IntakeConfig{Log: log, HashKey: [16]byte{1}, MaxPast: time.Hour}, ingest.NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(`{"events":[
+		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"}},
+		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"},"timestamp":"2020-01-01T00:00:00Z"}]}`)
+	from := schema.ClientInfo{Now: time.Now()}
+	err = eventIntake{intake}.Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from)
+	refused, ok := errors.AsType[*schema.Error](err)
+	if !ok || refused.Code != 400 || len(refused.Details) != 1 || refused.Details[0].Field != "events[1].timestamp" || log.appended != 0 {
+		t.Errorf("%+v, %d appended; want a 400 that names events[1].timestamp, and nothing", err, log.appended)
+	}
+	from.AnyPast = true
+	if err := (eventIntake{intake}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || log.appended != 1 {
+		t.Errorf("an import: %v, %d appended", err, log.appended)
+	}
+}
