@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -52,7 +53,8 @@ type Reconciled struct {
 	// Others are rows at these positions with other contents: those of a log
 	// before this one, which is gone.
 	Others      int64 `json:"otherRows"`
-	Differences int64 `json:"differences"` // ranges that were reported
+	Restored    int64 `json:"restored"`    // of Rows, those that Repair put back
+	Differences int64 `json:"differences"` // ranges that were reported and still differ
 }
 
 // Difference is a range of offsets, without a gap, all of whose messages
@@ -65,11 +67,19 @@ type Difference struct {
 	Missing   int64 `json:"missing"`  // events without a row; a message that cannot be read and is no dead letter counts as one
 	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
 	Unwanted  int64 `json:"unwanted"` // rows of repeats and of dead letters
+	Restored  int64 `json:"restored"` // of Missing, those that Repair put back
 }
+
+// Remains tells whether log and store still differ there.
+func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
 // Run compares every partition from an offset on, or from the first that the
 // log has, and reports each difference when it is found.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
+	return r.run(ctx, from, nil, report)
+}
+
+func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	s := r.sink
 	count, err := countPartitions(ctx, s.client, s.cfg.Topic)
 	if err != nil {
@@ -94,7 +104,7 @@ func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference
 	}
 	list := make([]Reconciled, 0, count)
 	for _, id := range ids {
-		p := &reconciling{r: r, dead: dead, report: report, repeats: newRepeats(s.cfg.Window), scratch: insights.NewBatch()}
+		p := &reconciling{r: r, dead: dead, holds: holds, report: report, repeats: newRepeats(s.cfg.Window), scratch: insights.NewBatch()}
 		p.sum.Partition = id
 		if err := p.run(ctx, from, committed[id].offset); err != nil {
 			return list, err
@@ -127,13 +137,17 @@ func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
 type reconciling struct {
 	r       *Reconciler
 	dead    map[string]bool
+	holds   func(context.Context) error // nil unless this is a repair
 	report  func(Difference) error
 	repeats repeats
 	scratch *insights.Batch
 
 	sum     Reconciled
-	pending []logged // whose rows are not read yet
-	events  int      // of pending
+	oldest  int64                            // the log's first offset
+	expired storedRows                       // of the messages just before it; nil: not asked yet
+	firsts  map[insights.RowContent][]uint64 // offsets of expired, by the content of their first row
+	pending []logged                         // whose rows are not read yet
+	events  int                              // of pending
 	open    *Difference
 }
 
@@ -144,6 +158,7 @@ type logged struct {
 	unreadable bool
 	repeat     bool
 	aside      bool // the sink could not read it, whether or not we can
+	sum        uint64
 }
 
 func (p *reconciling) run(ctx context.Context, from, committed int64) error {
@@ -155,6 +170,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	if committed > next {
 		return fmt.Errorf("cannot reconcile partition %d: %d messages are stored of a log that has %d: was the topic made anew?", id, committed, next)
 	}
+	p.oldest = first
 	p.sum.From = max(first, from)
 	p.sum.To = max(p.sum.From, committed)
 	if p.sum.From == p.sum.To {
@@ -195,6 +211,7 @@ func (p *reconciling) read(offset int64, value []byte) {
 		p.sum.Repeats++
 	}
 	l.unreadable = err != nil
+	l.sum = xxhash.Sum64(value)
 	if len(p.dead) > 0 {
 		whole := DeadLetter{Partition: p.sum.Partition, Offset: offset, Index: -1, Sum: sumOf(value)}
 		l.aside = p.dead[whole.Key()]
@@ -208,15 +225,23 @@ func (p *reconciling) compare(ctx context.Context) error {
 	if len(p.pending) == 0 {
 		return nil
 	}
-	at := uint16(p.sum.Partition)
-	rows, err := p.r.sink.cfg.Store.Stored(ctx, at, uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
+	stored, err := p.stored(ctx)
 	if err != nil {
 		return err
 	}
-	stored := indexStored(rows)
-	p.sum.Others += int64(len(rows))
+	var restored map[int64]int64
+	if p.holds != nil {
+		if stored, restored, err = p.repair(ctx, stored); err != nil {
+			return err
+		}
+	}
+	for _, offset := range stored {
+		for _, index := range offset {
+			p.sum.Others += int64(len(index))
+		}
+	}
 	for _, l := range p.pending {
-		if err := p.message(l, stored[uint64(l.offset)], insights.Position{Partition: at, Offset: uint64(l.offset)}); err != nil {
+		if err := p.message(l, stored[uint64(l.offset)], restored[l.offset]); err != nil {
 			return err
 		}
 	}
@@ -225,18 +250,33 @@ func (p *reconciling) compare(ctx context.Context) error {
 	return nil
 }
 
-// message compares one message with the rows at its offset.
-func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, at insights.Position) error {
+// stored are the rows at the offsets of what is pending.
+func (p *reconciling) stored(ctx context.Context) (storedRows, error) {
+	rows, err := p.r.sink.cfg.Store.Stored(ctx, uint16(p.sum.Partition), uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
+	return indexStored(rows), err
+}
+
+func (p *reconciling) position(l logged) insights.Position {
+	return insights.Position{Partition: uint16(p.sum.Partition), Offset: uint64(l.offset)}
+}
+
+// letter is the dead letter that an event of a message would be.
+func (p *reconciling) letter(l logged, index int) DeadLetter {
+	return DeadLetter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
+}
+
+// message compares one message with the rows at its offset, of which restored
+// were put back just now.
+func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
-	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1}
-	if l.unreadable || p.scratch.Add(l.message, at, nil) != nil {
+	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
+	if l.unreadable || p.scratch.Add(l.message, p.position(l), nil) != nil {
 		p.sum.Unreadable++
 		if !l.aside && !l.repeat {
 			d.Missing = 1
 		}
 		return p.differs(d)
 	}
-	letter := DeadLetter{Partition: p.sum.Partition, Offset: l.offset, Sum: hex.EncodeToString(l.message.ID[:])}
 	for i := range p.scratch.Rows() {
 		content, n := p.scratch.Content(i), int64(0)
 		for _, row := range stored[uint16(i)] {
@@ -246,7 +286,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		}
 		p.sum.Rows += n
 		p.sum.Others -= n
-		letter.Index = i
+		letter := p.letter(l, i)
 		switch {
 		case l.repeat:
 			d.Unwanted += n
@@ -260,6 +300,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		}
 	}
 	p.sum.Events += d.Events
+	p.sum.Restored += restored
 	return p.differs(d)
 }
 
@@ -274,6 +315,7 @@ func (p *reconciling) differs(d Difference) error {
 		p.open.Missing += d.Missing
 		p.open.Doubled += d.Doubled
 		p.open.Unwanted += d.Unwanted
+		p.open.Restored += d.Restored
 		return nil
 	}
 	if err := p.close(); err != nil {
@@ -290,6 +332,8 @@ func (p *reconciling) close() error {
 	}
 	d := *p.open
 	p.open = nil
-	p.sum.Differences++
+	if d.Remains() {
+		p.sum.Differences++
+	}
 	return p.report(d)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,12 +12,14 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // ReconcileCmd is `octavo reconcile`.
 type ReconcileCmd struct {
 	Settings `embed:""`
 	From     int64 `help:"The offset to begin at in each partition; the log's first if that is later."`
+	Repair   bool  `help:"Put events that are in the log and not in the table back into the table, each once: after a restored backup, say. Rows that were deleted on purpose come back too."`
 	JSON     bool  `help:"Print JSON objects, one a line: each difference, then each partition."`
 }
 
@@ -33,7 +36,7 @@ func (c *ReconcileCmd) Validate() error {
 func (c *ReconcileCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Kafka: true, ClickHouse: true})
+	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: c.Repair, Kafka: true, ClickHouse: true})
 	if err != nil {
 		return err
 	}
@@ -56,39 +59,64 @@ func (c *ReconcileCmd) Run() (err error) {
 		return err
 	}
 	defer r.Close()
-	return c.print(ctx, r, os.Stdout)
+	if !c.Repair {
+		return c.print(ctx, r.Run, os.Stdout)
+	}
+	// Postgres has the lock: two repairs at once could both find the same rows missing.
+	st, err := openStore(ctx, b.postgresURL)
+	if err != nil {
+		return err
+	}
+	defer st.Stop()
+	lock, err := st.TryLock(ctx, "reconcile --repair")
+	if errors.Is(err, store.ErrLocked) {
+		return errors.New("cannot repair: another `octavo reconcile --repair` is at it")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, lock.Release(ctx)) }()
+	return c.print(ctx, func(ctx context.Context, from int64, report func(ingest.Difference) error) ([]ingest.Reconciled, error) {
+		return r.Repair(ctx, from, lock.Holds, report)
+	}, os.Stdout)
 }
 
-// print prints what differs, then what was compared. Any difference is an
-// error.
-func (c *ReconcileCmd) print(ctx context.Context, r *ingest.Reconciler, out io.Writer) error {
+// comparison is Run or Repair of an ingest.Reconciler.
+type comparison func(ctx context.Context, from int64, report func(ingest.Difference) error) ([]ingest.Reconciled, error)
+
+// print prints what differs or was put back, then what was compared. Any
+// difference that remains is an error.
+func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // what fails is told by Flush
 	encode := json.NewEncoder(out).Encode
-	differences := 0
-	list, err := r.Run(ctx, c.From, func(d ingest.Difference) error {
-		if differences++; c.JSON {
+	reported, differences := 0, 0
+	list, err := compare(ctx, c.From, func(d ingest.Difference) error {
+		if reported++; d.Remains() {
+			differences++
+		}
+		if c.JSON {
 			return encode(d)
 		}
-		if differences == 1 {
-			line("PARTITION\tFROM\tTO\tEVENTS\tMISSING\tDOUBLED\tUNWANTED")
+		if reported == 1 {
+			line("PARTITION\tFROM\tTO\tEVENTS\tMISSING\tDOUBLED\tUNWANTED\tPUT BACK")
 		}
-		line("%d\t%d\t%d\t%d\t%d\t%d\t%d", d.Partition, d.From, d.To, d.Events, d.Missing, d.Doubled, d.Unwanted)
+		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", d.Partition, d.From, d.To, d.Events, d.Missing, d.Doubled, d.Unwanted, d.Restored)
 		return nil
 	})
 	if !c.JSON {
-		if differences > 0 {
+		if reported > 0 {
 			line("")
 		}
-		line("PARTITION\tFROM\tTO\tMESSAGES\tREPEATS\tUNREADABLE\tEVENTS\tDEAD LETTERS\tROWS\tOTHER ROWS\tDIFFERENCES")
+		line("PARTITION\tFROM\tTO\tMESSAGES\tREPEATS\tUNREADABLE\tEVENTS\tDEAD LETTERS\tROWS\tOTHER ROWS\tPUT BACK\tDIFFERENCES")
 	}
 	for _, p := range list {
 		if c.JSON {
 			err = firstError(err, encode(p))
 			continue
 		}
-		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
-			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Rows, p.Others, p.Differences)
+		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
+			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Rows, p.Others, p.Restored, p.Differences)
 	}
 	if err = firstError(err, w.Flush()); err == nil && differences > 0 {
 		err = fmt.Errorf("the log and the table differ in %d ranges of offsets", differences)

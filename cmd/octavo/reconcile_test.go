@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -52,5 +53,36 @@ func TestReconcile(t *testing.T) {
 	}
 	if _, err := i.octavo("reconcile", "--from", "-1"); err == nil {
 		t.Error("an offset below zero is taken")
+	}
+
+	// Only one repairs, and it puts back what is missing.
+	var running notes
+	if text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir})); err != nil || json.Unmarshal(text, &running) != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	st, err := openStore(t.Context(), running.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Stop()
+	lock, err := st.TryLock(t.Context(), "reconcile --repair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := i.octavo("reconcile", "--repair"); !errors.As(err, &exit) || !strings.Contains(string(exit.Stderr), "another") {
+		t.Errorf("two repairs at once: %v", err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	i.wantCounts(2, 2)
+	if output, err := i.octavo("reconcile", "--repair"); err != nil || !strings.Contains(output, "PUT BACK") {
+		t.Errorf("%v\n%s", err, output)
+	}
+	i.wantCounts(3, 3)
+	for _, arguments := range [][]string{{"reconcile"}, {"reconcile", "--repair"}} {
+		if output, err := i.octavo(arguments...); err != nil || strings.Contains(output, "MISSING") {
+			t.Errorf("%v: %v\n%s", arguments, err, output)
+		}
 	}
 }

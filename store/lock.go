@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Lock is held by one process at a time, on all nodes, until Release or until its connection ends: also when the process is
+// killed.
+type Lock struct{ conn *pgxpool.Conn }
+
+// ErrLocked says that another process holds the lock.
+var ErrLocked = errors.New("another process is at it")
+
+// TryLock takes the lock of a name, or returns ErrLocked.
+func (s *Store) TryLock(ctx context.Context, name string) (*Lock, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot take the lock %q: %w", name, err)
+	}
+	var held bool
+	err = conn.QueryRow(ctx, "select pg_try_advisory_lock(hashtextextended('lock ' || $1, 0))", name).Scan(&held)
+	if err == nil && !held {
+		err = ErrLocked
+	}
+	if err != nil {
+		conn.Release()
+		return nil, fmt.Errorf("cannot take the lock %q: %w", name, err)
+	}
+	return &Lock{conn}, nil
+}
+
+// Holds returns an error once the lock may be another's: its session has ended.
+func (l *Lock) Holds(ctx context.Context) error {
+	if err := l.conn.Ping(ctx); err != nil {
+		return fmt.Errorf("the lock is lost: %w", err)
+	}
+	return nil
+}
+
+// Release gives the lock back. The session is not used again, so nothing of it can remain.
+func (l *Lock) Release(ctx context.Context) error {
+	return l.conn.Hijack().Close(context.WithoutCancel(ctx))
+}

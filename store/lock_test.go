@@ -1,0 +1,54 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestLock: one holder at a time, of each name; it knows when it holds it no more.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st := storetest.Open(t, url)
+	first, err := st.TryLock(t.Context(), "repair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.TryLock(t.Context(), "repair"); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("%v, want ErrLocked", err)
+	}
+	other, err := st.TryLock(t.Context(), "layout")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Holds(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second, err := st.TryLock(t.Context(), "repair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if _, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Holds(t.Context()); err == nil {
+		t.Error("a lock whose session was ended is still held")
+	}
+	_ = second.Release(t.Context()) // of a connection that is gone
+}
