@@ -51,7 +51,8 @@ type LogConfig struct {
 	Logger  *slog.Logger
 
 	// Partitions, Replicas, MinInSync and Retention are for the topic's
-	// creation; a topic that exists keeps its own. 4, 1, 1, 7 days.
+	// creation; of one that exists they are compared with what it has. 4, 1, all
+	// replicas but one, 7 days.
 	Partitions int
 	Replicas   int
 	MinInSync  int
@@ -69,6 +70,7 @@ type LogConfig struct {
 	ProduceTimeout time.Duration // one attempt; 5 s
 	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
 	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
+	WatchWait      time.Duration // how often it looks whether the topic has changed; 1 s
 }
 
 // SinkConfig is how the log is brought to the store.
@@ -88,8 +90,9 @@ type SinkConfig struct {
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
 	// Window is how many messages of a partition lie at most between a message
-	// and its repeat by a produce that was tried again; as many are read again
-	// on taking over a partition. 16,384. All sinks of a group must agree.
+	// and its repeat, if one of them has no producer id: see repeats. On taking
+	// over a partition with such messages as many are read again. 16,384. All
+	// sinks of a group must agree.
 	Window int
 
 	InsertTimeout time.Duration // one attempt; 60 s
@@ -156,7 +159,7 @@ func (c *LogConfig) complete() error {
 	setDefault(&c.Topic, defaultTopic)
 	setDefault(&c.Partitions, 4)
 	setDefault(&c.Replicas, 1)
-	setDefault(&c.MinInSync, 1)
+	setDefault(&c.MinInSync, max(1, c.Replicas-1))
 	setDefault(&c.Retention, 7*24*time.Hour)
 	setDefault(&c.MaxBatchBytes, 900_000)
 	setDefault(&c.MaxBatchMessages, 2048)
@@ -165,6 +168,7 @@ func (c *LogConfig) complete() error {
 	setDefault(&c.ProduceTimeout, 5*time.Second)
 	setDefault(&c.AppendTimeout, 10*time.Second)
 	setDefault(&c.RetryWait, 20*time.Millisecond)
+	setDefault(&c.WatchWait, time.Second)
 	setDefault(&c.Logger, slog.New(slog.DiscardHandler))
 	if err := CheckBrokers(c.Brokers); err != nil {
 		return fmt.Errorf("cannot build the event log: %w", err)
@@ -176,7 +180,7 @@ func (c *LogConfig) complete() error {
 		return fmt.Errorf("cannot keep %d replicas of which %d must be in sync", c.Replicas, c.MinInSync)
 	case c.MaxBatchBytes < 1 || c.MaxBatchMessages < 1 || c.MaxMessageBytes < 1:
 		return errors.New("cannot build the event log with a limit below one")
-	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.StartWait < 0 || c.RetryWait < 0:
+	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.StartWait < 0 || c.RetryWait < 0 || c.WatchWait < 0:
 		return errors.New("cannot build the event log with so short a time")
 	}
 	return nil

@@ -113,7 +113,7 @@ func TestDeadLettersInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCut()
-	c.fill(p, 0, []*chunk{k})
+	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
 	if !g.write(t.Context(), t.Context(), c) {
 		t.Fatal("the first sink could not store its cut")
 	}

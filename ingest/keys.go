@@ -24,7 +24,8 @@ import (
 // had it is gone or got no answer of the log: then the repeat reads the
 // partition from where it ended at the first claim, and appends the message,
 // with the same id, only if it is not there. Should the message come in late
-// all the same, the sink drops the second with its id.
+// all the same, the sink drops the second with its id: what is appended again
+// carries no producer id, which tells the sink to look (see repeats).
 type Keys interface {
 	ClaimEventKey(ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration) (schema.KeyClaim, error)
 	FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error
@@ -35,6 +36,9 @@ type Keys interface {
 // SearchableLog is a log in which a message can be found again.
 type SearchableLog interface {
 	Appender
+	// AppendAgain appends a message that may also come in by an attempt before,
+	// which was given up: the sink drops the second of the two.
+	AppendAgain(ctx context.Context, site string, partition int, message []byte) error
 	// Choose is the partition that Append would take now if it may take any.
 	// There is an error as long as the log does not know its partitions.
 	Choose() (partition int, err error)
@@ -58,7 +62,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	case claim.State == schema.KeyDone:
 		repeated = true
 	case claim.State == schema.KeyNew:
-		refusal = in.appendClaimed(ctx, site, key, claim, asked, d)
+		refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, asked, d)
 	default:
 		outcome, refusal = in.resume(ctx, site, key, claim, asked, d)
 	}
@@ -127,17 +131,19 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 		return "found", nil
 	}
 	d.encoder.SetID(claim.MessageID)
-	return "appended", in.appendClaimed(ctx, site, key, claim, asked, d)
+	return "appended", in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, asked, d)
 }
 
 // appendClaimed appends the message under a claim and says how it went.
-func (in *Intake) appendClaimed(ctx context.Context, site, key string, claim schema.KeyClaim, asked time.Time, d *decoder) *Error {
+func (in *Intake) appendClaimed(
+	ctx context.Context, how func(context.Context, string, int, []byte) error, site, key string, claim schema.KeyClaim, asked time.Time, d *decoder,
+) *Error {
 	// A node that slept since it got the claim must not append: its claim may
 	// end before the append does.
 	if time.Since(asked) > in.cfg.KeyLease/3 {
 		return unavailable(context.DeadlineExceeded)
 	}
-	err := in.cfg.Log.Append(ctx, site, claim.Partition, d.encoder.Bytes())
+	err := how(ctx, site, claim.Partition, d.encoder.Bytes())
 	if err == nil {
 		in.mark(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 		return nil

@@ -23,6 +23,10 @@ type emptyLog struct{ memoryLog }
 
 var _ SearchableLog = (*emptyLog)(nil)
 
+func (l *emptyLog) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
+	return l.Append(ctx, site, partition, message)
+}
+
 func (*emptyLog) Choose() (int, error) { return 0, nil }
 
 func (*emptyLog) End(context.Context, int) (int64, error) { return 0, nil }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -25,11 +26,14 @@ type Log struct {
 	client    *kafka.Client
 	workers   sync.WaitGroup
 	cancel    context.CancelFunc // gives up what is in flight
+	stopping  chan struct{}      // closed by Stop
+
+	noIDs atomic.Bool // the brokers give out no producer ids
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are set once the topic is known and then unchanged; until then
-	// there are none, and away says why.
+	// partitions are those of the topic once it is known; until then there are
+	// none, and away says why. The slice is replaced, never changed.
 	partitions []*logPartition
 	away       error
 }
@@ -53,6 +57,9 @@ func NewLog(cfg LogConfig, m *Metrics) (*Log, error) {
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
 	count, err := ensureTopic(ctx, l.client, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
+	if err == nil {
+		err = l.check(ctx)
+	}
 	if err != nil && (ctx.Err() != nil || hopeless(err)) {
 		l.transport.CloseIdleConnections()
 		return err
@@ -65,6 +72,7 @@ func (l *Log) Start(ctx context.Context) error {
 		return errors.New("cannot start the event log twice")
 	}
 	l.cancel, l.running, l.partitions, l.away = cancel, true, nil, err
+	l.stopping = make(chan struct{})
 	if err == nil {
 		l.open(run, count)
 	} else {
@@ -88,23 +96,27 @@ func (l *Log) await(run context.Context, why error) {
 		}
 		return false
 	})
+	if err == nil {
+		if err = l.check(run); err != nil {
+			l.cfg.Logger.Error("The event log cannot be used: events are refused until the node is started again.", "topic", l.cfg.Topic, "error", err)
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil || !l.running { // Stop was called
+	if err != nil || !l.running { // it cannot be used, or Stop was called
+		l.away = errors.Join(err, l.away)
 		return
 	}
 	l.open(run, count)
 	l.cfg.Logger.Info("The event log is there: events are taken.", "topic", l.cfg.Topic, "partitions", count)
 }
 
-// open starts the partitions' workers. The caller holds l.mu.
+// open starts the partitions' workers and what keeps up with the topic. The
+// caller holds l.mu.
 func (l *Log) open(run context.Context, count int) {
-	l.partitions, l.away = make([]*logPartition, count), nil
-	for id := range l.partitions {
-		p := &logPartition{log: l, id: id, wake: make(chan struct{}, 1)}
-		l.partitions[id] = p
-		l.workers.Go(func() { p.run(run) })
-	}
+	l.away = nil
+	l.resize(run, count)
+	l.workers.Go(func() { l.watch(run) })
 }
 
 // Stop refuses new messages and returns when those taken are durable or given
@@ -120,6 +132,8 @@ func (l *Log) Stop(ctx context.Context) error {
 	}
 	if partitions == nil {
 		l.cancel()
+	} else {
+		close(l.stopping)
 	}
 	for _, p := range partitions {
 		p.close()
@@ -189,6 +203,15 @@ func (l *Log) choose(now time.Time) *logPartition {
 
 // Append implements [Appender]. The error is an *Error.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
+	return l.append(ctx, site, partition, message, false)
+}
+
+// AppendAgain implements [SearchableLog].
+func (l *Log) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
+	return l.append(ctx, site, partition, message, true)
+}
+
+func (l *Log) append(ctx context.Context, site string, partition int, message []byte, plain bool) error {
 	if len(message) > l.cfg.MaxMessageBytes {
 		return refuse(insights.TooLong, "events", "are more than "+itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
 	}
@@ -199,7 +222,7 @@ func (l *Log) Append(ctx context.Context, site string, partition int, message []
 		l.mu.RUnlock()
 		return unavailable(err)
 	}
-	b := p.add(site, message)
+	b := p.add(site, message, plain)
 	l.mu.RUnlock()
 	select {
 	case <-b.done:
@@ -225,6 +248,7 @@ type logPartition struct {
 	log  *Log
 	id   int
 	wake chan struct{} // there may be something to do
+	from producer      // the worker's
 
 	mu      sync.Mutex
 	pending []*produceBatch // the last one still takes messages
@@ -233,18 +257,19 @@ type logPartition struct {
 }
 
 // add puts a message into the batch that gathers.
-func (p *logPartition) add(key string, message []byte) *produceBatch {
+func (p *logPartition) add(key string, message []byte, plain bool) *produceBatch {
 	size := len(key) + len(message) + recordOverhead
 	p.mu.Lock()
 	var b *produceBatch
 	if n := len(p.pending); n > 0 {
 		b = p.pending[n-1]
-		if b.count >= p.log.cfg.MaxBatchMessages || len(b.buf)+size > p.log.cfg.MaxBatchBytes {
+		if b.plain != plain || b.count >= p.log.cfg.MaxBatchMessages || len(b.buf)+size > p.log.cfg.MaxBatchBytes {
 			b = nil
 		}
 	}
 	if b == nil {
 		b = newProduceBatch(p.spare, time.Now())
+		b.plain = plain
 		p.spare = nil
 		p.pending = append(p.pending, b)
 	}
@@ -297,8 +322,7 @@ func (p *logPartition) run(ctx context.Context) {
 			<-p.wake
 			continue
 		}
-		b.seal()
-		answered, err := p.log.produce(ctx, p.id, b)
+		answered, err := p.log.produce(ctx, p, b)
 		if answered && cap(b.buf) <= 2*p.log.cfg.MaxBatchBytes {
 			p.mu.Lock()
 			p.spare = b.buf

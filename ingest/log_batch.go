@@ -14,6 +14,9 @@ type produceBatch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
 	began time.Time // when its first message came
+	// plain batches carry no producer id: the log may take them twice, and the
+	// sink looks for their messages' repeats.
+	plain bool
 	// done is closed when the messages are durable (err is nil) or given up.
 	done chan struct{}
 	err  *Error
@@ -28,6 +31,9 @@ const (
 	atLastOffset  = 4 + 23
 	atFirstTime   = 4 + 27
 	atMaxTime     = 4 + 35
+	atProducer    = 4 + 43
+	atEpoch       = 4 + 51
+	atSequence    = 4 + 53
 	atCount       = 4 + 57
 	batchHeader   = 4 + 61
 	// recordOverhead bounds what a record adds to its key and value.
@@ -40,14 +46,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func newProduceBatch(buf []byte, now time.Time) *produceBatch {
 	nowMillis := now.UnixMilli()
 	buf = append(buf[:0], make([]byte, batchHeader)...)
-	const none = ^uint64(0)
 	binary.BigEndian.PutUint32(buf[4+12:], ^uint32(0)) // partition leader epoch
 	buf[4+16] = 2                                      // magic
 	binary.BigEndian.PutUint64(buf[atFirstTime:], uint64(nowMillis))
 	binary.BigEndian.PutUint64(buf[atMaxTime:], uint64(nowMillis))
-	binary.BigEndian.PutUint64(buf[4+43:], none)       // producer id
-	binary.BigEndian.PutUint16(buf[4+51:], ^uint16(0)) // producer epoch
-	binary.BigEndian.PutUint32(buf[4+53:], ^uint32(0)) // base sequence
 	return &produceBatch{buf: buf, began: now, done: make(chan struct{})}
 }
 
@@ -69,8 +71,12 @@ func (b *produceBatch) add(key string, value []byte) {
 	b.count++
 }
 
-// seal fills in what depends on the whole batch. Nothing is added after it.
-func (b *produceBatch) seal() {
+// seal fills in who the batch is from and what depends on all of it. Nothing is
+// added after it.
+func (b *produceBatch) seal(from producer) {
+	binary.BigEndian.PutUint64(b.buf[atProducer:], uint64(from.id))
+	binary.BigEndian.PutUint16(b.buf[atEpoch:], uint16(from.epoch))
+	binary.BigEndian.PutUint32(b.buf[atSequence:], uint32(from.next))
 	binary.BigEndian.PutUint32(b.buf[atSetSize:], uint32(len(b.buf)-4))
 	binary.BigEndian.PutUint32(b.buf[atBatchLength:], uint32(len(b.buf)-atBatchLength-4))
 	binary.BigEndian.PutUint32(b.buf[atLastOffset:], uint32(b.count-1))

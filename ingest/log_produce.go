@@ -14,11 +14,16 @@ import (
 )
 
 // produce tries to make a batch durable. Every attempt sends the same bytes,
-// so a message that the log takes twice has one id, and the sink drops one.
+// with the same producer id and sequence: the broker appends them once.
+//
+// A batch that is given up may still be in the log, or come to be. The next one
+// then has another producer id: with the old one, its sequence would be the
+// given-up batch's if that is not in the log, and the broker would take one for
+// a repeat of the other.
 //
 // answered is false if an attempt ended without an answer: kafka-go may still
 // read the batch then, and its buffer must not be used again.
-func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answered bool, refusal *Error) {
+func (l *Log) produce(ctx context.Context, p *logPartition, b *produceBatch) (answered bool, refusal *Error) {
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
@@ -29,21 +34,40 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 		return true, unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
 	}
 	retry := backoff{wait: l.cfg.RetryWait, most: logBackoff}
+	doubt := false // whether an attempt may have appended it
 	for attempt := 1; ; attempt++ {
-		err, gotAnswer := l.attempt(ctx, partition, b, give)
-		if err == nil {
+		a := l.attempt(ctx, p, b, give, doubt)
+		err := a.err
+		if err == nil || doubt && errors.Is(err, kafka.DuplicateSequenceNumber) {
+			if !b.plain {
+				p.from.next += int32(b.count)
+			}
 			return answered, nil
 		}
-		answered = answered && gotAnswer
+		answered = answered && a.answered
 		l.metrics.produceErrors.Inc()
-		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 {
+		lost := isOneOf(err, lostProducer)
+		if lost {
+			l.metrics.producersLost.Inc()
+			l.cfg.Logger.Error("The log has other events of this node than it acknowledged: were some lost by an unclean election, or was the topic made anew?",
+				"partition", p.id, "error", err)
+			p.from = noProducer
+		}
+		before := doubt
+		doubt = doubt || !isOneOf(err, notAppended) && a.sent
+		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 && !doubt {
 			e := refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests")
 			e.Cause = err
 			return answered, e
 		}
-		if ctx.Err() != nil || !retriable(err) || time.Until(give) <= retry.next() {
+		// Under another producer id, a batch that may be in the log could come twice.
+		again := retriable(err) || lost && !before
+		if ctx.Err() != nil || !again || time.Until(give) <= retry.next() {
+			if doubt {
+				p.from = noProducer
+			}
 			l.cfg.Logger.Error("Events could not be appended to the log.",
-				"partition", partition, "messages", b.count, "attempts", attempt, "error", err)
+				"partition", p.id, "messages", b.count, "attempts", attempt, "error", err)
 			return answered, unavailable(err)
 		}
 		// The pool keeps what it knows of leaders for a while: a new pool asks.
@@ -52,24 +76,36 @@ func (l *Log) produce(ctx context.Context, partition int, b *produceBatch) (answ
 	}
 }
 
-// attempt is one produce. answered tells whether the broker answered it.
-func (l *Log) attempt(ctx context.Context, partition int, b *produceBatch, give time.Time) (err error, answered bool) { //nolint:revive // the error is data here
+// attempt is how one try to produce went.
+type attempt struct {
+	err            error
+	sent, answered bool // whether the batch went out, and the broker answered
+}
+
+// attempt is one produce. In doubt the batch keeps the producer id that it was
+// sent with.
+func (l *Log) attempt(ctx context.Context, p *logPartition, b *produceBatch, give time.Time, doubt bool) attempt {
 	timeout := min(l.cfg.ProduceTimeout, time.Until(give))
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if !doubt {
+		if err := l.identify(ctx, p, b); err != nil {
+			return attempt{err: err, answered: true}
+		}
+	}
 	res, err := l.client.RawProduce(ctx, &kafka.RawProduceRequest{
 		Addr:            nil, // the client's
 		Topic:           l.cfg.Topic,
-		Partition:       partition,
+		Partition:       p.id,
 		RequiredAcks:    kafka.RequireAll,
 		MessageVersion:  2,
 		TransactionalID: "",
 		RawRecords:      protocol.RawRecordSet{Reader: bytes.NewReader(b.buf)},
 	})
 	if err != nil {
-		return err, false
+		return attempt{err: err, sent: true}
 	}
-	return res.Error, true
+	return attempt{err: res.Error, sent: true, answered: true}
 }
 
 // retriable reports whether trying again may help. What is no answer of a

@@ -310,7 +310,7 @@ func TestLogTakesTurns(t *testing.T) {
 	}
 	fill := func(id, messages int) {
 		for range messages {
-			l.partitions[id].add("site", []byte("a"))
+			l.partitions[id].add("site", []byte("a"), false)
 		}
 	}
 	want(0, AnyPartition, 0)
@@ -345,8 +345,7 @@ func TestLogGivesUpInTime(t *testing.T) {
 	l := newTestLog(t, broker.ListenAddrs(), nil)
 	b := newProduceBatch(nil, time.Now().Add(-l.cfg.AppendTimeout))
 	b.add("site", []byte("late"))
-	b.seal()
-	if _, err := l.produce(t.Context(), 0, b); reasonOf(err) != insights.LogUnavailable {
+	if _, err := l.produce(t.Context(), l.partitions[0], b); reasonOf(err) != insights.LogUnavailable {
 		t.Errorf("got %v", err)
 	}
 	if got := readLog(t, broker.ListenAddrs(), "events", 0); len(got) != 0 {

@@ -51,7 +51,7 @@ func hopeless(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return slices.Contains(hopelessCodes, code)
 	}
-	return isDistrust(err) || errors.Is(err, errPartitions)
+	return isDistrust(err) || errors.Is(err, errPartitions) || errors.Is(err, errCompacted)
 }
 
 // ensureTopic creates the topic unless it exists and returns its number of
@@ -88,12 +88,7 @@ func tryTopic(ctx context.Context, client *kafka.Client, cfg *LogConfig) (int, e
 			NumPartitions:      cfg.Partitions,
 			ReplicationFactor:  cfg.Replicas,
 			ReplicaAssignments: nil,
-			ConfigEntries: []kafka.ConfigEntry{
-				{ConfigName: "cleanup.policy", ConfigValue: "delete"},
-				{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(cfg.Retention.Milliseconds(), 10)},
-				{ConfigName: "min.insync.replicas", ConfigValue: strconv.Itoa(cfg.MinInSync)},
-				{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(max(cfg.MaxMessageBytes, cfg.MaxBatchBytes) + 1<<16)},
-			},
+			ConfigEntries:      cfg.topicSettings(),
 		}},
 		ValidateOnly: false,
 	})

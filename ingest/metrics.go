@@ -25,6 +25,8 @@ type Metrics struct {
 	produceMessages prometheus.Histogram
 	produceBytes    prometheus.Histogram
 	produceErrors   prometheus.Counter
+	producersLost   prometheus.Counter
+	unsafe          *prometheus.GaugeVec
 
 	taken        prometheus.Counter
 	logLag       *prometheus.GaugeVec
@@ -37,7 +39,8 @@ type Metrics struct {
 	stored       prometheus.Counter
 	skipped      *prometheus.CounterVec
 	unreadable   prometheus.Counter
-	lost         prometheus.Counter
+	backlog      *backlog
+	logsAnew     prometheus.Counter
 	fetchErrors  prometheus.Counter
 	commitErrors prometheus.Counter
 }
@@ -87,18 +90,20 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		produceMessages: histogram("octavo_log_produce_messages", "Messages (requests) joined into one produce.", prometheus.ExponentialBuckets(1, 2, 13)),
 		produceBytes:    histogram("octavo_log_produce_bytes", "Bytes of one produce.", prometheus.ExponentialBuckets(256, 4, 9)),
 		produceErrors:   counter("octavo_log_produce_errors_total", "Attempts to produce that failed; most are tried again."),
+		producersLost:   counter("octavo_log_producers_lost_total", "Times that Kafka had other events of this node than it had acknowledged: some were lost by an unclean election, or the topic was made anew."),
+		unsafe:          gauges("octavo_log_settings_unsafe", "1 for what can lose or double events, or refuse them, as Kafka or ClickHouse are set up now; the node's log says why.", "setting"),
 
 		taken:        counter("octavo_sink_messages_taken_total", "Messages read from the log to be stored; one that a later owner of the partition reads again counts again."),
 		logLag:       gauges("octavo_sink_log_lag_messages", "Messages in the log that are not stored yet, by partition, on the sink that has it.", "partition"),
 		batchRows:    histogram("octavo_sink_batch_rows", "Rows of one insert.", prometheus.ExponentialBuckets(1, 4, 10)),
 		insertTime:   histogram("octavo_sink_insert_seconds", "Time of one insert that succeeded.", seconds),
-		storeErrors:  counters("octavo_sink_store_errors_total", "Inserts that failed for the state that the store is in, and questions to it that failed, by reason; each is tried again until it succeeds.", "reason"),
+		storeErrors:  counters("octavo_sink_store_errors_total", "Inserts that failed for the state that the store is in, and questions to it that failed, by reason; each is tried again until it succeeds. The reason newer: a later version wrote the next message, and the sink waits to be upgraded.", "reason"),
 		deadLettered: counters("octavo_sink_events_dead_lettered_total", "Events that cannot be stored and were written to the dead-letter topic, by reason; a message that cannot be read counts as one.", "reason"),
 		freshness:    histogram("octavo_sink_freshness_seconds", "Age of a batch's oldest message when its insert was acknowledged: from then on queries see it.", prometheus.ExponentialBuckets(0.05, 2, 15)),
 		stored:       counter("octavo_sink_events_stored_total", "Events stored: their insert was acknowledged."),
 		skipped:      counters("octavo_sink_events_skipped_total", "Events that the sink did not store again, by why: position (stored before a restart), repeat (a message that the log holds twice).", "why"),
 		unreadable:   counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are written to the dead-letter topic."),
-		lost:         counter("octavo_sink_expired_messages_total", "Messages that left the log before they were stored: the sink was away longer than the log keeps them."),
+		logsAnew:     counter("octavo_sink_logs_made_anew_total", "Partitions whose topic was found to be made anew. What was in it and not stored is lost, of which octavo_sink_lost_messages_total has what is known."),
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
 		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
 	}
@@ -106,12 +111,15 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	for _, reason := range append(faultReasons(true), unreadableReason) {
 		m.deadLettered.WithLabelValues(reason)
 	}
-	for _, reason := range faultReasons(false) {
+	for _, reason := range append(faultReasons(false), newerReason) {
 		m.storeErrors.WithLabelValues(reason)
 	}
 	m.sites = newSiteMetrics(m.accounts)
-	m.stalled = newStalled()
-	r.MustRegister(m.stalled, m.sites)
+	m.stalled, m.backlog = newStalled(), newBacklog()
+	r.MustRegister(m.stalled, m.backlog, m.sites)
+	for _, setting := range checkedSettings() {
+		m.settingUnsafe(setting, false)
+	}
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
 	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
@@ -133,4 +141,13 @@ func (m *Metrics) refuse(a *account, reason *insights.Reason, events int) {
 	counters.requests.Inc()
 	counters.events.Add(float64(events))
 	a.refused[counters.index].Add(uint64(events))
+}
+
+// settingUnsafe shows whether a setting of Kafka or ClickHouse is unsafe.
+func (m *Metrics) settingUnsafe(setting string, unsafe bool) {
+	value := 0.0
+	if unsafe {
+		value = 1
+	}
+	m.unsafe.WithLabelValues(setting).Set(value)
 }

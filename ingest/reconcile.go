@@ -177,8 +177,10 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		return nil
 	}
 	// What is before is read for its ids only.
-	err = readRecords(ctx, s.client, s.cfg.Topic, id, max(first, p.sum.From-int64(s.cfg.Window)), p.sum.To, func(offset int64, _, value []byte) error {
-		p.read(offset, value)
+	err = scanLog(ctx, s.client, s.cfg.Topic, id, max(first, p.sum.From-int64(s.cfg.Window)), p.sum.To, func(record logRecord) error {
+		if err := p.read(record); err != nil {
+			return err
+		}
 		if p.events >= p.r.window || len(p.pending) >= p.r.window {
 			return p.compare(ctx)
 		}
@@ -197,14 +199,18 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 }
 
 // read takes one message of the log, as a sink does.
-func (p *reconciling) read(offset int64, value []byte) {
+func (p *reconciling) read(record logRecord) error {
+	offset, value := record.offset, record.value
 	l := logged{offset: offset}
 	var err error
 	if l.message, err = insights.ParseMessage(value); err == nil {
-		l.repeat = !p.repeats.first(l.message.ID, offset)
+		l.repeat = !p.repeats.first(l.message.ID, offset, record.plain)
 	}
 	if offset < p.sum.From {
-		return
+		return nil
+	}
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("cannot reconcile offset %d of partition %d: %w", offset, p.sum.Partition, err)
 	}
 	p.sum.Messages++
 	if l.repeat {
@@ -218,6 +224,7 @@ func (p *reconciling) read(offset int64, value []byte) {
 	}
 	p.pending = append(p.pending, l)
 	p.events += l.message.Count
+	return nil
 }
 
 // compare holds what is pending against the store.
@@ -270,7 +277,11 @@ func (p *reconciling) letter(l logged, index int) DeadLetter {
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
-	if l.unreadable || p.scratch.Add(l.message, p.position(l), nil) != nil {
+	err := p.scratch.Add(l.message, p.position(l), nil)
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("cannot reconcile offset %d of partition %d: %w", l.offset, p.sum.Partition, err)
+	}
+	if l.unreadable || err != nil {
 		p.sum.Unreadable++
 		if !l.aside && !l.repeat {
 			d.Missing = 1

@@ -50,7 +50,7 @@ func TestReconcile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, message := range [][]byte{capture.messages[0], capture.messages[0], []byte("junk")} {
-		if err := r.log.Append(t.Context(), "site_1", 0, message); err != nil {
+		if err := r.log.AppendAgain(t.Context(), "site_1", 0, message); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -38,6 +39,47 @@ func offsetsOf(ctx context.Context, client *kafka.Client, topic string, partitio
 // commands that read once; a nil value has none. The slices are f's. io.EOF
 // from f ends it without an error.
 func readRecords(ctx context.Context, client *kafka.Client, topic string, partition int, from, to int64, f func(offset int64, key, value []byte) error) error {
+	return scanLog(ctx, client, topic, partition, from, to, func(r logRecord) error { return f(r.offset, r.key, r.value) })
+}
+
+// logRecord is a record and what its batch says of it.
+type logRecord struct {
+	offset     int64
+	key, value []byte
+	plain      bool // of a batch without a producer id
+}
+
+// batchReader reads the records of a fetch. plain is of the batch of the last.
+type batchReader struct {
+	batches []protocol.RecordReader
+	plain   bool
+}
+
+func newBatchReader(records kafka.RecordReader) *batchReader {
+	if stream, ok := records.(*protocol.RecordStream); ok {
+		return &batchReader{batches: stream.Records}
+	}
+	return &batchReader{batches: []protocol.RecordReader{records}}
+}
+
+// next gives io.EOF after the last record. It leaves control batches out.
+func (r *batchReader) next() (*kafka.Record, error) {
+	for len(r.batches) > 0 {
+		if _, control := r.batches[0].(*protocol.ControlBatch); !control {
+			batch, ok := r.batches[0].(*protocol.RecordBatch)
+			r.plain = !ok || batch.ProducerID < 0
+			record, err := r.batches[0].ReadRecord()
+			if !errors.Is(err, io.EOF) {
+				return record, err
+			}
+		}
+		r.batches = r.batches[1:]
+	}
+	return nil, io.EOF
+}
+
+// scanLog is readRecords with what the records' batches say.
+func scanLog(ctx context.Context, client *kafka.Client, topic string, partition int, from, to int64, f func(r logRecord) error) error {
 	for from < to {
 		res, err := client.Fetch(ctx, &kafka.FetchRequest{
 			Addr: nil, Topic: topic, Partition: partition, Offset: from,
@@ -50,8 +92,9 @@ func readRecords(ctx context.Context, client *kafka.Client, topic string, partit
 			return fmt.Errorf("cannot read %s: %w", topic, err)
 		}
 		before := from
+		records := newBatchReader(res.Records)
 		for {
-			record, err := res.Records.ReadRecord()
+			record, err := records.next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -75,7 +118,7 @@ func readRecords(ctx context.Context, client *kafka.Client, topic string, partit
 				return nil
 			}
 			from = record.Offset + 1
-			if err := f(record.Offset, key, value); err != nil {
+			if err := f(logRecord{record.Offset, key, value, records.plain}); err != nil {
 				if errors.Is(err, io.EOF) {
 					return nil
 				}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // Sink brings the log to the store. Several sinks share a topic's partitions
@@ -25,8 +27,10 @@ type Sink struct {
 	transport *kafka.Transport
 	client    *kafka.Client
 	dead      *deadTopic
+	parse     parser
 
 	mu     sync.Mutex
+	ends   map[int]int64      // where logs ended that were made anew since
 	stop   context.CancelFunc // take no more
 	giveUp context.CancelFunc // do not finish what was taken either
 	done   chan struct{}
@@ -37,7 +41,10 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Sink{cfg: cfg, metrics: m, transport: newTransport("octavo-sink", cfg.Access, cfg.Topic)}
+	s := &Sink{
+		cfg: cfg, metrics: m, transport: newTransport("octavo-sink", cfg.Access, cfg.Topic),
+		parse: insights.ParseMessage, ends: map[int]int64{},
+	}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
 	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")
 	group := s.groupConfig()
@@ -169,7 +176,7 @@ func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 		Brokers:                s.cfg.Brokers,
 		Dialer:                 newDialer("octavo-sink", s.cfg.Access),
 		Topics:                 []string{s.cfg.Topic},
-		GroupBalancers:         []kafka.GroupBalancer{kafka.RangeGroupBalancer{}},
+		GroupBalancers:         []kafka.GroupBalancer{announcingBalancer{}},
 		HeartbeatInterval:      s.cfg.HeartbeatInterval,
 		PartitionWatchInterval: 5 * time.Second,
 		WatchPartitionChanges:  true,

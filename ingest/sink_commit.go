@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,10 +26,18 @@ type progress struct {
 	// made anew; hasTail is false if there was none.
 	tail    uint64
 	hasTail bool
+	// plain is the offset after the last message before offset without a
+	// producer id, or unknownPlain; end is where the log ended then.
+	plain, end int64
+	lost       losses // before offset
 }
 
+// unknownPlain: there may be messages without a producer id anywhere.
+const unknownPlain = -1
+
 // progressVersion begins the metadata. Whoever changes its meaning changes it:
-// an unknown one is as none.
+// an unknown one is as none. What is added after the members that it began with
+// (to, after) is passed over by sinks that do not know it.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {
@@ -35,21 +45,52 @@ func (p progress) metadata() string {
 	if p.hasTail {
 		text += fmt.Sprintf(" after=%016x", p.tail)
 	}
+	if p.plain != unknownPlain {
+		text += fmt.Sprintf(" plain=%d", p.plain)
+	}
+	text += fmt.Sprintf(" end=%d", p.end)
+	for i, n := range p.lost {
+		if n > 0 {
+			text += fmt.Sprintf(" %s=%d", lossReasons[i], n)
+		}
+	}
 	return text
 }
 
 func parseProgress(offset int64, metadata string) progress {
-	p := progress{offset: offset}
+	none := progress{offset: offset, plain: unknownPlain}
 	rest, ok := strings.CutPrefix(metadata, progressVersion+" ")
 	if !ok || offset < 0 {
-		return p
+		return none
 	}
-	if n, _ := fmt.Sscanf(rest, "to=%d after=%x", &p.intent, &p.tail); n < 1 {
-		return progress{offset: offset}
-	} else if n == 2 {
-		p.hasTail = true
+	p := none
+	for _, member := range strings.Fields(rest) {
+		name, value, _ := strings.Cut(member, "=")
+		n, err := strconv.ParseInt(value, 10, 64)
+		switch name {
+		case "to":
+			p.intent, p.known = n, err == nil
+		case "after":
+			p.tail, err = strconv.ParseUint(value, 16, 64)
+			p.hasTail = err == nil
+		case "plain":
+			p.plain = n
+		case "end":
+			p.end = n
+		default:
+			if i := slices.Index(lossReasons[:], name); i >= 0 {
+				p.lost[i] = n
+			} else {
+				err = nil // a later version's
+			}
+		}
+		if err != nil {
+			return none
+		}
 	}
-	p.known = true
+	if !p.known {
+		return none
+	}
 	if p.intent <= p.offset {
 		p.intent = 0
 	}
@@ -98,9 +139,13 @@ func (s *Sink) commit(ctx context.Context, who member, list map[int]progress) er
 
 // progressOf asks the group how far partitions are.
 func (s *Sink) progressOf(ctx context.Context, ids []int) (map[int]progress, error) {
+	return progressOf(ctx, s.client, s.cfg.Group, s.cfg.Topic, ids)
+}
+
+func progressOf(ctx context.Context, client *kafka.Client, group, topic string, ids []int) (map[int]progress, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	res, err := s.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{Addr: nil, GroupID: s.cfg.Group, Topics: map[string][]int{s.cfg.Topic: ids}})
+	res, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{Addr: nil, GroupID: group, Topics: map[string][]int{topic: ids}})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +153,7 @@ func (s *Sink) progressOf(ctx context.Context, ids []int) (map[int]progress, err
 		return nil, res.Error
 	}
 	list := map[int]progress{}
-	for _, p := range res.Topics[s.cfg.Topic] {
+	for _, p := range res.Topics[topic] {
 		if p.Error != nil {
 			return nil, p.Error
 		}

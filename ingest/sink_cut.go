@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -20,6 +21,9 @@ type cut struct {
 	oldest    int64 // when its oldest message was received, milliseconds
 	sum       uint64
 	tail      uint64 // sum of its last message
+	plain     int64  // as in progress, at its end
+	lost      losses
+	newer     error // why it ends before a message of a later version
 
 	rows       *insights.Batch
 	messages   []cutMessage
@@ -81,42 +85,64 @@ func (c *cut) reset() {
 // fill reads the messages of a partition's chunks, which the cut owns from now
 // on. What it makes of them depends on the log only: on these messages, and on
 // the Window messages before each.
-func (c *cut) fill(p *partition, from int64, chunks []*chunk) {
+//
+// It ends before a message of a later version. A cut that the former owner began
+// is all or nothing: half of it would have another token, under which a former
+// owner that is only paused could store the other half twice.
+func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
 	for _, k := range chunks {
-		c.highWater = k.highWater
+		c.highWater, c.plain, c.lost = k.highWater, k.plain, k.lost
 		for _, f := range k.messages {
-			c.message(p, f)
+			if c.newer = c.message(p, f, parse); c.newer != nil {
+				break
+			}
 		}
+		if c.newer != nil {
+			break
+		}
+	}
+	if c.newer != nil && p.intent > from {
+		c.rows.Reset()
+		c.messages, c.unreadable, c.repeats, c.to = c.messages[:0], c.unreadable[:0], 0, from
 	}
 	c.total = c.rows.Rows()
 	c.sum = c.digest.Sum64()
 }
 
-func (c *cut) message(p *partition, f fetched) {
+// parser is insights.ParseMessage, but in tests.
+type parser func(data []byte) (insights.Message, error)
+
+// message takes a message. The error wraps insights.ErrNewer: it was not taken.
+func (c *cut) message(p *partition, f fetched, parse parser) error {
+	at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
+	first := c.rows.Rows()
+	m, err := parse(f.data)
+	repeat := err == nil && !p.repeats.first(m.ID, f.offset, f.plain)
+	if err == nil && !repeat {
+		err = c.rows.Add(m, at, nil)
+	}
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("message at offset %d: %w", f.offset, err)
+	}
 	c.to, c.tail = f.offset+1, xxhash.Sum64(f.data)
 	var sum [16]byte
 	binary.LittleEndian.PutUint64(sum[:8], uint64(f.offset))
 	binary.LittleEndian.PutUint64(sum[8:], c.tail)
 	_, _ = c.digest.Write(sum[:]) // it never fails
-	m, err := insights.ParseMessage(f.data)
-	if err == nil {
-		if !p.repeats.first(m.ID, f.offset) {
-			c.repeats += m.Count
-			return
-		}
-		at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
-		first := c.rows.Rows()
-		if err = c.rows.Add(m, at, nil); err == nil {
-			c.messages = append(c.messages, cutMessage{m, at, first})
-			if c.oldest == 0 || m.ReceivedMillis < c.oldest {
-				c.oldest = m.ReceivedMillis
-			}
-			return
+	switch {
+	case repeat:
+		c.repeats += m.Count
+	case err != nil:
+		c.unreadable = append(c.unreadable, unreadable{f.offset, f.data, err})
+	default:
+		c.messages = append(c.messages, cutMessage{m, at, first})
+		if c.oldest == 0 || m.ReceivedMillis < c.oldest {
+			c.oldest = m.ReceivedMillis
 		}
 	}
-	c.unreadable = append(c.unreadable, unreadable{f.offset, f.data, err})
+	return nil
 }
 
 // token names the insert of the rows lo ≤ row < hi. Whoever reads the same

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -27,12 +29,12 @@ func TestCutToken(t *testing.T) {
 		for _, messages := range chunks {
 			k := &chunk{partition: p}
 			for _, m := range messages {
-				k.messages = append(k.messages, fetched{offset, m})
+				k.messages = append(k.messages, fetched{offset: offset, data: m})
 				offset++
 			}
 			list = append(list, k)
 		}
-		c.fill(p, from, list)
+		c.fill(p, from, list, insights.ParseMessage)
 		return c
 	}
 	a := cutOf(0, 5, log.messages[:3])
@@ -55,22 +57,34 @@ func TestCutToken(t *testing.T) {
 }
 
 // TestRepeats: what is a repeat depends on the messages before it, as many as
-// the window has, wherever reading began.
+// the window has, wherever reading began and whenever those before it were
+// recalled.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		window := rapid.IntRange(1, 8).Draw(t, "window")
 		ids := rapid.SliceOfN(rapid.ByteRange(0, 5), 1, 60).Draw(t, "ids")
+		plain := rapid.SliceOfN(rapid.Bool(), len(ids), len(ids)).Draw(t, "plain")
 		begin := rapid.IntRange(0, len(ids)-1).Draw(t, "begin")
+		var older []seenMessage
+		hasPlain := false
+		for i := max(0, begin-window); i < begin; i++ {
+			older = append(older, seenMessage{insights.MessageID{ids[i]}, int64(i), plain[i]})
+			hasPlain = hasPlain || plain[i]
+		}
 		r := newRepeats(window)
-		for i := max(0, begin-window); i < len(ids); i++ {
-			got := r.first(insights.MessageID{ids[i]}, int64(i))
+		recalled := false
+		for i := begin; i < len(ids); i++ {
+			if hasPlain = hasPlain || plain[i]; hasPlain && !recalled {
+				r.recall(older)
+				recalled = true
+			}
 			want := true
 			for before := max(0, i-window); before < i; before++ {
-				want = want && ids[before] != ids[i]
+				want = want && (ids[before] != ids[i] || !plain[before] && !plain[i])
 			}
-			if i >= begin && got != want {
-				t.Fatalf("message %d of %v: first is %v, want %v", i, ids, got, want)
+			if got := r.first(insights.MessageID{ids[i]}, int64(i), plain[i]); got != want {
+				t.Fatalf("message %d of %v (plain %v): first is %v, want %v", i, ids, plain, got, want)
 			}
 		}
 	})
@@ -81,7 +95,11 @@ func TestRepeats(t *testing.T) {
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := progress{offset: rapid.Int64Range(0, 1<<50).Draw(t, "offset"), known: true}
+		p := progress{
+			offset: rapid.Int64Range(0, 1<<50).Draw(t, "offset"), known: true,
+			plain: rapid.Int64Range(unknownPlain, 1<<50).Draw(t, "plain"), end: rapid.Int64Range(0, 1<<50).Draw(t, "end"),
+			lost: losses{rapid.Int64Range(0, 1<<50).Draw(t, "expired"), rapid.Int64Range(0, 5).Draw(t, "recreated")},
+		}
 		if rapid.Bool().Draw(t, "intent") {
 			p.intent = p.offset + rapid.Int64Range(1, 1<<20).Draw(t, "more")
 		}
@@ -90,6 +108,13 @@ func TestProgress(t *testing.T) {
 		}
 		if got := parseProgress(p.offset, p.metadata()); got != p {
 			t.Fatalf("%q is read as %+v, want %+v", p.metadata(), got, p)
+		}
+		// As the sink of commit 722db72 reads it.
+		var to int64
+		var after uint64
+		rest, _ := strings.CutPrefix(p.metadata(), "octavo1 ")
+		if n, _ := fmt.Sscanf(rest, "to=%d after=%x", &to, &after); to != p.intent || (n == 2) != p.hasTail || after != p.tail {
+			t.Fatalf("the older sink reads %q as to=%d after=%x", p.metadata(), to, after)
 		}
 		text := rapid.String().Draw(t, "text")
 		if got := parseProgress(p.offset, text); got.known || got.intent != 0 {

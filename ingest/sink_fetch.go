@@ -20,7 +20,11 @@ type chunk struct {
 	partition *partition
 	messages  []fetched
 	data      []byte
-	highWater int64 // the offset that the partition's next message will have
+	highWater int64     // the offset that the partition's next message will have
+	oldest    time.Time // when its first message was produced
+	plain     int64     // the offset after the last plain message up to its end; 0: there is none
+	lost      losses
+	older     []seenMessage // of before the partition's start, to be remembered first
 
 	rows, bytes int // of messages, once they are queued
 }
@@ -28,15 +32,15 @@ type chunk struct {
 type fetched struct {
 	offset int64
 	data   []byte
+	plain  bool // of a batch without a producer id
 }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
 // free gives the chunk's memory back. No message of it may be used again.
 func (c *chunk) free() {
-	c.partition = nil
 	clear(c.messages)
-	c.messages, c.data = c.messages[:0], c.data[:0]
+	*c = chunk{messages: c.messages[:0], data: c.data[:0]}
 	chunks.Put(c)
 }
 
@@ -46,11 +50,19 @@ func (c *chunk) free() {
 type partition struct {
 	id    int
 	had   progress // as the group told
-	start int64    // the first offset that is not stored for certain
-	from  int64    // the first offset that is read
+	start int64    // the first offset that is not stored for certain, and is read
 	// intent is the end of the cut that the former owner began at start, 0 if
 	// none: the next cut must be the same.
 	intent int64
+	// plain is the offset after the last plain message that is known before what
+	// is read next; recalled: what comes before start was read for repeats.
+	plain    int64
+	recalled bool
+	lost     losses // so far
+	// tail is the sum of the last message that was read; unsure: the log may be
+	// another since.
+	tail            uint64
+	hasTail, unsure bool
 
 	repeats     repeats
 	queue       []*chunk // not in a cut yet
@@ -63,6 +75,8 @@ type partition struct {
 	done     progress
 
 	stored, end atomic.Int64 // offsets, for the metric: up to where it is stored, and the log's end
+	waits       waiting      // when what is not stored was produced
+	newer       atomic.Bool  // the message after the last cut is a later version's
 }
 
 // lag shows how much of a partition is not stored. It is said whenever one of
@@ -71,85 +85,68 @@ func (s *Sink) lag(p *partition) {
 	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
-// locate finds where to start: at the committed offset, less what is read
-// again to know the ids of the messages just before it.
-func (s *Sink) locate(ctx context.Context, p *partition) error {
-	first, next, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
+// recall reads the ids of the Window messages before the start, as far as the
+// log has them, of which those that follow may be repeats.
+func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, err error) {
+	first, _, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	had := p.had
-	p.start, p.intent = had.offset, had.intent
-	anew := had.offset > next
-	if !anew && had.hasTail && had.offset > first {
-		if anew, err = s.otherLog(ctx, p); err != nil {
-			return err
+	from := max(first, p.start-int64(s.cfg.Window))
+	plain := int64(0)
+	err = scanLog(ctx, s.client, s.cfg.Topic, p.id, from, p.start, func(r logRecord) error {
+		if r.plain {
+			plain = r.offset + 1
 		}
+		if m, err := s.parse(r.value); err == nil {
+			older = append(older, seenMessage{m.ID, r.offset, r.plain})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case had.offset < 0:
-		p.start = first
-	case anew:
-		s.cfg.Logger.Error("The log is not the one whose events were stored: was the topic made anew? The sink reads it from its beginning.",
-			"partition", p.id, "committed", had.offset, "end", next)
-		p.start = first
-	case had.offset < first:
-		s.expired(p.id, had.offset, first)
-		p.start = first
-	}
-	if p.start != had.offset || p.intent > next {
-		p.intent = 0 // its messages are gone
-	}
-	p.from = max(first, p.start-int64(s.cfg.Window))
-	p.next = p.start
-	p.stored.Store(p.start)
-	p.end.Store(next)
-	s.lag(p)
-	if p.start >= next {
-		s.metrics.stalled.moved(p.id, false)
-	}
-	return nil
+	p.recalled, p.plain = true, max(p.plain, plain)
+	return older, nil
 }
 
-// otherLog tells whether the message before the committed offset is another
-// than the one that was stored.
-func (s *Sink) otherLog(ctx context.Context, p *partition) (bool, error) {
-	c, err := s.fetch(ctx, p, p.had.offset-1, 1)
-	if err != nil {
-		return false, err
-	}
-	defer c.free()
-	for _, m := range c.messages {
-		if m.offset == p.had.offset-1 {
-			return xxhash.Sum64(m.data) != p.had.tail, nil
-		}
-	}
-	return false, nil
-}
-
-func (s *Sink) expired(partition int, want, first int64) {
-	s.metrics.lost.Add(float64(first - want))
-	s.cfg.Logger.Error("Messages left the log before they were stored: the sink was away longer than the log keeps them.",
-		"partition", partition, "from", want, "to", first)
+// needsOlder tells whether the messages before the start must be recalled before
+// a chunk is cut: there are plain ones among them, or in the chunk.
+func (p *partition) needsOlder(c *chunk, window int) bool {
+	return !p.recalled && (c.plain > 0 || p.plain == unknownPlain || p.plain > p.start-int64(window))
 }
 
 // fetchAll reads a partition from its start and hands out chunks in order,
-// until ctx is done.
+// until ctx is done or the log turns out to be another.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	retry := backoff{wait: s.cfg.RetryWait, most: maxBackoff}
-	for {
-		err := s.locate(ctx, p)
-		if err == nil {
-			break
+	failed := func(err error) {
+		if ctx.Err() == nil {
+			s.fetchFailed(p.id, err)
+			retry.sleep(ctx)
 		}
+	}
+	for err := s.locate(ctx, p); err != nil; err = s.locate(ctx, p) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.fetchFailed(p.id, err)
-		retry.sleep(ctx)
+		failed(err)
 	}
-	next := p.from
-	for ctx.Err() == nil {
+	next := p.start
+	for ctx.Err() == nil && !p.newer.Load() {
+		if p.unsure {
+			other, err := s.otherLog(ctx, p, next, p.tail, p.hasTail)
+			if err != nil {
+				failed(err)
+				continue
+			}
+			if other {
+				s.madeAnew(p, next)
+				return // the next generation locates it again
+			}
+			p.unsure = false
+			p.end.Store(0) // whatever it is now
+		}
 		c, err := s.fetch(ctx, p, next, s.cfg.FetchBytes)
 		switch {
 		case ctx.Err() != nil:
@@ -158,24 +155,31 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			// What expires while it is read is lost; what comes after is not.
 			first, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
 			if err == nil && next < first {
-				s.expired(p.id, next, first)
-				next = first
+				s.lose(p, lostRetention, next, first)
+				next, p.hasTail = first, false
 				continue
 			}
 			if err == nil && next > end {
-				s.cfg.Logger.Error("The log is shorter than what was read of it: was the topic made anew?", "partition", p.id, "read", next, "end", end)
-				return // the next generation locates it again
+				s.madeAnew(p, next)
+				return
 			}
-			s.fetchFailed(p.id, err)
-			retry.sleep(ctx)
+			p.unsure = true
+			failed(err)
 			continue
 		case err != nil:
-			s.fetchFailed(p.id, err)
+			p.unsure = true
 			s.transport.CloseIdleConnections()
-			retry.sleep(ctx)
+			failed(err)
 			continue
 		}
 		retry.reset()
+		// Logs only grow: one that is shorter than it was is another, or has
+		// lost what its brokers acknowledged.
+		if c.highWater < p.end.Load() {
+			c.free()
+			p.unsure = true
+			continue
+		}
 		p.end.Store(c.highWater)
 		s.lag(p)
 		if len(c.messages) == 0 {
@@ -186,10 +190,26 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		if next < p.intent {
 			c.upTo(p.intent)
 		}
-		next = c.messages[len(c.messages)-1].offset + 1
+		last := c.messages[len(c.messages)-1]
+		next, p.tail, p.hasTail = last.offset+1, xxhash.Sum64(last.data), true
+		for p.needsOlder(c, s.cfg.Window) {
+			if c.older, err = s.recall(ctx, p); err != nil {
+				if ctx.Err() != nil {
+					c.free()
+					return
+				}
+				failed(err)
+			}
+		}
+		p.plain = max(p.plain, c.plain)
+		c.plain, c.lost = p.plain, p.lost
+		p.waits.add(next, c.oldest)
 		if !s.hand(ctx, p, c, out) {
 			return
 		}
+	}
+	if p.newer.Load() {
+		s.hold(ctx, p)
 	}
 }
 
@@ -204,8 +224,9 @@ func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chu
 		case <-ctx.Done():
 			return false
 		case <-time.After(s.cfg.FetchWait):
+			p.unsure = true // much may happen while nothing is fetched
 		}
-		if _, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id); err == nil {
+		if _, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id); err == nil && end > p.end.Load() {
 			p.end.Store(end)
 			s.lag(p)
 		}
@@ -244,13 +265,14 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 	}
 	c := chunks.Get().(*chunk)
 	c.partition, c.highWater = p, res.HighWatermark
+	records := newBatchReader(res.Records)
 	for {
-		record, err := res.Records.ReadRecord()
+		record, err := records.next()
 		if errors.Is(err, io.EOF) {
 			return c, nil
 		}
 		if err == nil {
-			err = c.take(record, from)
+			err = c.take(record, from, records.plain)
 		}
 		if err != nil {
 			// What was read before stands; the rest is asked for again.
@@ -264,7 +286,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 }
 
 // take copies a record's value out of kafka-go's pages.
-func (c *chunk) take(record *kafka.Record, from int64) error {
+func (c *chunk) take(record *kafka.Record, from int64, plain bool) error {
 	if record.Key != nil {
 		defer func() { _ = record.Key.Close() }()
 	}
@@ -275,8 +297,14 @@ func (c *chunk) take(record *kafka.Record, from int64) error {
 	if record.Offset < from {
 		return nil
 	}
+	if plain {
+		c.plain = record.Offset + 1
+	}
+	if c.oldest.IsZero() {
+		c.oldest = record.Time
+	}
 	if record.Value == nil {
-		c.messages = append(c.messages, fetched{offset: record.Offset})
+		c.messages = append(c.messages, fetched{offset: record.Offset, plain: plain})
 		return nil
 	}
 	size := record.Value.Len()
@@ -291,6 +319,6 @@ func (c *chunk) take(record *kafka.Record, from int64) error {
 	if _, err := io.ReadFull(record.Value, data); err != nil {
 		return err
 	}
-	c.messages = append(c.messages, fetched{offset: record.Offset, data: data})
+	c.messages = append(c.messages, fetched{offset: record.Offset, data: data, plain: plain})
 	return nil
 }

@@ -57,6 +57,7 @@ func (g *generation) run(having, working context.Context) {
 	for _, p := range g.partitions {
 		// Until the log has said that there is nothing to store, there may be.
 		s.metrics.stalled.behind(p.id)
+		s.metrics.backlog.add(p)
 	}
 	defer g.forget()
 	if !g.begin(having) {
@@ -87,6 +88,7 @@ func (g *generation) forget() {
 	for _, p := range g.partitions {
 		g.sink.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
 		g.sink.metrics.stalled.forget(p.id)
+		g.sink.metrics.backlog.remove(p)
 	}
 }
 
@@ -101,6 +103,7 @@ func (g *generation) begin(having context.Context) bool {
 	for having.Err() == nil {
 		had, err := s.progressOf(having, ids)
 		if err == nil {
+			s.askRetention(having)
 			for _, p := range g.partitions {
 				p.had = had[p.id]
 			}
@@ -134,14 +137,14 @@ func (g *generation) collect(having context.Context, in <-chan *chunk, full chan
 			// What came while the writer was busy may have changed the order.
 			// What was due still is: it only grows and ages.
 			due, _ = g.due(time.Now())
-			full <- due.cut(c, &g.sink.cfg)
+			full <- g.cut(due, c)
 		case <-timer.C:
 		case <-having.Done():
 		}
 	}
 	for _, p := range g.partitions {
 		for len(p.queue) > 0 && p.whole() {
-			full <- p.cut(<-free, &g.sink.cfg)
+			full <- g.cut(p, <-free)
 		}
 		p.drop()
 	}
@@ -181,26 +184,24 @@ func (g *generation) pending() (bytes int) {
 	return bytes
 }
 
-// queue takes a chunk. Of messages before the start only the ids are of use.
+// queue takes a chunk.
 func (g *generation) queue(c *chunk) {
 	p := c.partition
-	old := 0
-	c.rows, c.bytes = 0, 0
-	for _, f := range c.messages {
-		m, err := insights.ParseMessage(f.data)
-		if f.offset < p.start {
-			old++
-			if err == nil {
-				p.repeats.first(m.ID, f.offset)
-			}
-			continue
-		}
-		c.rows, c.bytes = c.rows+m.Count, c.bytes+len(f.data)
+	if c.older != nil {
+		p.repeats.recall(c.older)
+		c.older = nil
 	}
-	c.messages = append(c.messages[:0], c.messages[old:]...)
-	if len(c.messages) == 0 {
+	if p.newer.Load() {
 		c.free()
 		return
+	}
+	c.rows, c.bytes = 0, 0
+	for _, f := range c.messages {
+		count := 0
+		if m, err := g.sink.parse(f.data); err == nil {
+			count = m.Count
+		}
+		c.rows, c.bytes = c.rows+count, c.bytes+len(f.data)
 	}
 	g.sink.metrics.taken.Add(float64(len(c.messages)))
 	g.sink.metrics.stalled.behind(p.id)
@@ -218,8 +219,10 @@ func (p *partition) whole() bool {
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut makes a cut of what is queued, as far as one insert goes.
-func (p *partition) cut(c *cut, cfg *SinkConfig) *cut {
+// cut makes a cut of what is queued, as far as one insert goes, and as this
+// version can read it.
+func (g *generation) cut(p *partition, c *cut) *cut {
+	cfg := &g.sink.cfg
 	n, rows, bytes := 0, 0, 0
 	enough := func(next *chunk) bool {
 		if p.intent > p.next {
@@ -231,11 +234,15 @@ func (p *partition) cut(c *cut, cfg *SinkConfig) *cut {
 		rows, bytes = rows+p.queue[n].rows, bytes+p.queue[n].bytes
 		n++
 	}
-	c.fill(p, p.next, p.queue[:n])
+	c.fill(p, p.next, p.queue[:n], g.sink.parse)
 	clear(p.queue[:n])
 	p.queue = append(p.queue[:0], p.queue[n:]...)
 	p.rows, p.bytes = p.rows-rows, p.bytes-bytes
 	p.next, p.began = c.to, time.Now()
+	if c.newer != nil {
+		p.newer.Store(true)
+		p.drop()
+	}
 	return c
 }
 

@@ -20,7 +20,8 @@ import (
 // until the test says what becomes of it. A sink that is not answered is one
 // that is paused.
 type world struct {
-	log        [][]byte
+	log        []fetched
+	newer      map[insights.MessageID]bool // messages that old sinks cannot read
 	group      progress
 	generation int32
 	tokens     map[string]bool // token and month
@@ -157,25 +158,26 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 const modelWindow = 6
 
 // take begins a generation: the former owner's is over, which it may not know.
-func (w *world) take(cfg SinkConfig) {
+func (w *world) take(cfg SinkConfig, old bool) {
 	w.generation++
 	ctx, kill := context.WithCancel(context.Background())
 	m := &modelSink{world: w, member: member{generation: w.generation}, want: make(chan string), answer: make(chan outcome), kill: kill}
 	w.sinks = append(w.sinks, m)
 	cfg.Store = m
-	s := &Sink{cfg: cfg, metrics: testMetrics()}
+	s := &Sink{cfg: cfg, metrics: testMetrics(), parse: func(data []byte) (insights.Message, error) {
+		message, err := insights.ParseMessage(data)
+		if old && w.newer[message.ID] {
+			return insights.Message{}, insights.ErrNewer
+		}
+		return message, err
+	}}
 	g := newGeneration(s, m.member, nil)
 	g.group = m
 	had := w.group
-	p := &partition{had: had, start: max(0, had.offset), intent: had.intent, repeats: newRepeats(modelWindow)}
+	p := &partition{had: had, start: max(0, had.offset), intent: had.intent, plain: had.plain, repeats: newRepeats(modelWindow)}
 	p.next = p.start
 	go func() {
 		defer close(m.want)
-		for i := max(0, p.start-modelWindow); i < p.start; i++ {
-			if message, err := insights.ParseMessage(w.log[i]); err == nil {
-				p.repeats.first(message.ID, i)
-			}
-		}
 		for {
 			n := int64(m.step("cut").number) + 1
 			if p.next < p.intent {
@@ -191,12 +193,35 @@ func (w *world) take(cfg SinkConfig) {
 			}
 			k := &chunk{partition: p, highWater: int64(len(w.log))}
 			for i := range n {
-				k.messages = append(k.messages, fetched{p.next + i, w.log[p.next+i]})
+				f := w.log[p.next+i]
+				k.messages = append(k.messages, f)
+				if f.plain {
+					k.plain = f.offset + 1
+				}
 			}
+			if p.needsOlder(k, modelWindow) {
+				var older []seenMessage
+				for _, f := range w.log[max(0, p.start-modelWindow):p.start] {
+					if f.plain {
+						p.plain = f.offset + 1
+					}
+					if message, err := s.parse(f.data); err == nil {
+						older = append(older, seenMessage{message.ID, f.offset, f.plain})
+					}
+				}
+				p.repeats.recall(older)
+				p.recalled, p.plain = true, max(0, p.plain)
+			}
+			p.plain = max(p.plain, k.plain)
+			k.plain = p.plain
 			c := newCut()
-			c.fill(p, p.next, []*chunk{k})
+			c.fill(p, p.next, []*chunk{k}, s.parse)
 			p.next = c.to
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
+				return
+			}
+			if c.newer != nil { // it holds the partition
+				g.commitStored(ctx)
 				return
 			}
 		}
@@ -240,7 +265,7 @@ func TestSinkModel(t *testing.T) {
 	}
 	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour // no lease: only the scheme itself
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}
+		w := &world{newer: map[insights.MessageID]bool{}, group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}
 		defer func() {
 			for _, s := range w.sinks {
 				s.kill()
@@ -254,9 +279,15 @@ func TestSinkModel(t *testing.T) {
 		fresh := 0
 		produce := func() {
 			if back := rapid.IntRange(0, 3*modelWindow).Draw(t, "repeat of"); back > 0 && back <= min(modelWindow, len(w.log)) {
-				w.log = append(w.log, w.log[len(w.log)-back])
+				// Of two with a producer id the log has dropped one.
+				f := w.log[len(w.log)-back]
+				w.log = append(w.log, fetched{int64(len(w.log)), f.data, !f.plain || rapid.Bool().Draw(t, "plain")})
 			} else if fresh < len(memory.messages) {
-				w.log = append(w.log, memory.messages[fresh])
+				data := memory.messages[fresh]
+				w.log = append(w.log, fetched{int64(len(w.log)), data, rapid.IntRange(0, 3).Draw(t, "plain") == 0})
+				if id, _ := insights.MessageIDOf(data); rapid.IntRange(0, 7).Draw(t, "newer") == 0 {
+					w.newer[id] = true
+				}
 				fresh++
 			}
 		}
@@ -267,7 +298,7 @@ func TestSinkModel(t *testing.T) {
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			switch action := rapid.IntRange(0, 9).Draw(t, "action"); {
 			case action == 0 || len(w.waiting()) == 0:
-				w.take(cfg)
+				w.take(cfg, rapid.Bool().Draw(t, "old"))
 			case action <= 3:
 				produce()
 			default:
@@ -278,7 +309,7 @@ func TestSinkModel(t *testing.T) {
 		// All who were paused wake, in some order, beside one who goes on.
 		produce()
 		w.calm = true
-		w.take(cfg)
+		w.take(cfg, false)
 		for len(w.waiting()) > 0 {
 			rapid.SampledFrom(w.waiting()).Draw(t, "sink").let(outcome{number: rapid.IntRange(0, 3).Draw(t, "number")})
 		}
@@ -288,15 +319,16 @@ func TestSinkModel(t *testing.T) {
 
 // check compares the store with the log.
 func (w *world) check(t *rapid.T) {
-	seen := newRepeats(modelWindow)
-	for i, data := range w.log {
-		m, err := insights.ParseMessage(data)
+	for i, f := range w.log {
+		m, err := insights.ParseMessage(f.data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 0
-		if seen.first(m.ID, int64(i)) {
-			want = 1
+		want := 1
+		for _, before := range w.log[max(0, i-modelWindow):i] {
+			if id, _ := insights.MessageIDOf(before.data); id == m.ID && (before.plain || f.plain) {
+				want = 0
+			}
 		}
 		for index := range m.Count {
 			if n := len(w.rows[insights.Position{Offset: uint64(i)}][uint16(index)]); n != want {

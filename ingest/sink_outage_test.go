@@ -242,7 +242,7 @@ func TestReasonsBeforeTheFirst(t *testing.T) {
 	if n := testutil.CollectAndCount(m.deadLettered); n != 3 {
 		t.Errorf("%d series of dead letters, want those of constraint, value and unreadable", n)
 	}
-	if n := testutil.CollectAndCount(m.storeErrors); n != len(faultReasons(false)) {
-		t.Errorf("%d series of the store's errors", n)
+	if n := testutil.CollectAndCount(m.storeErrors); n != len(faultReasons(false))+1 {
+		t.Errorf("%d series of the store's errors, want one more for %s", n, newerReason)
 	}
 }

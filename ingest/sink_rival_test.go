@@ -247,6 +247,9 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.awaitCommitted(1)
 		had := r.progress(first)
 		r.stop(first)
+		if err := r.log.Stop(t.Context()); err != nil { // it would make the topic anew
+			t.Fatal(err)
+		}
 		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
 		if err == nil {
 			err = res.Errors[r.topic]

@@ -442,7 +442,7 @@ func TestSinkDropsRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	repeat := func() {
-		if err := r.log.Append(t.Context(), "site_1", 0, capture.messages[0]); err != nil {
+		if err := r.log.AppendAgain(t.Context(), "site_1", 0, capture.messages[0]); err != nil {
 			t.Fatal(err)
 		}
 	}

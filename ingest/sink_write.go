@@ -77,6 +77,9 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 	if finishing.Err() != nil {
 		return false
 	}
+	if c.to == c.from {
+		return true // its first message is a later version's
+	}
 	s.metrics.stalled.behind(c.partition.id)
 	ok := g.retry(having, finishing, "The store cannot be asked what it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
 		g.retry(having, finishing, "The intent to store a cut cannot be committed.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
@@ -86,13 +89,14 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 		return false
 	}
 	id := c.partition.id
-	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true}
+	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true, plain: c.plain, end: c.highWater, lost: c.lost}
 	g.stored[id] = c.partition.done
 	s.metrics.accounts.settle(c)
 	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.before))
 	s.metrics.skipped.WithLabelValues("position").Add(float64(c.before))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))
 	c.partition.stored.Store(c.to)
+	c.partition.waits.stored(c.to)
 	s.lag(c.partition)
 	s.metrics.stalled.moved(id, c.highWater > c.to)
 	if c.oldest > 0 {
@@ -106,7 +110,10 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 func (g *generation) prepare(ctx context.Context, c *cut) error {
 	p, store := c.partition, g.sink.cfg.Store
 	if !p.prepared {
-		p.done = progress{offset: c.from, known: true, tail: p.had.tail, hasTail: p.had.hasTail && p.had.offset == c.from}
+		p.done = progress{
+			offset: c.from, known: true, tail: p.had.tail, hasTail: p.had.hasTail && p.had.offset == c.from,
+			plain: c.plain, end: c.highWater, lost: c.lost,
+		}
 		// An insert of this scheme that still runs is dropped by its token if
 		// ours is first, and ours by the same token if it is.
 		if !p.had.known {

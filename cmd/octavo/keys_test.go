@@ -57,6 +57,14 @@ type mortalLog struct {
 }
 
 func (m *mortalLog) Append(ctx context.Context, site string, partition int, message []byte) error {
+	return m.append(ctx, m.Log.Append, site, partition, message)
+}
+
+func (m *mortalLog) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
+	return m.append(ctx, m.Log.AppendAgain, site, partition, message)
+}
+
+func (m *mortalLog) append(ctx context.Context, how func(context.Context, string, int, []byte) error, site string, partition int, message []byte) error {
 	if m.refuse != nil {
 		return m.refuse
 	}
@@ -64,7 +72,7 @@ func (m *mortalLog) Append(ctx context.Context, site string, partition int, mess
 		m.keys.killed = true
 		return errKilled
 	}
-	err := m.Log.Append(ctx, site, partition, message)
+	err := how(ctx, site, partition, message)
 	if m.after {
 		m.keys.killed = true
 		return errKilled

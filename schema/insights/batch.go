@@ -36,7 +36,9 @@ func NewBatch() *Batch {
 func (b *Batch) Rows() int { return len(b.site.list) }
 
 // Add takes a message's events, but for those whose index skip reports true
-// for; a nil skip takes all. On an error nothing of the message was taken.
+// for; a nil skip takes all. On an error nothing of the message was taken; it
+// wraps ErrNewer if the message is whole and has fields that this version does
+// not know.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
@@ -53,6 +55,9 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 		}
 		if err := b.addEvent(&b.event); err != nil {
 			b.truncate(before)
+			if errors.Is(err, ErrNewer) && !framed(r, m.Count-i-1) {
+				err = fmt.Errorf("%w: its events do not fill it", ErrMessage)
+			}
 			return fmt.Errorf("event %d of %d: %w", i, m.Count, err)
 		}
 		b.site.list = append(b.site.list, m.Site)
@@ -67,10 +72,21 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
+// framed tells whether r has just so many events, whatever is in them. Bits of
+// a message that is cut or garbled say nothing of its version.
+func framed(r reader, events int) bool {
+	for range events {
+		if r.str(); r.err != nil {
+			return false
+		}
+	}
+	return len(r.b) == 0
+}
+
 func (b *Batch) addEvent(r *reader) error {
 	mask := r.u64()
-	if mask&^knownFields != 0 {
-		return fmt.Errorf("%w: it has fields that this version does not know (mask %x): upgrade the sink before the API", ErrMessage, mask&^knownFields)
+	if mask&^knownFields != 0 && r.err == nil {
+		return fmt.Errorf("%w: it has fields that this program does not know (mask %x)", ErrNewer, mask&^knownFields)
 	}
 	for i, c := range b.columns {
 		if mask&(1<<fields[i].id) != 0 {

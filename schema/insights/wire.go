@@ -17,8 +17,9 @@ import (
 //	each event: length in bytes, uvarint; presence mask, uint64 little endian
 //	(bit i = the field with id i follows); the present fields by ascending id
 //
-// A string is its length as uvarint and its bytes. Unknown bits are an error:
-// readers are upgraded before writers (README).
+// A string is its length as uvarint and its bytes. A later version, and bits
+// that this one does not know, are ErrNewer: a reader that met them waits to be
+// upgraded.
 const (
 	wireMagic   = "OE"
 	wireVersion = 1
@@ -123,6 +124,14 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
+// ErrNewer is wrapped by errors about a message that a later version wrote and
+// this one cannot read. There is nothing wrong with it.
+var ErrNewer = errors.New("a later version's message of the event log")
+
+// Reads is the latest version of the log's encoding that this program reads. It
+// grows with wireVersion and with every new bit of the presence mask.
+const Reads = 1
+
 // ParseMessage reads a message's header. The result aliases data, which must
 // not change while the message, or a batch that took it, is in use.
 func ParseMessage(data []byte) (Message, error) {
@@ -130,8 +139,11 @@ func ParseMessage(data []byte) (Message, error) {
 	if len(data) < headerSize || string(data[:2]) != wireMagic {
 		return m, fmt.Errorf("%w: %d bytes without its mark", ErrMessage, len(data))
 	}
+	if data[2] > wireVersion {
+		return m, fmt.Errorf("%w: version %d, this program reads version %d", ErrNewer, data[2], wireVersion)
+	}
 	if data[2] != wireVersion {
-		return m, fmt.Errorf("%w: version %d, this program reads version %d", ErrMessage, data[2], wireVersion)
+		return m, fmt.Errorf("%w: version %d", ErrMessage, data[2])
 	}
 	copy(m.ID[:], data[idAt:])
 	m.ReceivedMillis = int64(binary.LittleEndian.Uint64(data[19:]))
