@@ -30,7 +30,7 @@ type Sink struct {
 	parse     parser
 
 	mu     sync.Mutex
-	ends   map[int]int64      // where logs ended that were made anew since
+	last   map[int]*partition // as they were in generations that are over
 	stop   context.CancelFunc // take no more
 	giveUp context.CancelFunc // do not finish what was taken either
 	done   chan struct{}
@@ -43,7 +43,7 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	}
 	s := &Sink{
 		cfg: cfg, metrics: m, transport: newTransport("octavo-sink", cfg.Access, cfg.Topic),
-		parse: insights.ParseMessage, ends: map[int]int64{},
+		parse: insights.ParseMessage, last: map[int]*partition{},
 	}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
 	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")

@@ -113,7 +113,8 @@ func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, e
 // needsOlder tells whether the messages before the start must be recalled before
 // a chunk is cut: there are plain ones among them, or in the chunk.
 func (p *partition) needsOlder(c *chunk, window int) bool {
-	return !p.recalled && (c.plain > 0 || p.plain == unknownPlain || p.plain > p.start-int64(window))
+	before := p.plain == unknownPlain || p.plain > max(0, p.start-int64(window))
+	return !p.recalled && (before || c.plain > 0)
 }
 
 // fetchAll reads a partition from its start and hands out chunks in order,
@@ -217,6 +218,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 // store while the log grows, so its end is asked for as often as fetches would
 // tell it.
 func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
+	grows := true
 	for {
 		select {
 		case out <- c:
@@ -226,7 +228,11 @@ func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chu
 		case <-time.After(s.cfg.FetchWait):
 			p.unsure = true // much may happen while nothing is fetched
 		}
-		if _, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id); err == nil && end > p.end.Load() {
+		if !grows {
+			continue
+		}
+		_, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
+		if grows = err == nil && end >= p.end.Load(); grows { // or it may be another log's
 			p.end.Store(end)
 			s.lag(p)
 		}

@@ -89,6 +89,7 @@ func (g *generation) forget() {
 		g.sink.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
 		g.sink.metrics.stalled.forget(p.id)
 		g.sink.metrics.backlog.remove(p)
+		g.sink.keepLast(p)
 	}
 }
 

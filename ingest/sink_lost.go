@@ -46,22 +46,32 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	p.start, p.intent = had.offset, had.intent
 	p.plain, p.recalled, p.lost = had.plain, false, had.lost
 	p.tail, p.hasTail = had.tail, had.hasTail
+	stored, end := had.offset, had.end
 	anew := had.offset > next
 	if !anew && had.offset >= 0 {
 		if anew, err = s.otherLog(ctx, p, had.offset, had.tail, had.hasTail); err != nil {
 			return err
 		}
 	}
+	// A broker may forget the group's offsets with the topic.
+	if last := s.lastOf(p.id); last != nil {
+		if had.offset < 0 && last.end.Load() > 0 {
+			anew, stored, p.lost = true, last.stored.Load(), last.lost
+		}
+		if stored == last.stored.Load() {
+			end = max(end, last.end.Load())
+		}
+	}
 	switch {
-	case had.offset < 0:
-		p.start = first
 	case anew:
 		s.metrics.logsAnew.Inc()
 		s.cfg.Logger.Error("The log is not the one whose events were stored: the topic was made anew. The sink reads it from its beginning.",
-			"partition", p.id, "committed", had.offset, "end", next)
-		if end := max(had.end, s.endOf(p.id)); end > had.offset {
-			s.lose(p, lostRecreated, had.offset, end)
+			"partition", p.id, "stored", stored, "end", next)
+		if end > stored {
+			s.lose(p, lostRecreated, stored, end)
 		}
+		p.start = first
+	case had.offset < 0:
 		p.start = first
 	case had.offset < first:
 		s.lose(p, lostRetention, had.offset, first)
@@ -108,20 +118,22 @@ func (s *Sink) otherLog(ctx context.Context, p *partition, offset int64, tail ui
 	return false, nil
 }
 
-// madeAnew remembers where a log ended that is gone, of which the group may
-// have been told less.
+// madeAnew says that the log that was read is gone. The next generation finds
+// out what is lost.
 func (s *Sink) madeAnew(p *partition, read int64) {
-	s.mu.Lock()
-	s.ends[p.id] = max(read, p.end.Load())
-	s.mu.Unlock()
 	s.cfg.Logger.Error("The log is not the one that was read any more: was the topic made anew?", "partition", p.id, "read", read)
 }
 
-// endOf is what madeAnew remembered, once.
-func (s *Sink) endOf(partition int) int64 {
+// lastOf is a partition as this sink had it last, nil if it never had.
+func (s *Sink) lastOf(id int) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	end := s.ends[partition]
-	delete(s.ends, partition)
-	return end
+	return s.last[id]
+}
+
+// keepLast keeps what a generation that is over knew of a partition.
+func (s *Sink) keepLast(p *partition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last[p.id] = p
 }
