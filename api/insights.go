@@ -15,7 +15,7 @@ type EventIntake interface {
 
 // EventBalances tell what became of the events of each site.
 type EventBalances interface {
-	Balance(siteID string) schema.EventBalance
+	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
 // Insights answers questions about a site's events, as JSON bodies that are ready to be sent, with the headers that say how
@@ -60,7 +60,7 @@ func insightsOperations(h *siteInsights) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
-			Doc:   "Tell what became of a site's events since the answering node started: received, refused by reason, stored, dead-lettered, in flight.",
+			Doc:   "Tell what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight; and how many messages of all sites the log has lost.",
 			Scope: having(RightAdmin, onInsights), Status: http.StatusOK, Handler: handle(h.balance),
 		},
 	}
@@ -93,6 +93,6 @@ func (h *siteInsights) segments(ctx context.Context, c *Caller, _ *struct{}) (En
 	return Encoded{Body: answer, Header: headers}, err
 }
 
-func (h *siteInsights) balance(_ context.Context, c *Caller, _ *struct{}) (schema.EventBalance, error) {
-	return h.balances.Balance(c.EventSite.SiteID), nil
+func (h *siteInsights) balance(ctx context.Context, c *Caller, _ *struct{}) (schema.EventBalance, error) {
+	return h.balances.Balance(ctx, c.EventSite.SiteID), nil
 }

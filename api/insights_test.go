@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -11,10 +12,11 @@ import (
 // balancesOf is what the harness answers with: a balance that names its site.
 type balancesOf struct{}
 
-func (balancesOf) Balance(site string) schema.EventBalance {
+func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: time.Unix(1_750_000_000, 0).UTC(), Received: 9, Accepted: 4, Repeated: 2,
 		Refused: map[string]uint64{"unknown_type": 3}, Stored: 5, DeadLettered: 1, InFlight: -2,
+		Scope: "node", Roles: []string{"api"},
 	}
 }
 

@@ -113,7 +113,7 @@ func (s *accounts) settle(c *cut) {
 		a.deadLettered.Add(1)
 	}
 	// One dead letter has all events of a message whose head can be read and
-	// whose events cannot, such as a newer version's.
+	// whose events cannot.
 	for _, u := range c.unreadable {
 		if m, err := insights.ParseMessage(u.data); err == nil {
 			s.of(m.Site).deadLettered.Add(uint64(m.Count))

@@ -21,6 +21,9 @@ type ClickHouseConfig struct {
 	Conn driver.Conn
 	// Cluster is the cluster's name, as in insights.Topology; "" is one node.
 	Cluster string
+	// InsertQuorum is how many replicas of a cluster must have an insert before
+	// it counts: "auto" (most of them), a number, or "off". "auto".
+	InsertQuorum string
 	// SettleWait is how often Settle looks again; 50 ms.
 	SettleWait time.Duration
 }
@@ -41,6 +44,10 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 		return nil, errors.New("cannot build the store without a connection")
 	}
 	setDefault(&cfg.SettleWait, 50*time.Millisecond)
+	setDefault(&cfg.InsertQuorum, quorumAuto)
+	if err := CheckInsertQuorum(cfg.InsertQuorum); err != nil {
+		return nil, fmt.Errorf("cannot build the store: %w", err)
+	}
 	names := insights.InsertColumns()
 	for i := range names {
 		names[i] = sqltree.Ident(names[i])

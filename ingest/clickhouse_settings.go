@@ -64,8 +64,9 @@ func (c *ClickHouse) settingsFor(ctx context.Context, token string) (clickhouse.
 }
 
 func (c *ClickHouse) askSettings(ctx context.Context) (clickhouse.Settings, error) {
+	wanted := c.wanted()
 	rows, err := c.cfg.Conn.Query(ctx, "SELECT name FROM system.settings WHERE has({names:Array(String)}, name)",
-		clickhouse.Named("names", slices.Collect(maps.Keys(insertSettings))))
+		clickhouse.Named("names", slices.Collect(maps.Keys(wanted))))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (c *ClickHouse) askSettings(ctx context.Context) (clickhouse.Settings, erro
 		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		known[name] = insertSettings[name]
+		known[name] = wanted[name]
 	}
 	return known, rows.Err()
 }

@@ -95,6 +95,8 @@ type SinkConfig struct {
 	// sinks of a group must agree.
 	Window int
 
+	MinInSync int // of the dead-letter topic's replicas, when it is created; all but one
+
 	InsertTimeout time.Duration // one attempt; 60 s
 	RetryWait     time.Duration // between attempts, doubled up to 5 s; 100 ms
 

@@ -120,6 +120,7 @@ func (g *generation) bury(ctx context.Context, c *cut) error {
 type deadTopic struct {
 	log, name string
 	brokers   []string
+	minInSync int // as LogConfig has it
 	transport *kafka.Transport
 	client    *kafka.Client
 	mu        sync.Mutex
@@ -153,7 +154,7 @@ func (t *deadTopic) ensure(ctx context.Context) error {
 		}
 	}
 	cfg := LogConfig{
-		Brokers: t.brokers, Topic: t.name, Partitions: 1, Replicas: replicas, MinInSync: max(1, replicas-1),
+		Brokers: t.brokers, Topic: t.name, Partitions: 1, Replicas: replicas, MinInSync: min(t.minInSync, replicas),
 		Retention: deadRetention, MaxMessageBytes: deadMessageBytes,
 	}
 	if err := cfg.complete(); err != nil {

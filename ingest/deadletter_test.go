@@ -263,9 +263,9 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfNewerVersion: an event with fields that this version does
-// not know takes its whole message aside, and the site's balance has them all.
-func TestDeadLettersOfNewerVersion(t *testing.T) {
+// TestDeadLettersOfBrokenEvents: events that are cut take their whole message
+// aside, whatever bits they begin with, and the site's balance has them all.
+func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	var e insights.Encoder

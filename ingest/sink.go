@@ -47,6 +47,7 @@ func NewSink(cfg SinkConfig, m *Metrics) (*Sink, error) {
 	}
 	s.client = &kafka.Client{Addr: kafka.TCP(cfg.Brokers...), Timeout: 10 * time.Second, Transport: s.transport}
 	s.dead = newDeadTopic(cfg.Brokers, cfg.Access, cfg.Topic, "octavo-sink")
+	s.dead.minInSync = cfg.MinInSync
 	group := s.groupConfig()
 	if err := group.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot build the sink: %w", err)

@@ -73,4 +73,11 @@ type EventBalance struct {
 	DeadLettered uint64 `json:"deadLettered"`
 	// InFlight is what is left: neither answered nor stored. It is below zero where the process stores what others accepted.
 	InFlight int64 `json:"inFlight"`
+	// Scope is "node": all of the above is of the answering process, whose roles are Roles. One without the sink's stores nothing,
+	// so what it accepted stays in flight here and is stored in the balance of others.
+	Scope string   `json:"scope"`
+	Roles []string `json:"roles"`
+	// LostMessages is how many messages, which may hold events of any site, left the whole log before they were stored; null
+	// while the log does not answer.
+	LostMessages *int64 `json:"lostMessages"`
 }

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -42,5 +44,13 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	pool.ConnConfig.RuntimeParams["application_name"] = "octavo"
 	// A transaction that its process forgot would hold its locks and keep vacuum from cleaning.
 	pool.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
+	pool.AfterConnect = durably
 	return pool, nil
+}
+
+// durably makes a commit wait until it is on disk, where the server or the role are set up not to: what was answered, such as
+// an idempotency key, must be there after a power cut. Stronger settings stay.
+func durably(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'")
+	return err
 }

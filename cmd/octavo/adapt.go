@@ -44,10 +44,22 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 type eventBalances struct {
 	metrics *ingest.Metrics
 	since   time.Time
+	roles   []string
+	log     *ingest.Log
+	group   string // of the log's sinks
 }
 
-func (b eventBalances) Balance(site string) schema.EventBalance {
+// lostWait bounds how long a balance waits for the log.
+const lostWait = 2 * time.Second
+
+func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBalance {
 	of := b.metrics.Balance(site)
+	ctx, cancel := context.WithTimeout(ctx, lostWait)
+	defer cancel()
+	var lost *int64
+	if n, err := b.log.Lost(ctx, b.group); err == nil {
+		lost = &n
+	}
 	left := int64(of.Received) - int64(of.Repeated) - int64(of.Stored) - int64(of.DeadLettered)
 	for _, n := range of.Refused {
 		left -= int64(n)
@@ -55,6 +67,7 @@ func (b eventBalances) Balance(site string) schema.EventBalance {
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
 		Refused: of.Refused, Stored: of.Stored, DeadLettered: of.DeadLettered, InFlight: left,
+		Scope: "node", Roles: b.roles, LostMessages: lost,
 	}
 }
 

@@ -28,7 +28,8 @@ func TestBalance(t *testing.T) {
 		if err := json.Unmarshal(body, &b); err != nil || status != 200 {
 			return fmt.Errorf("%d %s", status, body)
 		}
-		if b.Received != 8 || b.Accepted != 6 || b.Stored != 6 || b.Refused["unknown_type"] != 2 || b.DeadLettered != 0 || b.InFlight != 0 {
+		if b.Received != 8 || b.Accepted != 6 || b.Stored != 6 || b.Refused["unknown_type"] != 2 || b.DeadLettered != 0 || b.InFlight != 0 ||
+			b.Scope != "node" || len(b.Roles) != 3 || b.LostMessages == nil || *b.LostMessages != 0 {
 			return fmt.Errorf("%+v", b)
 		}
 		return nil

@@ -33,6 +33,11 @@ type Settings struct {
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic when it is created."`
 	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic when it is created: 3 on a cluster."`
 
+	KafkaMinInSync int           `name:"kafka-min-insync" env:"OCTAVO_KAFKA_MIN_INSYNC" default:"0" help:"How many replicas must have an event before it is acknowledged (min.insync.replicas of the topic when it is created). 0: all but one, at least one."`
+	KafkaRetention time.Duration `env:"OCTAVO_KAFKA_RETENTION" default:"168h" help:"How long the topic keeps events, stored or not, when it is created. Sinks that are away for longer lose events."`
+
+	ClickHouseInsertQuorum string `name:"clickhouse-insert-quorum" env:"OCTAVO_CLICKHOUSE_INSERT_QUORUM" default:"auto" help:"On a ClickHouse cluster, how many replicas must have an insert before it counts: auto (most of them), a number, or off."`
+
 	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"After how long a silent sink loses its partitions to the others. Brokers take no less than their group.min.session.timeout.ms, as a rule 6 s."`
 
 	KafkaTLS      string `name:"kafka-tls" env:"OCTAVO_KAFKA_TLS" enum:"off,on" default:"off" help:"Whether Kafka is spoken to by TLS: off or on."`
@@ -80,6 +85,15 @@ func (s *Settings) Validate() error {
 	}
 	if s.KafkaReplicas < 1 {
 		return fmt.Errorf("OCTAVO_KAFKA_REPLICAS: must be at least 1")
+	}
+	if s.KafkaMinInSync < 0 || s.KafkaMinInSync > s.KafkaReplicas {
+		return fmt.Errorf("OCTAVO_KAFKA_MIN_INSYNC: must be from 0 to OCTAVO_KAFKA_REPLICAS, which is %d", s.KafkaReplicas)
+	}
+	if s.KafkaRetention < time.Minute {
+		return fmt.Errorf("OCTAVO_KAFKA_RETENTION: must be at least a minute")
+	}
+	if err := ingest.CheckInsertQuorum(s.ClickHouseInsertQuorum); err != nil {
+		return fmt.Errorf("OCTAVO_CLICKHOUSE_INSERT_QUORUM: %w", err)
 	}
 	if s.SinkSessionTimeout < leastSinkSession {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)

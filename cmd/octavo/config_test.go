@@ -17,6 +17,12 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--kafka-brokers=http://kafka:9092":  "OCTAVO_KAFKA_BROKERS",
 		"--kafka-partitions=65537":           "OCTAVO_KAFKA_PARTITIONS",
 		"--site-key-max-past=0s":             "OCTAVO_SITE_KEY_MAX_PAST",
+		"--kafka-min-insync=2":               "OCTAVO_KAFKA_MIN_INSYNC",
+		"--kafka-min-insync=-1":              "OCTAVO_KAFKA_MIN_INSYNC",
+		"--kafka-min-insync=1":               "",
+		"--kafka-retention=59s":              "OCTAVO_KAFKA_RETENTION",
+		"--clickhouse-insert-quorum=most":    "OCTAVO_CLICKHOUSE_INSERT_QUORUM",
+		"--clickhouse-insert-quorum=2":       "",
 		"--roles=api,sing":                   "OCTAVO_ROLES",
 		"--kafka-brokers=a:9092,[::1]:09092": "",
 	} {

@@ -29,7 +29,8 @@ const (
 // which begins after it.
 type eventsSetup struct {
 	migrated atomic.Bool
-	sink     *ingest.Sink // nil without the role
+	sink     *ingest.Sink       // nil without the role
+	table    *ingest.ClickHouse // the sink's
 }
 
 // startEvents migrates the insights store and starts the sink. A store that is
@@ -118,6 +119,7 @@ func (n *node) beginSink(ctx context.Context) error {
 	if n.setup.sink == nil {
 		return nil
 	}
+	n.setup.table.CheckQuorum(ctx, n.metrics.Ingest, n.log)
 	return n.setup.sink.Start(ctx)
 }
 

@@ -225,7 +225,7 @@ func (n *node) startServer(ctx context.Context) error {
 		queries := query.DefaultConfig()
 		queries.Log = n.log
 		deps.Intake = eventIntake{intake}
-		deps.Balances = eventBalances{n.metrics.Ingest, time.Now()}
+		deps.Balances = eventBalances{n.metrics.Ingest, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
 		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
@@ -251,7 +251,7 @@ func (n *node) startLog(ctx context.Context) error {
 	}
 	n.eventLog, err = ingest.NewLog(ingest.LogConfig{
 		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Logger: n.log,
-		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas,
+		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas, MinInSync: n.settings.KafkaMinInSync, Retention: n.settings.KafkaRetention,
 	}, n.metrics.Ingest)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (n *node) buildSink() error {
 	if err != nil {
 		return err
 	}
-	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: conn, Cluster: n.settings.ClickHouseCluster})
+	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: conn, Cluster: n.settings.ClickHouseCluster, InsertQuorum: n.settings.ClickHouseInsertQuorum})
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func (n *node) buildSink() error {
 	if err != nil {
 		return err
 	}
-	n.setup.sink = sink
+	n.setup.sink, n.setup.table = sink, table
 	n.onStop("sink", sink.Stop)
 	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
 	return nil
@@ -314,10 +314,13 @@ func (n *node) buildSink() error {
 func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) (ingest.SinkConfig, error) {
 	access, err := b.kafkaAccess()
 	return ingest.SinkConfig{
-		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.KafkaTopic + ".sink",
-		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout,
+		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.sinkGroup(),
+		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout, MinInSync: s.KafkaMinInSync,
 	}, err
 }
+
+// sinkGroup is the consumer group of all sinks.
+func (s *Settings) sinkGroup() string { return s.KafkaTopic + ".sink" }
 
 // wait returns when the process is told to stop, or when a part that it cannot
 // do without has ended.

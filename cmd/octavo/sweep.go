@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Old idempotency keys are deleted every so often, a bounded number at a time:
-// the rest waits for the next time. That they count no more does not depend on it.
+// Old idempotency keys are deleted every so often, a bounded number at a time,
+// and without a pause while there are more. That they count no more does not
+// depend on it.
 const (
 	sweepInterval = time.Minute
-	sweepSteps    = 100
-	sweepTime     = 30 * time.Second
+	sweepTime     = 30 * time.Second // of one go, after which a failure is said
 )
 
 // startSweep starts deleting what is only kept for a time, on nodes that have
@@ -24,14 +24,20 @@ func (n *node) startSweep() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		more := false
 		for {
 			// Nodes that were started together do not sweep together.
+			wait := sweepInterval/2 + rand.N(sweepInterval)
+			if more {
+				wait = 0
+			}
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(sweepInterval/2 + rand.N(sweepInterval)):
+			case <-time.After(wait):
 			}
-			if err := n.sweep(ctx); err != nil && ctx.Err() == nil {
+			var err error
+			if more, err = sweep(ctx, n.store.DeleteOldEventKeys); err != nil && ctx.Err() == nil {
 				n.log.Warn("Old idempotency keys could not be deleted.", "error", err)
 			}
 		}
@@ -43,14 +49,19 @@ func (n *node) startSweep() {
 	})
 }
 
-func (n *node) sweep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+// sweep deletes until there is no more, or its time is over: then there may be.
+func sweep(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
-	for range sweepSteps {
-		more, err := n.store.DeleteOldEventKeys(ctx)
-		if err != nil || !more {
-			return err
+	for more = true; more; {
+		if more, err = step(bounded); err != nil {
+			// A step that had no time left failed for that alone.
+			late := bounded.Err() != nil && ctx.Err() == nil
+			if late {
+				err = nil
+			}
+			return late, err
 		}
 	}
-	return nil
+	return false, nil
 }

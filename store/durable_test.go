@@ -1,0 +1,33 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+)
+
+// TestCommitsAreDurable: a commit waits for the disk also where the role or the
+// server are set up not to, and what waits for more still does.
+func TestCommitsAreDurable(t *testing.T) {
+	t.Parallel()
+	url := enginetest.Postgres(t)
+	mark := "?"
+	if strings.Contains(url, "?") {
+		mark = "&"
+	}
+	for set, want := range map[string]string{"off": "on", "local": "local", "remote_apply": "remote_apply"} {
+		s, err := New(Config{URL: url + mark + "synchronous_commit=" + set, MaxConns: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := s.pool.QueryRow(t.Context(), "show synchronous_commit").Scan(&got); err != nil || got != want {
+			t.Errorf("with synchronous_commit=%s it is %s, want %s; %v", set, got, want, err)
+		}
+		s.Stop()
+	}
+}
