@@ -20,9 +20,11 @@ help: ## list the targets
 run: engines build ## fetch engines, build, start everything on 127.0.0.1:8080
 	@exec bin/octavo serve --quickstart
 
+# Without git, or outside a clone, the build names no version.
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null)
 .PHONY: build
 build: ## build bin/octavo
-	@go build -o bin/octavo ./cmd/octavo
+	@go build -ldflags '-X main.version=$(VERSION)' -o bin/octavo ./cmd/octavo
 
 .PHONY: engines
 engines: $(ENGINES) ## fetch the engines (Postgres, ClickHouse) by npm, pinned by a lock file

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,8 @@ type authenticator struct {
 	tokens *ttlCache[schema.TokenHash, *session]
 	uses   *useRecorder
 	rates  *rateLimits
+	// addresses bounds what costs something before a token is known to be good.
+	addresses *addressLimits
 }
 
 // session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
@@ -40,27 +43,32 @@ func newAuthenticator(cfg Config, st *store.Store, log *slog.Logger) (*authentic
 	if err != nil {
 		return nil, err
 	}
-	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log), rates: rates}, nil
+	addresses, err := newAddressLimits(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log), rates: rates, addresses: addresses}, nil
 }
 
-// authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept.
-func (a *authenticator) authenticate(ctx context.Context, header []byte, now time.Time) (*session, error) {
+// authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept. Only a token that
+// was good of late is asked about again without counting against the caller's address: the others may be made up.
+func (a *authenticator) authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*session, error) {
 	token, ok := bearerToken(header)
 	if !ok {
-		return nil, schema.Unauthorized("a bearer token is required")
+		return nil, a.refuseToken(ip, now, "a bearer token is required")
+	}
+	if !schema.ValidToken(token) {
+		return nil, a.refuseToken(ip, now, "the token is not valid")
 	}
 	hash := schema.HashToken(token)
 	s, err, known := a.tokens.peek(hash, now)
-	if !known {
-		s, err = a.tokens.load(ctx, hash, now, func(ctx context.Context) (*session, error) {
-			principal, err := a.store.Authenticate(ctx, hash)
-			if err != nil {
-				return nil, err
-			}
-			s := &session{principal: principal, use: a.rates.of(principal.TokenID)}
-			s.touched.Store(principal.LastUsedAt.Unix())
-			return s, nil
-		})
+	switch {
+	case !known:
+		s, err = a.load(ctx, hash, ip, now)
+	case err != nil:
+		if limited := a.addresses.takeWrongToken(ip, now); limited != nil {
+			err = limited
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -73,6 +81,36 @@ func (a *authenticator) authenticate(ctx context.Context, header []byte, now tim
 		a.uses.record(s.principal.TokenID)
 	}
 	return s, nil
+}
+
+func (a *authenticator) refuseToken(ip netip.Addr, now time.Time, why string) error {
+	if limited := a.addresses.takeWrongToken(ip, now); limited != nil {
+		return limited
+	}
+	return schema.Unauthorized(why)
+}
+
+// load asks the store about a token. One that turns out good has cost its address nothing.
+func (a *authenticator) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*session, error) {
+	counted := !a.tokens.wasGood(hash)
+	if counted {
+		if err := a.addresses.takeWrongToken(ip, now); err != nil {
+			return nil, err
+		}
+	}
+	s, err := a.tokens.load(ctx, hash, now, func(ctx context.Context) (*session, error) {
+		principal, err := a.store.Authenticate(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		s := &session{principal: principal, use: a.rates.of(principal.TokenID)}
+		s.touched.Store(principal.LastUsedAt.Unix())
+		return s, nil
+	})
+	if counted && !schema.IsCode(err, schema.CodeUnauthorized) {
+		a.addresses.giveBackWrongToken(ip)
+	}
+	return s, err
 }
 
 // bearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).

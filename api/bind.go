@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -150,7 +151,7 @@ var paramSources = []struct {
 }
 
 // bind fills the request. It gathers what is wrong with all parameters, and then looks at the body.
-func (p *bindPlan) bind(req reflect.Value, c *call) error {
+func (p *bindPlan) bind(ctx context.Context, req reflect.Value, c *call) error {
 	var details []schema.Detail
 	for i := range p.params {
 		param := &p.params[i]
@@ -175,11 +176,11 @@ func (p *bindPlan) bind(req reflect.Value, c *call) error {
 	if p.body.index == nil {
 		return nil
 	}
-	return p.bindBody(req.FieldByIndex(p.body.index), c)
+	return p.bindBody(ctx, req.FieldByIndex(p.body.index), c)
 }
 
-func (p *bindPlan) bindBody(field reflect.Value, c *call) error {
-	body, err := c.readBody(p.op)
+func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) error {
+	body, err := c.readBody(ctx, p.op)
 	if err != nil {
 		return err
 	}

@@ -51,19 +51,18 @@ func FuzzBind(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, path, query, header, encoding string, body []byte) {
+	memory := newBodyMemory(1 << 20)
+	f.Fuzz(func(t *testing.T, path, query, header, encoding string, sent []byte) {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.SetUserValue("name", path)
 		ctx.Request.URI().SetQueryString(query)
 		ctx.Request.Header.Set("X-Fuzz", header)
 		ctx.Request.Header.SetContentEncoding(encoding)
-		ctx.Request.SetBody(body)
+		ctx.Request.SetBody(sent)
 		var req fuzzRequest
-		c := &call{http: ctx}
-		err := plan.bind(reflect.ValueOf(&req).Elem(), c)
-		if c.inflated != nil {
-			inflatedBodies.Put(c.inflated)
-		}
+		c := &call{http: ctx, raw: body{memory: memory}, inflated: body{memory: memory}}
+		err := plan.bind(t.Context(), reflect.ValueOf(&req).Elem(), c)
+		c.inflated.release()
 		if err == nil {
 			for _, text := range append(req.List, req.Path, req.Page, req.Header) {
 				if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -13,23 +14,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
-	"github.com/valyala/bytebufferpool"
 
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// inflatedBodies keeps the buffers of inflated bodies. One belongs to a call until the call ends.
-var inflatedBodies bytebufferpool.Pool
-
-// readBody checks the body's size and media type and takes its encoding off. The result belongs to the call: it aliases the
-// request or a pooled buffer, and is gone when the operation's function has returned.
-func (c *call) readBody(op *Operation) ([]byte, error) {
-	body := c.http.Request.Body()
-	if len(body) > op.BodyLimit {
-		return nil, tooLarge(op)
-	}
-	if len(body) == 0 {
-		return nil, nil
+// readBody reads the body, checks its media type and takes its encoding off. The result belongs to the call, in a pooled
+// buffer, and is gone when the operation's function has returned.
+func (c *call) readBody(ctx context.Context, op *Operation) ([]byte, error) {
+	body, err := c.receive(ctx, op)
+	if err != nil || len(body) == 0 {
+		return nil, err
 	}
 	if err := checkMediaType(c.http.Request.Header.ContentType(), op.Accepts); err != nil {
 		return nil, err
@@ -42,8 +36,7 @@ func (c *call) readBody(op *Operation) ([]byte, error) {
 	if !ok {
 		return nil, schema.UnsupportedMedia("Content-Encoding must be gzip, deflate, br, zstd or identity")
 	}
-	c.inflated = inflatedBodies.Get()
-	return pool.inflate(c.inflated, body, op)
+	return pool.inflate(ctx, &c.inflated, body, op)
 }
 
 func tooLarge(op *Operation) error {
@@ -95,8 +88,8 @@ var inflaters = map[string]*inflater{
 
 // inflate reads until the limit and one byte further, so a small body that would inflate to gigabytes costs no more than
 // the limit.
-func (p *inflater) inflate(into *bytebufferpool.ByteBuffer, body []byte, op *Operation) ([]byte, error) {
-	source := bytes.NewReader(body)
+func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Operation) ([]byte, error) {
+	source := bytes.NewReader(sent)
 	reader, ok := p.pool.Get().(resetReader)
 	var err error
 	if ok {
@@ -104,19 +97,18 @@ func (p *inflater) inflate(into *bytebufferpool.ByteBuffer, body []byte, op *Ope
 	} else if reader, err = p.make(source); err != nil {
 		reader = nil // It may be a typed nil, or half made.
 	}
+	var inflated []byte
 	if err == nil {
-		_, err = io.CopyN(into, reader, int64(op.BodyLimit)+1)
-		if err == nil || errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		inflated, err = into.fill(ctx, reader, op.BodyLimit, nil)
+		if errors.Is(err, errBodyTooLarge) || errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 			err = tooLarge(op)
-		} else if errors.Is(err, io.EOF) {
-			err = nil
 		}
 	}
 	if reader != nil {
 		p.pool.Put(reader)
 	}
 	if err == nil {
-		return into.B, nil
+		return inflated, nil
 	}
 	if e, ok := errors.AsType[*schema.Error](err); ok {
 		return nil, e

@@ -2,7 +2,6 @@ package api
 
 import (
 	"log/slog"
-	"net/http"
 	"net/netip"
 	"time"
 
@@ -22,8 +21,10 @@ type Config struct {
 	AuthTTL time.Duration
 	// AuthEntries bounds the tokens, and as many insights sites, that are remembered. 0 means 65,536.
 	AuthEntries int
-	// ReadTimeout bounds the reading of one request, headers and body, so that a slow sender cannot hold a connection.
-	// 0 means 30 s.
+	// HeaderTimeout bounds the wait for a connection's first request, and for the headers and the first piece of the body of
+	// each, so that a slow sender cannot hold a connection. 0 means 10 s.
+	HeaderTimeout time.Duration
+	// ReadTimeout bounds the reading of one large body, which must not stand still for long either. 0 means 30 s.
 	ReadTimeout time.Duration
 	// WriteTimeout bounds the writing of one response. 0 means 30 s.
 	WriteTimeout time.Duration
@@ -34,15 +35,23 @@ type Config struct {
 	// DrainWait is how long Stop goes on serving, not ready and closing each connection after its next answer, so that load
 	// balancers and clients move on before connections are refused. It ends early once there is no connection.
 	DrainWait time.Duration
-	// MaxConns bounds the open connections. 0 means 16,384.
+	// MaxConns bounds the open connections. Where all are taken, those that have been idle for the longest time make room.
+	// 0 means 16,384.
 	MaxConns int
-	// MaxConnsPerIP bounds the open connections of one address; 0 sets no bound, which is right behind a proxy.
+	// MaxConnsPerIP bounds the open connections of one address, or IPv6 network of /64; 0 sets no bound. Trusted proxies have
+	// none.
 	MaxConnsPerIP int
+	// BodyMemory bounds, in bytes, what the bodies of all requests in flight take beyond the first 16 KiB of each. 0 means
+	// 64 MiB.
+	BodyMemory int
 	// RateLimit bounds the requests per second of one token on this node, with twice as many at once. 0 sets no
 	// bound.
 	RateLimit int
 	// EventRateLimit is the same for requests that post events.
 	EventRateLimit int
+	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and WrongTokenRateLimit
+	// those that show no good one. 0 sets no bound.
+	PublicRateLimit, WrongTokenRateLimit int
 	// MaxHeaderBytes bounds the request line and headers. 0 means 16 KiB.
 	MaxHeaderBytes int
 }
@@ -50,7 +59,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	setDefault(&c.AuthTTL, 5*time.Second)
 	setDefault(&c.AuthEntries, 1<<16)
+	setDefault(&c.HeaderTimeout, 10*time.Second)
 	setDefault(&c.ReadTimeout, 30*time.Second)
+	setDefault(&c.BodyMemory, 64<<20)
 	setDefault(&c.WriteTimeout, 30*time.Second)
 	setDefault(&c.IdleTimeout, 75*time.Second)
 	setDefault(&c.OperationTimeout, 20*time.Second)
@@ -66,7 +77,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Deps are the parts that the operations stand on. All but Mounts and Checks are required.
+// Deps are the parts that the operations stand on. All but Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   EventIntake
@@ -76,12 +87,4 @@ type Deps struct {
 	Log      *slog.Logger
 	// Checks are run by /readyz.
 	Checks []Check
-	// Mounts are served beside the table, such as /metrics.
-	Mounts []Mount
-}
-
-// Mount is a page outside the contract. It answers GET and HEAD, needs no token, and may end in `{path:*}`.
-type Mount struct {
-	Path    string
-	Handler http.Handler
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/valyala/bytebufferpool"
 	"github.com/valyala/fasthttp"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -25,9 +24,12 @@ type frame struct {
 	sites   *ttlCache[eventSiteKey, eventSiteGrant]
 	metrics Metrics
 	log     *slog.Logger
-	ids     *requestIDs
-	proxies []netip.Prefix
-	timeout time.Duration
+	// refusals says which refusals are logged.
+	refusals *refusalLog
+	bodies   *bodyMemory
+	ids      *requestIDs
+	proxies  []netip.Prefix
+	timeout  time.Duration
 	// base is the context of every call. It ends when Stop gives up waiting; fasthttp's own context is not used, because a
 	// context derived from it costs a goroutine and it must not be kept.
 	base   context.Context
@@ -44,9 +46,12 @@ type route struct {
 // call is one request on its way through the frame. It is reused; nothing of it may be kept.
 type call struct {
 	Caller
-	http     *fasthttp.RequestCtx
-	inflated *bytebufferpool.ByteBuffer
-	checks   checker
+	http   *fasthttp.RequestCtx
+	checks checker
+	// raw is the body as it was sent, and inflated without its encoding; received are the bytes that were read.
+	raw, inflated body
+	received      int
+	readTimeout   time.Duration
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -61,11 +66,14 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 		return nil, err
 	}
 	f := &frame{
-		store: d.Store, auth: auth, sites: sites, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(),
+		store: d.Store, auth: auth, sites: sites, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
+		bodies:  newBodyMemory(cfg.BodyMemory),
 		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())
-	f.calls.New = func() any { return &call{} }
+	f.calls.New = func() any {
+		return &call{raw: body{memory: f.bodies}, inflated: body{memory: f.bodies}, readTimeout: cfg.ReadTimeout}
+	}
 	return f, nil
 }
 
@@ -104,6 +112,28 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 			"duration", time.Since(c.Now))
 	}
 	f.end(c, rt.op.ID)
+}
+
+// continues answers what a client asks by `Expect: 100-continue`, whether its body is welcome: not to callers without a good
+// token, nor for more than the operation takes. What else may be refused is refused once the body is here.
+func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	c.Now = time.Now() // fasthttp sets its own time only before the handler.
+	if rt.op.CORS {
+		allowOrigin(ctx)
+	}
+	var err error
+	if ctx.Request.Header.ContentLength() > rt.op.BodyLimit {
+		err = tooLarge(rt.op)
+	} else if !rt.op.Scope.public {
+		_, err = f.auth.authenticate(f.base, ctx.Request.Header.Peek("Authorization"), c.IP, c.Now)
+	}
+	if err != nil {
+		f.refuse(c, rt.op.ID, schema.AsError(err))
+		f.end(c, rt.op.ID)
+		return
+	}
+	f.leave(c)
 }
 
 // run does the steps from authentication to encoding. A panic of any of them is one failed request, not the end of the
@@ -149,15 +179,18 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	return c
 }
 
-// end measures and takes back what the call held. Whoever kept a part of it sees the next call's data.
+// end measures the call and leaves it.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
-	f.metrics.ObserveRequest(
-		operation, response.StatusCode(), time.Since(c.Now), len(c.http.Request.Body()), len(response.Body()))
-	if c.inflated != nil {
-		inflatedBodies.Put(c.inflated)
-	}
-	*c = call{Caller: Caller{requestID: c.requestID[:0]}}
+	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, len(response.Body()))
+	f.leave(c)
+}
+
+// leave takes back what the call held. Whoever kept a part of it sees the next call's data.
+func (f *frame) leave(c *call) {
+	c.raw.release()
+	c.inflated.release()
+	c.Caller, c.http, c.checks, c.received = Caller{requestID: c.requestID[:0]}, nil, checker{}, 0
 	f.calls.Put(c)
 }
 

@@ -180,8 +180,9 @@ func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	// Only what never arrives may meet a short time: a large request may take its while on a busy machine.
-	impatient := newHarness(t, func(c *Config, _ *Deps) { c.ReadTimeout = 300 * time.Millisecond })
+	impatient := newHarness(t, func(c *Config, _ *Deps) { c.HeaderTimeout, c.ReadTimeout = 300*time.Millisecond, 300*time.Millisecond })
 	events := "/v1/orgs/" + h.ours.Organization.ID + "/sites/" + h.ours.Site.ID + "/insights/events"
+	key := "Authorization: Bearer " + h.ours.SiteKey + "\r\n"
 	for name, test := range map[string]struct {
 		request string
 		status  int
@@ -190,11 +191,12 @@ func TestMalformedRequests(t *testing.T) {
 		"bad length":     {"POST /v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400},
 		"bad escape":     {"GET /v1/orgs/%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.ours.SiteKey + "\r\n\r\n", 403},
 		"large headers":  {"GET /v1/user HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 20<<10) + "\r\n\r\n", 413},
-		"huge body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat("x", 1<<20), 413},
-		"large chunks":   {"POST " + events + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 9) + "0\r\n\r\n", 413},
-		"slow":           {"GET /v1/user HTTP/1.1\r\nHost: x\r\n", 400},
-		"slow body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{", 400},
-		"broken chunks":  {"POST " + events + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+		"huge body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\n" + key + "Content-Length: 99999999\r\n\r\n" + strings.Repeat("x", 1<<20), 413},
+		"large chunks":   {"POST " + events + " HTTP/1.1\r\nHost: x\r\n" + key + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n", 9) + "0\r\n\r\n", 413},
+		"slow":           {"GET /v1/user HTTP/1.1\r\nHost: x\r\n", 408},
+		"slow body":      {"POST " + events + " HTTP/1.1\r\nHost: x\r\n" + key + "Content-Length: 10\r\n\r\n{", 408},
+		"slow chunks":    {"POST " + events + " HTTP/1.1\r\nHost: x\r\n" + key + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", 408},
+		"broken chunks":  {"POST " + events + " HTTP/1.1\r\nHost: x\r\n" + key + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
 		"multipart body": {"POST " + events + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.ours.SiteKey + "\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1\r\n\r\nx", 415},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,6 +204,8 @@ func TestMalformedRequests(t *testing.T) {
 			server := h.server
 			if strings.HasPrefix(name, "slow") {
 				server = impatient.server
+				test.request = strings.NewReplacer(h.ours.SiteKey, impatient.ours.SiteKey, h.ours.Organization.ID, impatient.ours.Organization.ID,
+					h.ours.Site.ID, impatient.ours.Site.ID).Replace(test.request)
 			}
 			conn, err := net.Dial("tcp", server.Addr().String())
 			if err != nil {

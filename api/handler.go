@@ -4,7 +4,9 @@ import (
 	"context"
 	"mime"
 	"net/http"
+	"path"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -64,7 +66,7 @@ func handle[Req, Resp any](fn func(ctx context.Context, c *Caller, req *Req) (Re
 		Response: reflect.TypeFor[Resp](),
 		invoke: func(ctx context.Context, rt *route, c *call) error {
 			req := pool.Get().(*Req)
-			err := rt.plan.bind(reflect.ValueOf(req).Elem(), c)
+			err := rt.plan.bind(ctx, reflect.ValueOf(req).Elem(), c)
 			if err == nil {
 				err = rt.plan.validate(req, &c.checks)
 			}
@@ -95,11 +97,11 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	case Encoded:
 		return func(rt *route, c *call, resp Resp) error {
 			encoded := any(resp).(Encoded)
+			jsonHeaders(c.http)
 			for name, value := range encoded.Header {
 				c.http.Response.Header.Set(name, value)
 			}
 			c.http.SetStatusCode(rt.op.Status)
-			c.http.SetContentTypeBytes(contentJSON)
 			if encoded.ContentType != "" {
 				c.http.SetContentType(encoded.ContentType)
 			}
@@ -125,6 +127,15 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	}
 }
 
+// baseName is a file's name without folders: whoever saves it is not led out of theirs.
+func baseName(name string) string {
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if base == "." || base == ".." || base == "/" {
+		return "file"
+	}
+	return base
+}
+
 // writeFile sends a file so that a browser takes it for nothing else than it is said to be.
 func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	disposition := "attachment"
@@ -132,7 +143,7 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 		disposition = "inline"
 	}
 	header := &ctx.Response.Header
-	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": file.Name}))
+	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": baseName(file.Name)}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	ctx.SetStatusCode(status)

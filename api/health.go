@@ -2,9 +2,12 @@ package api
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
 )
 
@@ -25,14 +28,34 @@ type readiness struct {
 
 // healthz answers as long as the process can answer at all.
 func healthz(ctx *fasthttp.RequestCtx) {
-	ctx.SetContentTypeBytes(contentJSON)
-	ctx.SetBodyString(`{"alive":true}`)
+	jsonHeaders(ctx)
+	ctx.SetBodyString(alive)
 }
+
+const alive = `{"alive":true}`
 
 // readyz runs the checks side by side. A server that is stopping is not ready, so that its load balancer moves on. Checks that
 // the query excludes, each by an `exclude` of its name, are run and shown, and not counted: a load balancer that excludes the
 // insights store goes on sending events while that is away, which the log keeps.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
+	excluded := map[string]bool{}
+	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {
+		excluded[string(name)] = true
+	}
+	answer := s.readiness(excluded)
+	ctx.SetStatusCode(answer.status())
+	// Strings and booleans always encode.
+	_ = writeJSON(ctx, answer)
+}
+
+func (r readiness) status() int {
+	if r.Ready {
+		return http.StatusOK
+	}
+	return http.StatusServiceUnavailable
+}
+
+func (s *Server) readiness(excluded map[string]bool) readiness {
 	answer := readiness{Ready: !s.stopping.Load(), Checks: map[string]string{}}
 	if !answer.Ready {
 		answer.Checks["server"] = "stopping"
@@ -47,10 +70,6 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 		})
 	}
 	wait.Wait()
-	excluded := map[string]bool{}
-	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {
-		excluded[string(name)] = true
-	}
 	for i, check := range s.checks {
 		answer.Checks[check.Name] = "ok"
 		if errs[i] != nil {
@@ -59,9 +78,25 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 			s.frame.log.Warn("not ready", "check", check.Name, "error", errs[i])
 		}
 	}
-	if !answer.Ready {
-		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
-	}
-	// Strings and booleans always encode.
-	_ = writeJSON(ctx, answer)
+	return answer
+}
+
+// Health answers /healthz and /readyz on another listener than the server's own, for operators who keep that one apart.
+func (s *Server) Health() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", string(contentJSON))
+		_, _ = io.WriteString(w, alive) // The client may have gone.
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		excluded := map[string]bool{}
+		for _, name := range r.URL.Query()["exclude"] {
+			excluded[name] = true
+		}
+		answer := s.readiness(excluded)
+		w.Header().Set("Content-Type", string(contentJSON))
+		w.WriteHeader(answer.status())
+		_ = json.MarshalWrite(w, answer)
+	})
+	return mux
 }

@@ -18,12 +18,26 @@ var contentJSON = []byte("application/json")
 // writeJSON encodes straight into the response's own buffer. Text that is not UTF-8, which only a message that quotes a
 // request can hold, is written with replacement characters instead of not at all.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
-	ctx.SetContentTypeBytes(contentJSON)
+	jsonHeaders(ctx)
 	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return schema.Internal(err)
 	}
 	return nil
 }
+
+// jsonHeaders are those of every answer in JSON: nobody takes it for anything else, and nobody keeps it.
+func jsonHeaders(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentTypeBytes(contentJSON)
+	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
+	ctx.Response.Header.SetCanonical(headerCacheControl, noStore)
+}
+
+var (
+	headerContentTypeOptions = []byte("X-Content-Type-Options")
+	noSniff                  = []byte("nosniff")
+	headerCacheControl       = []byte("Cache-Control")
+	noStore                  = []byte("no-store")
+)
 
 // readJSON decodes strictly: members match in case, no member comes twice, text is valid UTF-8, and numbers are numbers.
 // Members that the type does not have are ignored. All of value is copied out of body.
@@ -100,10 +114,11 @@ var kindNames = map[jsontext.Kind]string{
 	jsontext.KindBeginArray: "an array", jsontext.KindEndArray: "an array",
 }
 
-// jsonPath writes a JSON pointer as people write paths: /events/3/location/url is events[3].location.url.
+// jsonPath writes a JSON pointer as people write paths: /events/3/location/url is events[3].location.url. Long ones are cut.
 func jsonPath(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for token := range pointer.Tokens() {
+		token = clip(token, longestName)
 		switch {
 		case token != "" && strings.Trim(token, "0123456789") == "":
 			path.WriteString("[" + token + "]")
@@ -112,6 +127,9 @@ func jsonPath(pointer jsontext.Pointer) string {
 		default:
 			path.WriteString(token)
 		}
+		if path.Len() > longestName {
+			break
+		}
 	}
-	return path.String()
+	return clip(path.String(), longestName)
 }

@@ -1,42 +1,283 @@
 package api
 
 import (
+	"errors"
 	"io"
 	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// Bounds of what is still read from a connection whose request was refused before its end.
+// Reasons for which a connection is ended before its time. They are labels of a metric.
 const (
-	lingerBytes = 64 << 20
-	lingerTime  = 2 * time.Second
+	endedByAddress = "address"
+	endedByAll     = "all"
+	endedIdle      = "idle"
 )
 
-// lingeringListener gives out connections that close with patience.
-type lingeringListener struct {
-	*net.TCPListener
+// connections are the open ones, with a bound for all and one for each address. Peers that are trusted proxies stand for
+// many clients: only the bound for all is theirs.
+type connections struct {
+	most, mostOfAddress int
+	trusted             []netip.Prefix
+	ended               func(reason string)
+
+	mu        sync.Mutex
+	open      map[*edgeConn]struct{}
+	ofAddress map[netip.Addr]int
 }
 
-func (l lingeringListener) Accept() (net.Conn, error) {
-	conn, err := l.AcceptTCP()
-	if err != nil {
-		return nil, err
+func newConnections(cfg Config, ended func(reason string)) *connections {
+	return &connections{
+		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies, ended: ended,
+		open: map[*edgeConn]struct{}{}, ofAddress: map[netip.Addr]int{},
 	}
-	return &lingeringConn{TCPConn: conn}, nil
 }
 
-// lingeringConn reads on for a while before it closes, when a request was refused before it was read to the end. A plain
-// close with unread data resets the connection, and the client would see that instead of the 413 it was sent (RFC 9112, 9.6).
-type lingeringConn struct {
+// limitedAddress is what limits by address count: an IPv6 network of /64 is one customer's.
+func limitedAddress(ip netip.Addr) netip.Addr {
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.Addr()
+		}
+	}
+	return ip
+}
+
+// admit takes a new connection in, or says why not. Where all are taken, those that have carried nothing for the longest time
+// make room.
+func (c *connections) admit(conn *edgeConn) (refused string) {
+	counted := c.mostOfAddress > 0 && !isTrusted(conn.ip, c.trusted)
+	address := limitedAddress(conn.ip)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if counted && c.ofAddress[address] >= c.mostOfAddress {
+		return endedByAddress
+	}
+	if len(c.open) >= c.most && c.closeIdle() == 0 {
+		return endedByAll
+	}
+	c.open[conn] = struct{}{}
+	if counted {
+		c.ofAddress[address]++
+		conn.counted = address
+	}
+	return ""
+}
+
+func (c *connections) forget(conn *edgeConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+	if !conn.counted.IsValid() {
+		return
+	}
+	if c.ofAddress[conn.counted]--; c.ofAddress[conn.counted] == 0 {
+		delete(c.ofAddress, conn.counted)
+	}
+}
+
+// closeIdle closes a sixteenth of the connections, at least one: those that have been without a request for the longest time.
+// So that is done seldom enough for its cost not to matter. c.mu is held; the connections are forgotten when their goroutines
+// have noticed, which needs the lock.
+func (c *connections) closeIdle() int {
+	idle := make([]*edgeConn, 0, len(c.open))
+	for conn := range c.open {
+		if conn.idleSince.Load() > 0 {
+			idle = append(idle, conn)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *edgeConn) int { return int(a.idleSince.Load() - b.idleSince.Load()) })
+	closed := 0
+	for _, conn := range idle {
+		since := conn.idleSince.Load()
+		if since <= 0 || !conn.idleSince.CompareAndSwap(since, connClosing) {
+			continue // A request has come in the meantime.
+		}
+		_ = conn.TCPConn.Close()
+		delete(c.open, conn)
+		c.ended(endedIdle)
+		if closed++; closed > c.most/16 {
+			break
+		}
+	}
+	return closed
+}
+
+// edgeListener gives out the connections that are admitted, and answers the others.
+type edgeListener struct {
+	*net.TCPListener
+	connections *connections
+	lingering   chan struct{}
+}
+
+// mostLingering bounds the connections that are closed with patience at one time.
+const mostLingering = 256
+
+func newEdgeListener(l *net.TCPListener, c *connections) *edgeListener {
+	return &edgeListener{TCPListener: l, connections: c, lingering: make(chan struct{}, mostLingering)}
+}
+
+// acceptPause is how long no connection is accepted when the process has no file descriptor for it.
+const acceptPause = 10 * time.Millisecond
+
+// Accept never gives fasthttp an error that passes: it would stop serving.
+func (l *edgeListener) Accept() (net.Conn, error) {
+	for {
+		tcp, err := l.AcceptTCP()
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			l.connections.mu.Lock()
+			l.connections.closeIdle()
+			l.connections.mu.Unlock()
+			time.Sleep(acceptPause)
+			continue
+		}
+		if errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) {
+			time.Sleep(acceptPause)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		conn := &edgeConn{TCPConn: tcp, listener: l}
+		if peer, ok := tcp.RemoteAddr().(*net.TCPAddr); ok {
+			conn.ip = peer.AddrPort().Addr().Unmap()
+		}
+		conn.idleSince.Store(time.Now().UnixNano())
+		reason := l.connections.admit(conn)
+		if reason == "" {
+			return conn, nil
+		}
+		l.connections.ended(reason)
+		refuseConnection(tcp, refusedConnections[reason])
+	}
+}
+
+// refusedConnections are the answers to connections that are not served.
+var refusedConnections = map[string][]byte{
+	endedByAddress: refusedConnection(schema.TooManyRequests("too many connections from this address", time.Second)),
+	endedByAll:     refusedConnection(&schema.Error{Code: schema.CodeUnavailable, Message: "too many connections, try again", RetryAfter: time.Second}),
+}
+
+// refusedConnection is an answer as it goes over the wire.
+func refusedConnection(e *schema.Error) []byte {
+	var ctx fasthttp.RequestCtx
+	writeError(&ctx, e)
+	ctx.SetConnectionClose()
+	ctx.Response.Header.Set("X-Request-Id", "none")
+	return append(ctx.Response.Header.Header(), ctx.Response.Body()...)
+}
+
+// refuseConnection answers without waiting, as others wait to be accepted. What it writes fits into the empty buffer of a new
+// connection. A request that has arrived is taken off: closed on it, the connection would be reset and the answer lost.
+func refuseConnection(tcp *net.TCPConn, answer []byte) {
+	_, _ = tcp.Write(answer)
+	if raw, err := tcp.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool {
+			var scrap [4 << 10]byte
+			_, _ = syscall.Read(int(fd), scrap[:])
+			return true
+		})
+	}
+	_ = tcp.Close()
+}
+
+// connClosing marks a connection that is closed for want of use: a request that comes now is too late.
+const connClosing = -1
+
+// lingerTime is how long is read on from a connection whose request was refused before its end.
+const lingerTime = 2 * time.Second
+
+// edgeConn is a connection that knows whether it carries a request, and closes with patience.
+type edgeConn struct {
 	*net.TCPConn
-	// unread is set by the handler of the connection's one goroutine, which is also the one that closes it.
-	unread bool
+	listener *edgeListener
+	ip       netip.Addr
+	// counted is the address that the connection counts for, if any.
+	counted netip.Addr
+	// idleSince is when the connection began to carry no request, in Unix nanoseconds; 0 while it carries one.
+	idleSince atomic.Int64
+	// The connection's one goroutine, which also closes it, owns the rest. unread: a request was refused before it was read
+	// to its end. begun: something has come in. ended: the client has sent its last byte.
+	unread, begun, ended bool
+	closed               atomic.Bool
 }
 
-func (c *lingeringConn) Close() error {
-	if c.unread && c.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-		// Whatever ends the reading, the connection is closed next.
-		_, _ = io.CopyN(io.Discard, c.TCPConn, lingerBytes)
+func (c *edgeConn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	if n > 0 && !c.begun {
+		c.begun = true
+		c.busy()
+	}
+	if errors.Is(err, io.EOF) {
+		c.ended = true
+	}
+	return n, err
+}
+
+func (c *edgeConn) busy() {
+	if since := c.idleSince.Load(); since > 0 {
+		c.idleSince.CompareAndSwap(since, 0)
+	}
+}
+
+// connState keeps the connection's idleSince. fasthttp calls a connection active as soon as it waits for its first request.
+func connState(conn net.Conn, state fasthttp.ConnState) {
+	c, ok := conn.(*edgeConn)
+	if !ok {
+		return
+	}
+	switch state { //nolint:exhaustive // the others change nothing
+	case fasthttp.StateActive:
+		if c.begun {
+			c.busy()
+		}
+	case fasthttp.StateIdle:
+		c.idleSince.CompareAndSwap(0, time.Now().UnixNano())
+	}
+}
+
+// clientEnded tells whether a request ended because its client went.
+func clientEnded(ctx *fasthttp.RequestCtx) bool {
+	conn, ok := ctx.Conn().(*edgeConn)
+	return ok && conn.ended
+}
+
+// Close reads on for a while when a request was refused before it was read to the end: a plain close with unread data resets
+// the connection, and the client would see that instead of the 413 it was sent (RFC 9112, 9.6). Under many refusals the
+// others are closed plainly.
+func (c *edgeConn) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	defer c.listener.connections.forget(c)
+	if c.unread {
+		select {
+		case c.listener.lingering <- struct{}{}:
+			c.linger()
+			<-c.listener.lingering
+		default:
+		}
 	}
 	return c.TCPConn.Close()
+}
+
+func (c *edgeConn) linger() {
+	if c.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return
+	}
+	var scrap [2 << 10]byte
+	for {
+		if _, err := c.TCPConn.Read(scrap[:]); err != nil {
+			return
+		}
+	}
 }

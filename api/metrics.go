@@ -14,6 +14,8 @@ type Metrics interface {
 	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
 	// ObservePanic counts a function that panicked.
 	ObservePanic(operation string)
+	// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+	ObserveConnectionEnded(reason string)
 }
 
 // PrometheusMetrics keeps the request metrics that /metrics shows.
@@ -23,6 +25,7 @@ type PrometheusMetrics struct {
 	bytesIn  *prometheus.CounterVec
 	bytesOut *prometheus.CounterVec
 	panics   *prometheus.CounterVec
+	ended    *prometheus.CounterVec
 	// series holds the label lookups that were done: with them, observing a request allocates nothing.
 	series sync.Map
 }
@@ -58,8 +61,12 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_http_panics_total", Help: "Requests whose operation panicked, by operation.",
 		}, []string{"operation"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_connections_ended_total",
+			Help: "Connections refused (address: too many of one address, all: too many) or closed to make room for others (idle).",
+		}, []string{"reason"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics} {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended} {
 		if err := registerer.Register(c); err != nil {
 			return nil, err
 		}
@@ -89,4 +96,9 @@ func (m *PrometheusMetrics) ObserveRequest(operation string, status int, duratio
 // ObservePanic counts a function that panicked.
 func (m *PrometheusMetrics) ObservePanic(operation string) {
 	m.panics.WithLabelValues(operation).Inc()
+}
+
+// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+func (m *PrometheusMetrics) ObserveConnectionEnded(reason string) {
+	m.ended.WithLabelValues(reason).Inc()
 }

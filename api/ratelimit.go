@@ -45,12 +45,17 @@ func newRateLimits(cfg Config) (*rateLimits, error) {
 	}
 	l := &rateLimits{tokens: tokens}
 	for class, perSecond := range [rateClasses]int{RateRequests: cfg.RateLimit, RateEvents: cfg.EventRateLimit} {
-		if perSecond > 0 {
-			// Two seconds' worth may come at once: pages that load many resources are not abuse.
-			l.limits[class] = rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
-		}
+		l.limits[class] = perSecondLimit(perSecond)
 	}
 	return l, nil
+}
+
+// perSecondLimit lets two seconds' worth come at once: pages that load many resources are not abuse.
+func perSecondLimit(perSecond int) rateLimit {
+	if perSecond <= 0 {
+		return rateLimit{}
+	}
+	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
 }
 
 // of gives the use of a token, from now on. It survives the session that remembers it.
@@ -77,6 +82,9 @@ func (r rateLimit) take(use *atomic.Int64, now time.Time) (ok bool, left int64, 
 		}
 	}
 }
+
+// giveBack takes a counted request out of the count.
+func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }
 
 var (
 	headerLimit     = []byte("X-Ratelimit-Limit")

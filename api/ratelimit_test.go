@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -128,11 +129,11 @@ func TestTokenUseOutlivesItsSession(t *testing.T) {
 	}
 	h := newHarness(t)
 	auth, header, now := h.server.frame.auth, []byte("Bearer "+h.ours.Tokens[schema.RoleRead]), time.Now()
-	forgotten, err := auth.authenticate(t.Context(), header, now)
+	forgotten, err := auth.authenticate(t.Context(), header, netip.Addr{}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := auth.authenticate(t.Context(), header, now.Add(time.Hour))
+	loaded, err := auth.authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

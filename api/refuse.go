@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
 
@@ -20,19 +22,20 @@ const (
 
 // refuse answers with an error in the contract's shape, and logs it with its private cause.
 func (f *frame) refuse(c *call, operation string, e *schema.Error) {
+	e = cut(e)
 	writeError(c.http, e)
 	level := slog.LevelInfo
 	if e.Code >= schema.CodeInternal {
 		level = slog.LevelWarn
 	}
-	if !f.log.Enabled(f.base, level) {
+	if !f.log.Enabled(f.base, level) || !f.refusals.take(operation, int(e.Code), c.Now) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", c.RequestID()),
 		slog.String("operation", operation),
-		slog.String("method", string(c.http.Method())),
-		slog.String("path", string(c.http.Path())),
+		slog.String("method", clip(string(c.http.Method()), longestName)),
+		slog.String("path", clip(string(c.http.Path()), longestMessage)),
 		slog.Int("status", int(e.Code)),
 		slog.String("message", e.Message),
 		slog.Duration("duration", time.Since(c.Now)),
@@ -41,9 +44,44 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 		attrs = append(attrs, slog.String("token_id", c.Principal.TokenID))
 	}
 	if e.Cause != nil {
-		attrs = append(attrs, slog.String("cause", e.Cause.Error()))
+		attrs = append(attrs, slog.String("cause", clip(e.Cause.Error(), longestCause)))
 	}
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
+}
+
+// Bounds of what an error quotes of its request, in bytes, and of the details it has. A few bytes, inflated, can hold a name of
+// megabytes.
+const (
+	longestName    = 200
+	longestMessage = 1000
+	longestCause   = 4000
+	mostDetails    = 100
+)
+
+// cut bounds an error's public part.
+func cut(e *schema.Error) *schema.Error {
+	short := *e
+	short.Message = clip(e.Message, longestMessage)
+	if len(e.Details) == 0 {
+		return &short
+	}
+	short.Details = make([]schema.Detail, min(len(e.Details), mostDetails))
+	for i := range short.Details {
+		d := e.Details[i]
+		short.Details[i] = schema.Detail{Field: clip(d.Field, longestName), Problem: clip(d.Problem, longestMessage), Allowed: d.Allowed}
+	}
+	return &short
+}
+
+// clip cuts text to so many bytes, at the start of a character.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return strings.Clone(text[:most]) + "…"
 }
 
 func writeError(ctx *fasthttp.RequestCtx, e *schema.Error) {
@@ -87,21 +125,22 @@ func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	// Which path was meant may be unknown here, so a browser is always let to read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))
-	if linger, ok := ctx.Conn().(*lingeringConn); ok {
-		linger.unread = true
-	}
+	leaveUnread(ctx)
 	f.end(c, badOperation)
 }
 
 func malformedError(err error) *schema.Error {
 	refusal := schema.BadRequest("the request is not valid HTTP")
 	switch {
-	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		refusal = schema.TooLarge("the body is larger than any operation takes")
 	case isA[*fasthttp.ErrSmallBuffer](err):
 		refusal = schema.TooLarge("the request line and headers are too large")
 	case isTimeout(err):
-		refusal = schema.BadRequest("the request did not arrive in time")
+		refusal = &schema.Error{Code: schema.CodeTimeout, Message: "the request did not arrive in time"}
+	}
+	for _, fault := range framingFaults {
+		if errors.Is(err, fault) {
+			refusal = schema.BadRequest(fault.Error())
+		}
 	}
 	refusal.Cause = err
 	return refusal

@@ -102,9 +102,9 @@ func (s Scope) check(path string) error {
 func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	s := op.Scope
 	if s.public {
-		return nil
+		return f.auth.addresses.takePublic(c.IP, c.Now)
 	}
-	session, err := f.auth.authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.Now)
+	session, err := f.auth.authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.IP, c.Now)
 	if err != nil {
 		return err
 	}

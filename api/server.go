@@ -20,16 +20,18 @@ import (
 
 // Server serves the table and, on the same listener, the pages beside it.
 type Server struct {
-	cfg      Config
-	frame    *frame
-	table    []Operation
-	checks   []Check
-	docs     *docs
-	http     *fasthttp.Server
-	listener net.Listener
-	stopping atomic.Bool
-	served   chan error
-	// endUses ends the recorder of token uses.
+	cfg    Config
+	frame  *frame
+	table  []Operation
+	checks []Check
+	docs   *docs
+	http   *fasthttp.Server
+	// connections are those of the listener.
+	connections *connections
+	listener    net.Listener
+	stopping    atomic.Bool
+	served      chan error
+	// endUses ends the recorder of token uses and the reports of refusals.
 	endUses context.CancelFunc
 }
 
@@ -46,8 +48,8 @@ func New(cfg Config, d Deps) (*Server, error) {
 	return newServer(cfg, d, operations(d, links{urls}))
 }
 
-// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health, readiness and
-// the mounts. Of the dependencies it needs neither intake nor insights.
+// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health and
+// readiness. Of the dependencies it needs neither intake nor insights.
 func NewWithoutOperations(cfg Config, d Deps) (*Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")
@@ -68,23 +70,23 @@ func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 	if s.docs, err = newDocs(table, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	largest := 0
-	for _, op := range table {
-		largest = max(largest, op.BodyLimit)
-	}
+	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded)
 	s.http = &fasthttp.Server{
-		Handler:                      s.leaving(s.router(routes, d.Mounts).Handler),
-		ErrorHandler:                 f.malformed,
-		Logger:                       serverLog{d.Log},
-		ReadTimeout:                  cfg.ReadTimeout,
-		WriteTimeout:                 cfg.WriteTimeout,
-		IdleTimeout:                  cfg.IdleTimeout,
-		Concurrency:                  cfg.MaxConns,
-		MaxConnsPerIP:                cfg.MaxConnsPerIP,
+		Handler:        s.leaving(s.framed(s.router(routes, f.serve).Handler)),
+		HeaderReceived: headersReceived,
+		ExpectHandler:  s.mayContinue(s.router(routes, f.continues).Handler),
+		ConnState:      connState,
+		ErrorHandler:   f.malformed,
+		Logger:         serverLog{d.Log},
+		ReadTimeout:    cfg.HeaderTimeout,
+		WriteTimeout:   cfg.WriteTimeout,
+		IdleTimeout:    cfg.IdleTimeout,
+		// The listener bounds the connections: those that it has closed may still be about to end here.
+		Concurrency:                  2 * cfg.MaxConns,
 		ReadBufferSize:               cfg.MaxHeaderBytes,
 		WriteBufferSize:              4 << 10,
-		MaxRequestBodySize:           max(largest, 1),
-		TCPKeepalive:                 true,
+		StreamRequestBody:            true,
+		MaxRequestBodySize:           firstBodyBytes,
 		DisablePreParseMultipartForm: true,
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
@@ -94,8 +96,8 @@ func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 	return s, nil
 }
 
-// router registers every row, once. HEAD is answered wherever GET is: fasthttp leaves the body out.
-func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
+// router registers every row, once, with the function that answers it. HEAD is answered wherever GET is: fasthttp leaves the body out.
+func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.RequestCtx)) *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
 	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
@@ -105,7 +107,7 @@ func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
 		if rt.op.Tail {
 			path = strings.TrimSuffix(path, "}") + ":*}"
 		}
-		serve := func(ctx *fasthttp.RequestCtx) { s.frame.serve(rt, ctx) }
+		serve := func(ctx *fasthttp.RequestCtx) { answer(rt, ctx) }
 		r.Handle(rt.op.Method, path, serve)
 		if rt.op.Method == http.MethodGet {
 			r.Handle(http.MethodHead, path, serve)
@@ -123,9 +125,6 @@ func (s *Server) router(routes []*route, mounts []Mount) *router.Router {
 	}
 	s.page(r, "/healthz", healthz)
 	s.page(r, "/readyz", s.readyz)
-	for _, mount := range mounts {
-		s.page(r, mount.Path, fasthttpadaptor.NewFastHTTPHandler(mount.Handler))
-	}
 	return r
 }
 
@@ -139,6 +138,10 @@ func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHan
 				writeError(ctx, schema.Internal(nil))
 			}
 		}()
+		if ctx.Request.BodyStream() != nil {
+			leaveUnread(ctx) // No page takes a body, and whoever asked for it would read all of it.
+			_ = ctx.Request.CloseBodyStream()
+		}
 		handler(ctx)
 	}
 	r.GET(path, guarded)
@@ -152,12 +155,13 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	if tcp, ok := listener.(*net.TCPListener); ok {
-		listener = lingeringListener{tcp}
+		listener = newEdgeListener(tcp, s.connections)
 	}
 	s.listener = listener
 	uses, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.endUses = cancel
 	go s.frame.auth.uses.run(uses)
+	go s.frame.refusals.run(uses, s.frame.log)
 	go func() { s.served <- s.http.Serve(listener) }()
 	return nil
 }

@@ -21,6 +21,7 @@ const (
 	CodeForbidden          Code = http.StatusForbidden
 	CodeNotFound           Code = http.StatusNotFound
 	CodeMethodNotAllowed   Code = http.StatusMethodNotAllowed
+	CodeTimeout            Code = http.StatusRequestTimeout
 	CodeConflict           Code = http.StatusConflict
 	CodePreconditionFailed Code = http.StatusPreconditionFailed
 	CodeTooLarge           Code = http.StatusRequestEntityTooLarge
@@ -34,8 +35,8 @@ const (
 // Codes lists the closed set in ascending order, for tests and documents that loop over it.
 func Codes() []Code {
 	return []Code{
-		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeConflict,
-		CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeUnprocessable, CodeTooManyRequests, CodeInternal,
+		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeTimeout,
+		CodeConflict, CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeUnprocessable, CodeTooManyRequests, CodeInternal,
 		CodeUnavailable,
 	}
 }

@@ -36,8 +36,8 @@ func NewToken() string {
 	return TokenPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
 }
 
-// ValidToken says whether an operator's own token can be sent in an Authorization header.
-func ValidToken(token string) bool {
+// ValidToken says whether a token, which may be an operator's own, can be sent in an Authorization header.
+func ValidToken[T string | []byte](token T) bool {
 	if len(token) < MinTokenLength || len(token) > 512 {
 		return false
 	}

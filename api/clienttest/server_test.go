@@ -33,7 +33,7 @@ func startServer(t *testing.T) *server {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	cmd.Env = append(os.Environ(),
-		"OCTAVO_LISTEN="+listen, "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_POSTGRES_URL="+postgres,
+		"OCTAVO_LISTEN="+listen, "OCTAVO_ADMIN_LISTEN=off", "OCTAVO_DATA_DIR="+t.TempDir(), "OCTAVO_POSTGRES_URL="+postgres,
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+topic, "OCTAVO_LOG_LEVEL=warn",
 		"OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t))
 	if err := cmd.Start(); err != nil {

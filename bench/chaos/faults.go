@@ -146,11 +146,11 @@ const stalledSeries = "octavo_sink_stalled_seconds{"
 // othersHaveAll says whether the sinks but one have all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
-	for i, address := range r.sinks {
+	for i := range r.sinks {
 		if sinkName(i) == but {
 			continue
 		}
-		metrics, err := product.Client{Address: address}.Read(ctx, "/metrics")
+		metrics, err := product.Client{Address: r.admins[sinkName(i)]}.Read(ctx, "/metrics")
 		if err != nil {
 			return err
 		}

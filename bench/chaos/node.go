@@ -22,8 +22,16 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 	if address, err = enginetest.FreeAddress(); err != nil {
 		return "", err
 	}
+	admin, err := enginetest.FreeAddress()
+	if err != nil {
+		return "", err
+	}
+	if r.admins == nil {
+		r.admins = map[string]string{}
+	}
+	r.admins[name] = admin
 	settings := product.Node{
-		Address: address, Roles: roles, Dir: filepath.Join(r.dir, name), Token: r.client.Token,
+		Address: address, Admin: admin, Roles: roles, Dir: filepath.Join(r.dir, name), Token: r.client.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: clickHouse, Brokers: r.brokers, Topic: r.topic,
 		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
 	}.Environment(

@@ -56,6 +56,7 @@ type rig struct {
 	store   *witness.Table
 	apis    []string // addresses
 	sinks   []string
+	admins  map[string]string // addresses of the operators' listeners, by node
 
 	client    product.Client
 	org, site string

@@ -1,6 +1,7 @@
 package product
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 // Node is what `octavo serve` is told of itself and of the engines.
 type Node struct {
 	Address, Roles, Dir  string
+	Admin                string // the operators' listener; "" for none
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
@@ -24,6 +26,7 @@ func (n Node) Environment(more ...string) []string {
 	more = append(KafkaLogin(n.KafkaUser, n.KafkaPassword), more...)
 	return Environment(append([]string{
 		"OCTAVO_LISTEN=" + n.Address,
+		"OCTAVO_ADMIN_LISTEN=" + cmp.Or(n.Admin, "off"),
 		"OCTAVO_ROLES=" + n.Roles,
 		"OCTAVO_DATA_DIR=" + n.Dir,
 		"OCTAVO_BOOTSTRAP_TOKEN=" + n.Token,
@@ -31,8 +34,8 @@ func (n Node) Environment(more ...string) []string {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(n.Brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL=" + n.ClickHouse,
 		"OCTAVO_KAFKA_TOPIC=" + n.Topic,
-		// A load comes from one address.
-		"OCTAVO_RATE_LIMIT=0",
+		// A load comes from one address, with one token.
+		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 	}, more...)...)
 }
 

@@ -63,7 +63,7 @@ func metrics(b *bytes.Buffer) error {
 		return errors.New("nothing is registered")
 	}
 	sort.Strings(lines)
-	b.WriteString("# Metrics\n\n" + notice + "Served at `/metrics`, beside those of the Go runtime and the process.\n\n")
+	b.WriteString("# Metrics\n\n" + notice + "Served at `/metrics` of the operators' listener (`OCTAVO_ADMIN_LISTEN`), beside those of the Go runtime and the process.\n\n")
 	b.WriteString("| metric | kind | labels | what it is |\n|---|---|---|---|\n" + strings.Join(lines, ""))
 	return nil
 }

@@ -34,7 +34,7 @@ func TestBalance(t *testing.T) {
 		}
 		return nil
 	})
-	_, metrics := i.request("GET", "/metrics", "", nil)
+	metrics := i.metrics()
 	for _, line := range []string{
 		fmt.Sprintf("octavo_site_events_received_total{site=%q} 8", i.site), fmt.Sprintf("octavo_site_events_total{outcome=\"stored\",site=%q} 6", i.site),
 	} {

@@ -19,6 +19,7 @@ import (
 // own as well; see secretFiles.
 type Settings struct {
 	Listen    string   `env:"OCTAVO_LISTEN" default:"127.0.0.1:8080" help:"Address to serve HTTP on."`
+	Admin     string   `name:"admin-listen" env:"OCTAVO_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address of the operators' listener: metrics, pprof, version, health. It asks for no token, so keep it from the public; off: none."`
 	PublicURL string   `env:"OCTAVO_PUBLIC_URL" help:"Address under which clients reach this server, for the URLs in answers. Default: http:// and the listen address."`
 	DataDir   string   `env:"OCTAVO_DATA_DIR" default:"data" type:"path" help:"Directory of the embedded engines' data."`
 	Roles     []string `env:"OCTAVO_ROLES" default:"api,sink,jobs" help:"What this node does: api, sink, jobs."`
@@ -59,6 +60,12 @@ type Settings struct {
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events; 0: no bound."`
 
+	PublicRateLimit     int `env:"OCTAVO_PUBLIC_RATE_LIMIT" default:"100" help:"Requests per second of one address (IPv6: network of /64) to what needs no token, such as files and PDFs, twice as many at once; 0: no bound. Trusted proxies have none."`
+	WrongTokenRateLimit int `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" default:"50" help:"The same for requests without a good token; 0: no bound."`
+	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Open connections on the listener; no more than the process has file descriptors for. At the bound, those that have been idle for the longest time make room."`
+	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Open connections of one address (IPv6: network of /64); 0: no bound. Trusted proxies have none."`
+	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. One that finds no room waits for 2 s and is then refused with 503."`
+
 	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
@@ -66,6 +73,9 @@ type Settings struct {
 
 // leastSinkSession leaves a sink room for a heartbeat that comes late.
 const leastSinkSession = 3 * time.Second
+
+// leastBodyMemory is room for one body of the largest size, once as sent and once inflated.
+const leastBodyMemory = 16 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}
 
@@ -79,6 +89,18 @@ func (s *Settings) Validate() error {
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("OCTAVO_LISTEN: %q is not host:port", s.Listen)
+	}
+	if _, _, err := net.SplitHostPort(s.Admin); err != nil && s.Admin != adminOff {
+		return fmt.Errorf("OCTAVO_ADMIN_LISTEN: %q is neither host:port nor %s", s.Admin, adminOff)
+	}
+	if s.PublicRateLimit < 0 || s.WrongTokenRateLimit < 0 || s.MaxConnsPerIP < 0 {
+		return fmt.Errorf("OCTAVO_PUBLIC_RATE_LIMIT, OCTAVO_WRONG_TOKEN_RATE_LIMIT and OCTAVO_MAX_CONNS_PER_IP: must not be negative")
+	}
+	if s.MaxConns < 1 {
+		return fmt.Errorf("OCTAVO_MAX_CONNS: must be at least 1")
+	}
+	if s.BodyMemory < leastBodyMemory {
+		return fmt.Errorf("OCTAVO_BODY_MEMORY: must be at least %d, room for one of the largest bodies, sent and inflated", leastBodyMemory)
 	}
 	if s.KafkaPartitions < 1 || s.KafkaPartitions > 1<<16 {
 		return fmt.Errorf("OCTAVO_KAFKA_PARTITIONS: must be from 1 to %d", 1<<16)

@@ -50,6 +50,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
 	}
+	// Servers run side by side: an operators' listener is had by who asks for one.
+	_ = os.Setenv("OCTAVO_ADMIN_LISTEN", adminOff)
 	code := m.Run()
 	if programDir != "" {
 		_ = os.RemoveAll(programDir) // a temporary folder that ends with this run
@@ -69,7 +71,7 @@ func binary(t *testing.T) string {
 // instance is a running `octavo serve --quickstart` with engines of its own.
 type instance struct {
 	t                     *testing.T
-	dir, listen           string
+	dir, listen, admin    string
 	url, token, org, site string
 	env                   []string
 	cmd                   *exec.Cmd
@@ -89,7 +91,7 @@ func newInstance(t *testing.T, env ...string) *instance {
 // newIdle is newInstance of a server that is not started.
 func newIdle(t *testing.T, env ...string) *instance {
 	t.Helper()
-	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), env: env}
+	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), admin: enginetest.Address(t), env: env}
 	t.Cleanup(func() {
 		if i.cmd != nil {
 			i.kill()
@@ -145,7 +147,7 @@ func (i *instance) launch() {
 	i.t.Helper()
 	i.output = &capture.Buffer{}
 	i.cmd = exec.Command(binary(i.t), "serve", "--quickstart")
-	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
+	i.cmd.Env = append(os.Environ(), "OCTAVO_LISTEN="+i.listen, "OCTAVO_ADMIN_LISTEN="+i.admin, "OCTAVO_DATA_DIR="+i.dir, "OCTAVO_ENGINES_DIR="+enginesDir(i.t))
 	i.cmd.Env = append(i.cmd.Env, i.env...)
 	i.cmd.Stdout, i.cmd.Stderr = i.output, i.output
 	i.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
@@ -218,9 +220,13 @@ func (i *instance) kill() {
 }
 
 func (i *instance) request(method, path, token string, body []byte) (int, []byte) {
+	return i.requestAt(i.url, method, path, token, body)
+}
+
+func (i *instance) requestAt(url, method, path, token string, body []byte) (int, []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, i.url+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(body))
 	if err != nil {
 		i.t.Fatal(err)
 	}
@@ -240,6 +246,16 @@ func (i *instance) request(method, path, token string, body []byte) (int, []byte
 		return 0, []byte(err.Error())
 	}
 	return res.StatusCode, answer
+}
+
+// metrics reads them at the operators' listener.
+func (i *instance) metrics() string {
+	i.t.Helper()
+	status, text := i.requestAt("http://"+i.admin, "GET", "/metrics", "", nil)
+	if status != 200 {
+		i.t.Fatalf("/metrics answers %d %s", status, text)
+	}
+	return string(text)
 }
 
 func (i *instance) insights() string {

@@ -411,7 +411,7 @@ func TestKeyOverHTTP(t *testing.T) {
 		t.Errorf("after a restart: %d %s", status, answer)
 	}
 	i.wantCounts(2, 1)
-	if _, metrics := i.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), fmt.Sprintf("octavo_site_events_total{outcome=%q,site=%q} 1", "repeated", i.site)) {
+	if metrics := i.metrics(); !strings.Contains(metrics, fmt.Sprintf("octavo_site_events_total{outcome=%q,site=%q} 1", "repeated", i.site)) {
 		t.Error("the repeat is not in the site's balance")
 	}
 }

@@ -21,6 +21,7 @@ type commands struct {
 	Migrate    MigrateCmd    `cmd:"" help:"Bring the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Look at events that could not be stored, and replay them."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table by ranges of offsets, and report every difference."`
+	Version    VersionCmd    `cmd:"" help:"Say which build this is."`
 	Engine     EngineCmd     `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
 }
 

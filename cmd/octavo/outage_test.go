@@ -95,7 +95,7 @@ func TestStartWithoutKafka(t *testing.T) {
 	if status, names, err := i.failing(); status != 503 || names != "kafka" || err != nil {
 		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
 	}
-	if _, metrics := i.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), `octavo_intake_requests_refused_total{reason="log_unavailable"} 2`) {
+	if metrics := i.metrics(); !strings.Contains(metrics, `octavo_intake_requests_refused_total{reason="log_unavailable"} 2`) {
 		t.Error("no metric says that two requests were refused for the log")
 	}
 	if n := strings.Count(i.output.String(), "The event log is away"); n != 1 {

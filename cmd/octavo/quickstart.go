@@ -100,6 +100,9 @@ Token: {{.Token}}
 {{- else}}
 Its token and ids are in {{.File}}, which only you can read.
 {{- end}}
+{{- if ne .Admin "off"}}
+For operators: http://{{.Admin}}/metrics, /version, /debug/pprof/heap
+{{- end}}
 
 In another shell, first of all:
 
@@ -139,9 +142,9 @@ func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {
 	var b bytes.Buffer
 	if err := welcome.Execute(&b, struct {
 		quickstart
-		File  string
-		Shown bool
-	}{*q, file, toPerson}); err != nil {
+		File, Admin string
+		Shown       bool
+	}{*q, file, s.Admin, toPerson}); err != nil {
 		return fmt.Errorf("cannot print the first commands: %w", err)
 	}
 	_, err := b.WriteTo(w)

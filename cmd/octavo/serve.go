@@ -94,6 +94,7 @@ type node struct {
 	registry *prometheus.Registry
 	checks   []api.Check
 	server   *api.Server
+	admin    *admin // nil if it is off
 }
 
 type stopper struct {
@@ -134,7 +135,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
-	n.log.Info("ready", "listen", n.server.Addr().String(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
+	n.log.Info("ready", "listen", n.server.Addr().String(), "admin", n.admin.address(), "version", buildVersion(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
 	if !example {
 		return nil
 	}
@@ -197,7 +198,7 @@ func (n *node) eventsReady(ctx context.Context) error {
 }
 
 // startServer starts what answers HTTP: with the role api all of it, else only
-// health and metrics.
+// health; and for operators their own listener.
 func (n *node) startServer(ctx context.Context) error {
 	proxies, err := n.settings.proxies()
 	if err != nil {
@@ -206,11 +207,10 @@ func (n *node) startServer(ctx context.Context) error {
 	cfg := api.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
+		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
+		MaxConns: n.maxConns(), MaxConnsPerIP: n.settings.MaxConnsPerIP, BodyMemory: n.settings.BodyMemory,
 	}
-	deps := api.Deps{
-		Store: n.store, Metrics: n.metrics.API, Log: n.log,
-		Mounts: []api.Mount{{Path: "/metrics", Handler: observe.Handler(n.registry)}},
-	}
+	deps := api.Deps{Store: n.store, Metrics: n.metrics.API, Log: n.log}
 	deps.Checks = n.checks
 	build := api.NewWithoutOperations
 	if n.settings.has("api") {
@@ -229,6 +229,9 @@ func (n *node) startServer(ctx context.Context) error {
 		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
+		return err
+	}
+	if err := n.startAdmin(ctx); err != nil {
 		return err
 	}
 	if err := n.server.Start(ctx); err != nil {

@@ -144,7 +144,7 @@ func TestEnginesKilled(t *testing.T) {
 			}
 			return nil
 		})
-		if _, metrics := i.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), fmt.Sprintf("octavo_engine_restarts_total{engine=%q} 1", name)) {
+		if metrics := i.metrics(); !strings.Contains(metrics, fmt.Sprintf("octavo_engine_restarts_total{engine=%q} 1", name)) {
 			t.Errorf("no metric says that %s was restarted once", name)
 		}
 	}
@@ -284,7 +284,7 @@ func TestRoles(t *testing.T) {
 	}
 	stored := fmt.Sprintf("octavo_site_events_total{outcome=%q,site=%q} 2", "stored", front.site)
 	back.until("its sink to have stored them", func() error {
-		if _, metrics := back.request("GET", "/metrics", "", nil); !strings.Contains(string(metrics), stored) {
+		if metrics := back.metrics(); !strings.Contains(metrics, stored) {
 			return errors.New("its metrics do not say so")
 		}
 		return nil
