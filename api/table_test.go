@@ -353,7 +353,7 @@ func TestNoHandlerSeesFasthttp(t *testing.T) {
 			naming = append(naming, file)
 		}
 	}
-	frames := strings.Fields("caller.go cors.go docs.go frame.go handler.go health.go json.go refuse.go server.go")
+	frames := strings.Fields("caller.go cors.go docs.go frame.go framing.go handler.go health.go json.go listener.go refuse.go server.go")
 	if !slices.Equal(naming, frames) {
 		t.Errorf("fasthttp is named in %q, the frame's files are %q", naming, frames)
 	}

@@ -38,7 +38,7 @@ func TestBalance(t *testing.T) {
 	for _, line := range []string{
 		fmt.Sprintf("octavo_site_events_received_total{site=%q} 8", i.site), fmt.Sprintf("octavo_site_events_total{outcome=\"stored\",site=%q} 6", i.site),
 	} {
-		if !strings.Contains(string(metrics), line) {
+		if !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %s", line)
 		}
 	}

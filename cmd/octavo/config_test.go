@@ -25,6 +25,13 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--clickhouse-insert-quorum=2":       "",
 		"--roles=api,sing":                   "OCTAVO_ROLES",
 		"--kafka-brokers=a:9092,[::1]:09092": "",
+		"--admin-listen=8081":                "OCTAVO_ADMIN_LISTEN",
+		"--admin-listen=off":                 "",
+		"--max-conns=0":                      "OCTAVO_MAX_CONNS",
+		"--max-conns-per-ip=-1":              "OCTAVO_MAX_CONNS_PER_IP",
+		"--body-memory=1000":                 "OCTAVO_BODY_MEMORY",
+		"--public-rate-limit=-1":             "OCTAVO_PUBLIC_RATE_LIMIT",
+		"--wrong-token-rate-limit=-1":        "OCTAVO_WRONG_TOKEN_RATE_LIMIT",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {

@@ -244,6 +244,7 @@ func TestClearErrors(t *testing.T) {
 	}{
 		"data directory in use": {[]string{"OCTAVO_DATA_DIR=" + i.dir, "OCTAVO_LISTEN=" + enginetest.Address(t)}, "OCTAVO_DATA_DIR"},
 		"address in use":        {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + i.listen}, "OCTAVO_LISTEN"},
+		"admin address in use":  {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t), "OCTAVO_ADMIN_LISTEN=" + i.admin}, "OCTAVO_ADMIN_LISTEN"},
 		"short session":         {[]string{"OCTAVO_SINK_SESSION_TIMEOUT=1s"}, "OCTAVO_SINK_SESSION_TIMEOUT"},
 		"unknown role":          {[]string{"OCTAVO_ROLES=cook"}, "OCTAVO_ROLES"},
 		"bad token":             {[]string{"OCTAVO_DATA_DIR=" + t.TempDir(), "OCTAVO_LISTEN=" + enginetest.Address(t), "OCTAVO_BOOTSTRAP_TOKEN=short"}, "OCTAVO_BOOTSTRAP_TOKEN"},
