@@ -117,7 +117,7 @@ func (h *changeRequests) list(
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, or(r.Creator, ""), or(r.Contributor, ""),
 		or(r.Reviewer, ""), or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
-	return listKeyed(name, r.PageRequest, 2,
+	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
 			position, err := store.ReadChangeRequestPosition(after)
 			if err != nil {

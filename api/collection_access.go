@@ -120,7 +120,7 @@ func (h *collectionAccess) listUsers(
 	ctx context.Context, c *Caller, r *pageOnlyRequest,
 ) (schema.List[schema.UserPermission], error) {
 	own := c.Collection.Collection.ID
-	return listPage("collection users "+own, r.PageRequest,
+	return listPage(ctx, "collection users "+own, r.PageRequest,
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionUsers(ctx, own, after, size)
 		},
@@ -140,7 +140,7 @@ func (h *collectionAccess) listAll(
 		role := schema.Role(*r.Role)
 		only = &role
 	}
-	return listPage("collection access "+c.Collection.Collection.ID+" "+or(r.Role, ""), r.PageRequest,
+	return listPage(ctx, "collection access "+c.Collection.Collection.ID+" "+or(r.Role, ""), r.PageRequest,
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionAccess(ctx, *c.Collection, only, after, size)
 		},
@@ -152,7 +152,7 @@ func (h *collectionAccess) listTeams(
 ) (schema.List[schema.TeamPermission], error) {
 	own := c.Collection.Collection.ID
 	resource := teamResource(RightsOf(Access{Role: c.Collection.Role}))
-	return listPage("collection teams "+own, r.PageRequest,
+	return listPage(ctx, "collection teams "+own, r.PageRequest,
 		func(after string, size int) (store.Page[store.TeamRole], error) {
 			return h.store.ListCollectionTeams(ctx, c.Principal.UserID, own, after, size)
 		},

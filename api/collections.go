@@ -133,7 +133,7 @@ func (h *collections) list(
 	ctx context.Context, c *Caller, r *listCollectionsRequest,
 ) (schema.List[schema.Collection], error) {
 	organization, nested := c.Organization.Organization.ID, or(r.Nested, true)
-	return listKeyed(fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
 			place, err := store.ParseListPosition(after)
 			if err != nil {
@@ -187,7 +187,7 @@ type pageOnlyRequest struct {
 }
 
 func (h *collections) listSpaces(ctx context.Context, c *Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
-	return listKeyed("spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
+	return listKeyed(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
 			place, err := store.ParseListPosition(after)
 			if err != nil {

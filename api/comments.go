@@ -93,7 +93,7 @@ func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) 
 	order := or(r.Order, "desc")
 	name := fmt.Sprintf("comments %s %q %s %q %t %q %q", place.SpaceID, or(place.ChangeRequestID, ""), order,
 		or(filter.Status, ""), r.TargetPage != nil, or(r.TargetPage, ""), r.Authors)
-	return listKeyed(name, r.PageRequest, 2,
+	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
 			key, err := timeKey(after)
 			if err != nil {
@@ -101,7 +101,8 @@ func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) 
 			}
 			return h.store.ListComments(ctx, place, filter, order == "asc", key, size)
 		},
-		func(row store.CommentRow) schema.Comment { return h.urls.commentResource(c, row, or(r.Format, "")) }, commentKey[schema.Comment])
+		func(row store.CommentRow) (schema.Comment, error) { return h.resource(ctx, c, row, or(r.Format, "")) },
+		commentKey[schema.Comment])
 }
 
 // commentKey is the position of a comment in its list.
@@ -135,7 +136,7 @@ type postCommentRequest struct {
 }
 
 func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (schema.Comment, error) {
-	body, err := r.Body.Body.stored()
+	body, err := r.Body.Body.words(ctx, "body")
 	if err != nil {
 		return schema.Comment{}, err
 	}
@@ -149,7 +150,7 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.urls.commentResource(c, row, or(r.Format, "")), nil
+	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
 // commentPath names a comment of the scope's object.
@@ -171,7 +172,7 @@ func (h *comments) get(ctx context.Context, c *Caller, r *getCommentRequest) (sc
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.urls.commentResource(c, row, or(r.Format, "")), nil
+	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
 // commentChange is what a PUT may hold. A user's own reactions come and go; nobody else's.
@@ -182,7 +183,7 @@ type commentChange struct {
 	RemovedReactions []string  `json:"removedReactions" rules:"len=..20" each:"len=1..50"`
 }
 
-func (r *commentChange) change() (store.CommentChange, error) {
+func (r *commentChange) change(ctx context.Context) (store.CommentChange, error) {
 	change := store.CommentChange{Added: r.AddedReactions, Removed: r.RemovedReactions}
 	if r.Resolved != nil {
 		status := schema.CommentOpen
@@ -195,7 +196,7 @@ func (r *commentChange) change() (store.CommentChange, error) {
 		return change, nil
 	}
 	var err error
-	change.Body, err = r.Body.stored()
+	change.Body, err = r.Body.words(ctx, "body")
 	return change, err
 }
 
@@ -224,13 +225,13 @@ func (h *comments) update(ctx context.Context, c *Caller, r *updateCommentReques
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.urls.commentResource(c, row, or(r.Format, "")), nil
+	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
 func (h *comments) change(
 	ctx context.Context, c *Caller, ref store.CommentRef, body *commentChange,
 ) (store.CommentRow, error) {
-	change, err := body.change()
+	change, err := body.change(ctx)
 	if err != nil {
 		return store.CommentRow{}, err
 	}

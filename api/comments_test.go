@@ -76,7 +76,7 @@ func discussed(inRequest bool) func(h *harness, tenant *storetest.Tenant) map[st
 			request := made["changeRequestId"]
 			place.ChangeRequestID = &request
 		}
-		admin, body := tenant.Users[schema.RoleAdmin].ID, []byte(`{"markdown":"Why?"}`)
+		admin, body := tenant.Users[schema.RoleAdmin].ID, store.CommentBody{Sent: []byte(`{"markdown":"Why?"}`)}
 		comment, err := h.st.CreateComment(h.t.Context(), store.NewComment{Place: place, UserID: admin, Body: body})
 		if err != nil {
 			h.t.Fatal(err)

@@ -188,7 +188,12 @@ func (h *contents) page(
 	if err != nil {
 		return schema.RevisionPage{}, err
 	}
-	body := content.Render(schema.DocumentBody(documents[page.Document]), or(r.Format, content.FormatDocument))
+	text := documents[page.Document]
+	body := schema.DocumentBody(text.Document)
+	if text.Markdown != nil {
+		body = schema.MarkdownBody(*text.Markdown)
+	}
+	body = content.Render(body, text.Document, or(r.Format, content.FormatDocument))
 	resource.Markdown, resource.Document = body.Markdown, body.Document
 	return resource, nil
 }

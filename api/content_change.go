@@ -8,7 +8,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -165,7 +164,7 @@ func (b *contentBuilder) add(change tree.Change) {
 	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
 }
 
-func (b *contentBuilder) attributes(change *contentChange) (tree.Attributes, error) {
+func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) (tree.Attributes, error) {
 	attributes := tree.Attributes{
 		Title: change.Title, Slug: change.Slug, Emoji: change.Emoji, Icon: change.Icon, Description: change.Description,
 		Condition: change.Condition, Hidden: change.Hidden, NoIndex: change.NoIndex, NoRobotsIndex: change.NoRobotsIndex,
@@ -175,8 +174,12 @@ func (b *contentBuilder) attributes(change *contentChange) (tree.Attributes, err
 		return attributes, nil
 	}
 	hash := ""
-	if body := content.Render(change.Document.Body, content.FormatDocument); body.Document != nil {
-		document, err := store.NewDocument(*body.Document)
+	if !change.Document.IsZero() {
+		text, err := change.Document.text(ctx, b.name+".document")
+		if err != nil {
+			return attributes, err
+		}
+		document, err := store.NewDocument(text)
 		if err != nil {
 			return attributes, err
 		}
@@ -187,16 +190,16 @@ func (b *contentBuilder) attributes(change *contentChange) (tree.Attributes, err
 	return attributes, nil
 }
 
-func (b *contentBuilder) insertPage(_ context.Context, change *contentChange) error {
-	attributes, err := b.attributes(change)
+func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) error {
+	attributes, err := b.attributes(ctx, change)
 	b.add(tree.Insert{
 		Kind: or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: or(change.Ref, ""), Attributes: attributes,
 	})
 	return err
 }
 
-func (b *contentBuilder) updatePage(_ context.Context, change *contentChange) error {
-	attributes, err := b.attributes(change)
+func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) error {
+	attributes, err := b.attributes(ctx, change)
 	b.add(tree.Update{Page: *change.Page, Into: change.Into, At: change.At, Attributes: attributes})
 	return err
 }

@@ -146,7 +146,7 @@ func (h *conversationResources) list(
 	ctx context.Context, c *Caller, r *listConversationsRequest,
 ) (schema.List[schema.Conversation], error) {
 	organization := c.Organization.Organization.ID
-	return listPage(fmt.Sprintf("conversations %s %q", organization, or(r.Source, "")), r.PageRequest,
+	return listPage(ctx, fmt.Sprintf("conversations %s %q", organization, or(r.Source, "")), r.PageRequest,
 		func(after string, size int) (store.Page[store.Conversation], error) {
 			return h.store.ListConversations(ctx, organization, r.Source, after, size)
 		},
@@ -180,7 +180,7 @@ func (h *conversationResources) listIssues(
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("issues %s %q %q", organization, or(r.Cluster, ""), or(r.Conversation, ""))
 	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
-	return listPage(name, r.PageRequest,
+	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.IssueRow], error) {
 			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
 		},

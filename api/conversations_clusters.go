@@ -43,7 +43,7 @@ func (h *conversationResources) listClusters(
 	organization := c.Organization.Organization.ID
 	orderBy, direction := or(r.OrderBy, "updatedAt"), or(r.Order, "desc")
 	order := store.ClusterOrderBy(orderBy, direction == "desc")
-	return listKeyed(fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ClusterRow], error) {
 			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
 		},

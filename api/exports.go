@@ -246,13 +246,13 @@ func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, erro
 
 // pdfPages are pages in the order in which they are read. Hidden pages are in it: they are hidden from readers of a site, and
 // whoever may read a change request may read all of it. Links hold no text and are left out.
-func pdfPages(pages []tree.Page, level int, documents map[string]schema.Document) []content.PDFPage {
+func pdfPages(pages []tree.Page, level int, documents map[string]store.Text) []content.PDFPage {
 	var all []content.PDFPage
 	for _, page := range pages {
 		if page.Kind == tree.KindLink {
 			continue
 		}
-		all = append(all, content.PDFPage{Title: page.Title, Level: level, Document: documents[page.Document]})
+		all = append(all, content.PDFPage{Title: page.Title, Level: level, Document: documents[page.Document].Document})
 		all = append(all, pdfPages(page.Pages, level+1, documents)...)
 	}
 	return all

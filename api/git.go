@@ -115,7 +115,7 @@ type listGitOperationsRequest struct {
 
 func (h *git) list(ctx context.Context, c *Caller, r *listGitOperationsRequest) (schema.List[schema.GitOperation], error) {
 	space := c.Space.Space.ID
-	return listKeyed("git operations "+space, r.PageRequest, 2,
+	return listKeyed(ctx, "git operations "+space, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
 			var before *store.GitPosition
 			if after != nil {

@@ -44,7 +44,7 @@ type listGlossaryRequest struct {
 
 func (h *glossary) list(ctx context.Context, c *Caller, r *listGlossaryRequest) (schema.List[schema.GlossaryEntry], error) {
 	organization := c.Organization.Organization.ID
-	return listKeyed(fmt.Sprintf("glossary %s %q", organization, or(r.OrderBy, "")), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("glossary %s %q", organization, or(r.OrderBy, "")), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.GlossaryRow], error) {
 			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
 		},

@@ -85,7 +85,7 @@ func (h *integrations) list(
 		Search: r.Search, Category: r.Category, BlockDomain: r.BlockDomain, Owner: r.Owner, Scope: r.Scope, Target: r.Target,
 		Blocks: r.Blocks, ContentSources: r.ContentSources,
 	}
-	return listPage(name, r.PageRequest,
+	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.Integration], error) {
 			return h.store.ListIntegrations(ctx, c.Principal.UserID, filter, after, size)
 		},

@@ -27,7 +27,7 @@ type listLinkInvitesRequest struct {
 // list has the invites to the organization as a whole, as the contract has it.
 func (h *invites) list(ctx context.Context, c *Caller, r *listLinkInvitesRequest) (schema.List[schema.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
-	return listPage("link invites "+organization, r.PageRequest,
+	return listPage(ctx, "link invites "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.LinkInvite], error) {
 			return h.store.ListLinkInvites(ctx, organization, after, size)
 		},

@@ -60,7 +60,7 @@ func (h *members) list(ctx context.Context, c *Caller, r *listMembersRequest) (s
 		Role: r.Role, Search: r.Search, BySeen: or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: or(r.Order, "desc") == "asc",
 	}
 	name := fmt.Sprintf("members %s %q %q %t %t", organization, or(r.Role, ""), or(r.Search, ""), filter.BySeen, filter.Ascending)
-	return listKeyed(name, r.PageRequest, 2,
+	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.MemberRow], error) {
 			place, err := store.ParseMemberPlace(after)
 			if err != nil {

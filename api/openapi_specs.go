@@ -74,7 +74,7 @@ func (h *openAPISpecs) list(
 	ctx context.Context, c *Caller, r *listOpenAPISpecsRequest,
 ) (schema.List[schema.OpenAPISpec], error) {
 	organization := c.Organization.Organization.ID
-	return listPage("openapi "+organization, r.PageRequest,
+	return listPage(ctx, "openapi "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
 			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
 		},
@@ -188,7 +188,7 @@ func (h *openAPISpecs) versions(
 	if err != nil {
 		return schema.List[schema.OpenAPISpecVersion]{}, err
 	}
-	return listKeyed("openapi versions "+spec.ID, r.PageRequest, 1,
+	return listKeyed(ctx, "openapi versions "+spec.ID, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.OpenAPISpecVersion], error) {
 			before := int64(0)
 			if after != nil {

@@ -75,7 +75,7 @@ type listOrganizationsRequest struct {
 func (h *organizations) list(
 	ctx context.Context, c *Caller, r *listOrganizationsRequest,
 ) (schema.List[schema.Organization], error) {
-	return listPage("orgs", r.PageRequest,
+	return listPage(ctx, "orgs", r.PageRequest,
 		func(after string, size int) (store.Page[store.Membership], error) {
 			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
 		},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
 )
 
 type listRepliesRequest struct {
@@ -20,7 +19,7 @@ func (h *comments) listReplies(
 ) (schema.List[schema.CommentReply], error) {
 	place := placeOf(c)
 	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, or(place.ChangeRequestID, ""), r.CommentID)
-	return listKeyed(name, r.PageRequest, 2,
+	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
 			key, err := timeKey(after)
 			if err != nil {
@@ -28,7 +27,7 @@ func (h *comments) listReplies(
 			}
 			return h.store.ListReplies(ctx, place, r.CommentID, key, size)
 		},
-		func(row store.CommentRow) schema.CommentReply { return h.urls.replyResource(c, row, or(r.Format, "")) },
+		func(row store.CommentRow) (schema.CommentReply, error) { return h.reply(ctx, c, row, or(r.Format, "")) },
 		commentKey[schema.CommentReply])
 }
 
@@ -41,7 +40,7 @@ type postReplyRequest struct {
 }
 
 func (h *comments) postReply(ctx context.Context, c *Caller, r *postReplyRequest) (schema.CommentReply, error) {
-	body, err := r.Body.Body.stored()
+	body, err := r.Body.Body.words(ctx, "body")
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
@@ -49,7 +48,7 @@ func (h *comments) postReply(ctx context.Context, c *Caller, r *postReplyRequest
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+	return h.reply(ctx, c, row, or(r.Format, ""))
 }
 
 // replyPath names a reply to a comment of the scope's object.
@@ -72,7 +71,7 @@ func (h *comments) getReply(ctx context.Context, c *Caller, r *getReplyRequest) 
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+	return h.reply(ctx, c, row, or(r.Format, ""))
 }
 
 type updateReplyRequest struct {
@@ -97,19 +96,29 @@ func (h *comments) updateReply(ctx context.Context, c *Caller, r *updateReplyReq
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.urls.replyResource(c, row, or(r.Format, "")), nil
+	return h.reply(ctx, c, row, or(r.Format, ""))
 }
 
 func (h *comments) deleteReply(ctx context.Context, c *Caller, r *replyPath) (NoContent, error) {
 	return NoContent{}, h.store.DeleteComment(ctx, r.ref(c), allowDelete(c))
 }
 
+func (h *comments) resource(ctx context.Context, c *Caller, row store.CommentRow, format string) (schema.Comment, error) {
+	return commentResource(ctx, h.store, h.urls, c, row, format)
+}
+
 // commentResource shows a comment as the caller sees it.
-func (l links) commentResource(c *Caller, row store.CommentRow, format string) schema.Comment {
+func commentResource(
+	ctx context.Context, st *store.Store, l links, c *Caller, row store.CommentRow, format string,
+) (schema.Comment, error) {
+	body, err := shownBody(ctx, st, row.Comment, format)
+	if err != nil {
+		return schema.Comment{}, err
+	}
 	comment := schema.Comment{
 		Object: "comment", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: utc(row.EditedAt),
 		Reactions: l.reactionResources(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
-		Body: shownBody(row.Body, format), Target: targetOf(row.Comment), URLs: l.comment(row.Comment),
+		Body: body, Target: targetOf(row.Comment), URLs: l.comment(row.Comment),
 		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: utc(row.ResolvedAt),
 	}
 	for i, r := range row.Repliers {
@@ -119,16 +128,20 @@ func (l links) commentResource(c *Caller, row store.CommentRow, format string) s
 		user := l.userResource(*row.ResolvedBy)
 		comment.ResolvedBy = &user
 	}
-	return comment
+	return comment, nil
 }
 
-// replyResource shows a reply as the caller sees it.
-func (l links) replyResource(c *Caller, row store.CommentRow, format string) schema.CommentReply {
-	return schema.CommentReply{
-		Object: "comment-reply", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(),
-		EditedAt: utc(row.EditedAt), Reactions: l.reactionResources(row.Reactions), Body: shownBody(row.Body, format),
-		URLs: l.comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+// reply shows a reply as the caller sees it.
+func (h *comments) reply(ctx context.Context, c *Caller, row store.CommentRow, format string) (schema.CommentReply, error) {
+	body, err := shownBody(ctx, h.store, row.Comment, format)
+	if err != nil {
+		return schema.CommentReply{}, err
 	}
+	return schema.CommentReply{
+		Object: "comment-reply", ID: row.ID, PostedBy: h.urls.userResource(row.Author), PostedAt: row.PostedAt.UTC(),
+		EditedAt: utc(row.EditedAt), Reactions: h.urls.reactionResources(row.Reactions), Body: body,
+		URLs: h.urls.comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+	}, nil
 }
 
 func (l links) reactionResources(rows []store.Reactions) []schema.EmojiReaction {
@@ -164,11 +177,6 @@ func commentPermissions(c *Caller, row store.Comment) schema.CommentPermissions 
 	return schema.CommentPermissions{
 		View: c.Rights.Has(RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(RightComment), Delete: mayEdit(c, row),
 	}
-}
-
-// shownBody is a stored body in the form asked for.
-func shownBody(stored []byte, format string) schema.Body {
-	return content.Render(decoded[schema.Body](stored), format)
 }
 
 func (l links) comment(row store.Comment) schema.CommentURLs {

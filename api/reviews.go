@@ -64,7 +64,7 @@ func (h *reviews) listReviewers(
 	ctx context.Context, c *Caller, r *listReviewersRequest,
 ) (schema.List[schema.RequestedReviewer], error) {
 	request := c.ChangeRequest.ID
-	return listPage("reviewers "+request, r.PageRequest,
+	return listPage(ctx, "reviewers "+request, r.PageRequest,
 		func(after string, size int) (store.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
@@ -158,12 +158,12 @@ func (h *reviews) list(ctx context.Context, c *Caller, r *listReviewsRequest) (s
 	if r.Outdated != nil {
 		outdated = strconv.FormatBool(*r.Outdated)
 	}
-	return listPage("reviews "+request.ID+" "+outdated, r.PageRequest,
-		func(after string, size int) (store.Page[store.ReviewRow], error) {
-			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, after, size)
+	return listMade(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.ReviewRow], error) {
+			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, firstKey(after), size)
 		},
-		func(row store.ReviewRow) schema.Review { return h.urls.reviewResource(c, row, or(r.Format, "")) },
-		func(r schema.Review) string { return r.ID })
+		func(row store.ReviewRow) (schema.Review, error) { return h.resource(ctx, c, row, or(r.Format, "")) },
+		func(_ store.ReviewRow, r schema.Review) []string { return []string{r.ID} })
 }
 
 type submitReviewRequest struct {
@@ -177,8 +177,8 @@ type submitReviewRequest struct {
 func (h *reviews) submit(ctx context.Context, c *Caller, r *submitReviewRequest) (schema.Review, error) {
 	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status}
 	// A verdict without words is no contribution to the discussion.
-	if r.Body.Comment != nil && !r.Body.Comment.IsZero() {
-		comment, err := r.Body.Comment.stored()
+	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
+		comment, err := r.Body.Comment.words(ctx, "comment")
 		if err != nil {
 			return schema.Review{}, err
 		}
@@ -188,7 +188,7 @@ func (h *reviews) submit(ctx context.Context, c *Caller, r *submitReviewRequest)
 	if err != nil {
 		return schema.Review{}, err
 	}
-	return h.urls.reviewResource(c, row, or(r.Format, "")), nil
+	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
 type getReviewRequest struct {
@@ -201,7 +201,7 @@ func (h *reviews) get(ctx context.Context, c *Caller, r *getReviewRequest) (sche
 	if err != nil {
 		return schema.Review{}, err
 	}
-	return h.urls.reviewResource(c, row, or(r.Format, "")), nil
+	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
 func (l links) reviewerResource(row store.ReviewerRow) schema.RequestedReviewer {
@@ -211,7 +211,8 @@ func (l links) reviewerResource(row store.ReviewerRow) schema.RequestedReviewer 
 	}
 }
 
-func (l links) reviewResource(c *Caller, row store.ReviewRow, format string) schema.Review {
+func (h *reviews) resource(ctx context.Context, c *Caller, row store.ReviewRow, format string) (schema.Review, error) {
+	l := h.urls
 	review := schema.Review{
 		Object: "change-request-review", ID: row.ID, Revision: row.Revision, Reviewer: l.userResource(row.Reviewer),
 		Status: row.Status, Outdated: row.Outdated, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
@@ -224,10 +225,13 @@ func (l links) reviewResource(c *Caller, row store.ReviewRow, format string) sch
 		review.RequestedBy = &user
 	}
 	if row.Comment != nil {
-		comment := l.commentResource(c, *row.Comment, format)
+		comment, err := commentResource(ctx, h.store, l, c, *row.Comment, format)
+		if err != nil {
+			return schema.Review{}, err
+		}
 		review.Comment = &comment
 	}
-	return review
+	return review, nil
 }
 
 // checkMergeRules refuses a merge that rules do not allow. organization and space are the rules as they are stored; outdated

@@ -42,7 +42,7 @@ func init() {
 		}
 		review, err := h.st.CreateReview(h.t.Context(), store.NewReview{
 			Place:  store.Place{SpaceID: request.SpaceID, ChangeRequestID: &request.ID},
-			UserID: admin, Status: schema.ReviewApproved, Comment: []byte(`{"markdown":"Fine."}`),
+			UserID: admin, Status: schema.ReviewApproved, Comment: store.CommentBody{Sent: []byte(`{"markdown":"Fine."}`)},
 		})
 		if err != nil {
 			h.t.Fatal(err)

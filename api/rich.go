@@ -1,10 +1,15 @@
 package api
 
 import (
+	"context"
+	"errors"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // richBody is a schema.Body in a request: what the grammar fixes may be left out, and a body with members of which none is a
@@ -38,5 +43,57 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// stored is the body as it is kept: in the form it came.
-func (b *richBody) stored() ([]byte, error) { return encoded(b.Body) }
+// text gives what the body says as a document, with the Markdown that it came in. It is what all Markdown that is sent goes
+// through, once.
+func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Text{}, err
+	}
+	if b.Markdown == nil {
+		return store.Text{Document: *b.Document}, nil
+	}
+	made, err := content.FromMarkdown(*b.Markdown)
+	if errors.Is(err, content.ErrTooLarge) {
+		return store.Text{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
+	}
+	return store.Text{Document: made, Markdown: b.Markdown}, err
+}
+
+// words are the body of a comment, which may not be blank.
+func (b *richBody) words(ctx context.Context, field string) (store.CommentBody, error) {
+	if content.Blank(b.Body) {
+		return store.CommentBody{}, schema.Invalid(field, "must not be blank")
+	}
+	text, err := b.text(ctx, field)
+	if err != nil {
+		return store.CommentBody{}, err
+	}
+	sent, err := encoded(b.Body)
+	if err != nil || text.Markdown == nil {
+		return store.CommentBody{Sent: sent}, err
+	}
+	made, err := encoded(text.Document)
+	return store.CommentBody{Sent: sent, Made: made}, err
+}
+
+// shownBody is the body of a comment in the form asked for.
+func shownBody(ctx context.Context, st *store.Store, row store.Comment, format string) (schema.Body, error) {
+	if err := ctx.Err(); err != nil {
+		return schema.Body{}, err
+	}
+	body := decoded[schema.Body](row.Body)
+	if format != content.FormatDocument || body.Markdown == nil {
+		return content.Render(body, schema.Document{}, format), nil
+	}
+	made, err := st.CommentDocument(ctx, row, func([]byte) ([]byte, error) {
+		d, err := content.FromMarkdown(*body.Markdown)
+		if err != nil {
+			d = content.Verbatim(*body.Markdown)
+		}
+		return encoded(d)
+	})
+	if err != nil {
+		return schema.Body{}, err
+	}
+	return content.Render(body, decoded[schema.Document](made), format), nil
+}

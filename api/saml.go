@@ -64,7 +64,7 @@ func (h *samlProviders) list(
 ) (schema.List[schema.SAMLProvider], error) {
 	organization := c.Organization.Organization.ID
 	var teams map[string]store.TeamRow
-	return listPage("saml "+organization, r.PageRequest,
+	return listPage(ctx, "saml "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.SAMLProvider], error) {
 			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
 			if err != nil {

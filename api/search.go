@@ -37,7 +37,7 @@ type searchRequest struct {
 
 func (h *searches) space(ctx context.Context, c *Caller, r *searchRequest) (schema.List[schema.SearchPageResult], error) {
 	space := c.Space.Space.ID
-	return listKeyed(fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.FoundPage], error) {
 			position, err := store.ReadSearchPosition(after)
 			if err != nil {
@@ -53,7 +53,7 @@ func (h *searches) space(ctx context.Context, c *Caller, r *searchRequest) (sche
 
 func (h *searches) organization(ctx context.Context, c *Caller, r *searchRequest) (schema.List[schema.SearchSpaceResult], error) {
 	organization := c.Organization.Organization.ID
-	return listKeyed(fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.FoundSpace], error) {
 			position, err := store.ReadSearchPosition(after)
 			if err != nil {

@@ -54,7 +54,7 @@ func (h *sites) listSections(
 	if err != nil {
 		return schema.List[schema.SiteSection]{}, err
 	}
-	return listKeyed("site-sections "+site.ID, r.PageRequest, 1,
+	return listKeyed(ctx, "site-sections "+site.ID, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
 			return h.store.ListSections(ctx, site.ID, lastKey(after), size)
 		},

@@ -59,7 +59,7 @@ func (h *sites) listSpaces(ctx context.Context, c *Caller, r *listSiteSpacesRequ
 	if r.Default != nil {
 		isDefault = strconv.FormatBool(*r.Default)
 	}
-	return listKeyed(fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
+	return listKeyed(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
 			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, lastKey(after), size)
 		},

@@ -211,7 +211,7 @@ func (h *sites) listGroups(ctx context.Context, c *Caller, r *listGroupsRequest)
 		return schema.List[schema.SiteSectionGroup]{}, err
 	}
 	site := c.Site.Site.ID
-	return listKeyed("section-groups "+site, r.PageRequest, 1,
+	return listKeyed(ctx, "section-groups "+site, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionGroup], error) {
 			return h.store.ListSectionGroups(ctx, site, lastKey(after), size)
 		},

@@ -114,7 +114,7 @@ func (h *sites) list(ctx context.Context, c *Caller, r *listSitesRequest) (schem
 	}
 	name := fmt.Sprintf("sites %s %q %q %s %q", organization, or(r.Space, ""), or(r.Title, ""), published, r.Types)
 	filter := store.SiteFilter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
-	return listPage(name, r.PageRequest,
+	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.SiteRow], error) {
 			return h.store.ListSites(ctx, organization, filter, after, size)
 		},

@@ -104,7 +104,7 @@ type listSpacesRequest struct {
 
 func (h *spaces) list(ctx context.Context, c *Caller, r *listSpacesRequest) (schema.List[schema.Space], error) {
 	organization := c.Organization.Organization.ID
-	return listPage("spaces "+organization, r.PageRequest,
+	return listPage(ctx, "spaces "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.SpaceAccess], error) {
 			return h.store.ListSpaces(ctx, c.viewer(), organization, after, size)
 		},

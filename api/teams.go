@@ -50,7 +50,7 @@ type listTeamsRequest struct {
 func (h *teams) list(ctx context.Context, c *Caller, r *listTeamsRequest) (schema.List[schema.Team], error) {
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("teams %s %q %q", organization, or(r.Owner, ""), or(r.Title, ""))
-	return listPage(name, r.PageRequest,
+	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.TeamRow], error) {
 			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
 			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)

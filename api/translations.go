@@ -59,7 +59,7 @@ func (h *translations) list(
 	ctx context.Context, c *Caller, r *listTranslationsRequest,
 ) (schema.List[schema.Translation], error) {
 	organization := c.Organization.Organization.ID
-	return listPage("translations "+organization, r.PageRequest,
+	return listPage(ctx, "translations "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.Translation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},

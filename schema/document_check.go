@@ -15,14 +15,17 @@ const (
 	maxProblems      = 20
 )
 
+// ProblemNodes is said of a document, and of Markdown that would make one.
+var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
+
 const problemNUL = "must not hold the character U+0000"
 
 // Problems says what in the document is not as the grammar has it, at most the first 20 things. Field is the path of the
 // document in the request. A document is checked after Normalize.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
-	if count(d.Nodes, 0) > MaxDocumentNodes {
-		p.add(field, fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes))
+	if d.TooLarge() {
+		p.add(field, ProblemNodes)
 		return p.details
 	}
 	if d.Object != ObjectDocument {
@@ -33,6 +36,9 @@ func (d Document) Problems(field string) []Detail {
 	p.children(join(field, "nodes"), d.Nodes, &documentNodes, 1)
 	return p.details
 }
+
+// TooLarge says whether the document has more nodes than it may have.
+func (d Document) TooLarge() bool { return count(d.Nodes, 0) > MaxDocumentNodes }
 
 // count stops soon after the bound, and does not go deeper than a document may.
 func count(nodes []Node, depth int) int {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,11 +45,17 @@ func (r CommentRef) what() string {
 	return "comment"
 }
 
-// NewComment is what a comment is made of. Body is JSON.
+// CommentBody is the words of a comment, as JSON: as they were sent and, if that is Markdown, the document that it makes.
+type CommentBody struct {
+	Sent []byte
+	Made []byte
+}
+
+// NewComment is what a comment is made of.
 type NewComment struct {
 	Place
 	UserID          string
-	Body            []byte
+	Body            CommentBody
 	NodeID          *string
 	PageID          *string
 	TableRecord     *string
@@ -57,7 +64,11 @@ type NewComment struct {
 
 // CreateComment posts a comment at the head of the content.
 func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentRow, error) {
-	row, err := insertComment(ctx, s.queries, comment, nil)
+	var row Comment
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = insertComment(ctx, q, comment, nil)
+		return err
+	})
 	if err != nil {
 		return CommentRow{}, err
 	}
@@ -67,20 +78,54 @@ func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentR
 func insertComment(ctx context.Context, q *db.Queries, comment NewComment, review *string) (Comment, error) {
 	row, err := q.InsertComment(ctx, db.InsertCommentParams{
 		ID: schema.NewID(), SpaceID: comment.SpaceID, ChangeRequestID: comment.ChangeRequestID, AuthorID: comment.UserID,
-		Body: comment.Body, NodeID: comment.NodeID, PageID: comment.PageID, TableRecord: comment.TableRecord,
+		Body: comment.Body.Sent, NodeID: comment.NodeID, PageID: comment.PageID, TableRecord: comment.TableRecord,
 		TableDefinition: comment.TableDefinition, ReviewID: review,
 	})
-	return row, interpret(err, "place of the comment")
+	if err != nil {
+		return Comment{}, interpret(err, "place of the comment")
+	}
+	return row, keepMade(ctx, q, row.ID, comment.Body)
+}
+
+func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) error {
+	if body.Made == nil {
+		return nil
+	}
+	err := q.PutCommentDocument(ctx, db.PutCommentDocumentParams{ID: id, Body: body.Sent, Document: body.Made})
+	return interpret(err, "comment")
+}
+
+// CommentDocument gives the document that the Markdown of a comment makes. For a comment that was written before documents
+// were kept, it is made now, and kept.
+func (s *Store) CommentDocument(ctx context.Context, row Comment, make func(sent []byte) ([]byte, error)) ([]byte, error) {
+	made, err := s.queries.CommentDocument(ctx, row.ID)
+	if err == nil {
+		return made, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return nil, interpret(err, "comment")
+	}
+	if made, err = make(row.Body); err != nil {
+		return nil, err
+	}
+	return made, keepMade(ctx, s.queries, row.ID, CommentBody{Sent: row.Body, Made: made})
 }
 
 // CreateReply answers a comment.
-func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID string, body []byte) (CommentRow, error) {
-	row, err := s.queries.InsertReply(ctx, db.InsertReplyParams{
-		ID: schema.NewID(), AuthorID: userID, Body: body, ParentID: commentID, SpaceID: place.SpaceID,
-		ChangeRequestID: place.ChangeRequestID,
+func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID string, body CommentBody) (CommentRow, error) {
+	var row Comment
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = q.InsertReply(ctx, db.InsertReplyParams{
+			ID: schema.NewID(), AuthorID: userID, Body: body.Sent, ParentID: commentID, SpaceID: place.SpaceID,
+			ChangeRequestID: place.ChangeRequestID,
+		})
+		if err != nil {
+			return interpret(err, "comment")
+		}
+		return keepMade(ctx, q, row.ID, body)
 	})
 	if err != nil {
-		return CommentRow{}, interpret(err, "comment")
+		return CommentRow{}, err
 	}
 	return s.commentRow(ctx, row)
 }
@@ -176,7 +221,7 @@ func (s *Store) listThread(
 // CommentChange is what changes of a comment; nil members stay. Removed reactions go before added ones come.
 type CommentChange struct {
 	Status  *string
-	Body    []byte
+	Body    CommentBody
 	Added   []string
 	Removed []string
 }
@@ -195,12 +240,15 @@ func (s *Store) UpdateComment(
 			return err
 		}
 		row = before
-		if change.Status != nil || change.Body != nil {
+		if change.Status != nil || change.Body.Sent != nil {
 			row, err = q.UpdateComment(ctx, db.UpdateCommentParams{
-				ID: ref.ID, UserID: userID, Status: change.Status, Body: change.Body,
+				ID: ref.ID, UserID: userID, Status: change.Status, Body: change.Body.Sent,
 			})
 			if err != nil {
 				return interpret(err, ref.what())
+			}
+			if err := keepMade(ctx, q, row.ID, change.Body); err != nil {
+				return err
 			}
 		}
 		if err := react(ctx, q, ref.ID, userID, change); err != nil {

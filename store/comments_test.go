@@ -49,7 +49,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 	url := storetest.URL(t)
 	st := storetest.Open(t, url)
 	places, users := discussion(t, st)
-	body := []byte(`{"markdown":"a"}`)
+	body := store.CommentBody{Sent: []byte(`{"markdown":"a"}`), Made: []byte(`{"nodes":[]}`)}
 	var mu sync.Mutex
 	comments, replies := map[store.Place][]string{}, map[string][]string{}
 	any := func(ids []string, rng *rand.Rand) string {
@@ -137,11 +137,11 @@ func TestCommentGoesOnce(t *testing.T) {
 	places, users := discussion(t, st)
 	for _, place := range places {
 		for range 5 {
-			row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: []byte(`{}`)})
+			row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: store.CommentBody{Sent: []byte(`{}`)}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply, err := st.CreateReply(t.Context(), place, row.ID, users[0], []byte(`{}`))
+			reply, err := st.CreateReply(t.Context(), place, row.ID, users[0], store.CommentBody{Sent: []byte(`{}`)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +257,7 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	st := storetest.Open(t, url)
 	places, users := discussion(t, st)
 	for _, place := range places {
-		row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: []byte(`{}`)})
+		row, err := st.CreateComment(t.Context(), store.NewComment{Place: place, UserID: users[0], Body: store.CommentBody{Sent: []byte(`{}`)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,11 +265,11 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 		if _, err := st.UpdateComment(t.Context(), store.CommentRef{Place: place, ID: row.ID}, users[1], change, func(store.Comment) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.CreateReply(t.Context(), place, row.ID, users[1], []byte(`{}`)); err != nil {
+		if _, err := st.CreateReply(t.Context(), place, row.ID, users[1], store.CommentBody{Sent: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.CreateReview(t.Context(), store.NewReview{Place: places[1], UserID: users[0], Status: "approved", Comment: []byte(`{}`)}); err != nil {
+	if _, err := st.CreateReview(t.Context(), store.NewReview{Place: places[1], UserID: users[0], Status: "approved", Comment: store.CommentBody{Sent: []byte(`{}`)}}); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, url)
@@ -320,13 +320,13 @@ func TestPagesCostTheSame(t *testing.T) {
 	fill := func(n int) {
 		for range n {
 			for _, user := range users[:3] {
-				review, err := st.CreateReview(t.Context(), store.NewReview{Place: place, UserID: user, Status: "approved", Comment: []byte(`{}`)})
+				review, err := st.CreateReview(t.Context(), store.NewReview{Place: place, UserID: user, Status: "approved", Comment: store.CommentBody{Sent: []byte(`{}`)}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				first = cmp.Or(first, review.Comment.ID)
 				for _, comment := range []string{first, review.Comment.ID} {
-					if _, err := st.CreateReply(t.Context(), place, comment, user, []byte(`{}`)); err != nil {
+					if _, err := st.CreateReply(t.Context(), place, comment, user, store.CommentBody{Sent: []byte(`{}`)}); err != nil {
 						t.Fatal(err)
 					}
 				}

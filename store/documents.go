@@ -19,9 +19,16 @@ type Document struct {
 	Content []byte
 }
 
+// Text is a document and, if it was made of Markdown, that Markdown. In storage they are one JSON object, so that the same
+// document of another text is another one.
+type Text struct {
+	schema.Document
+	Markdown *string `json:"markdown,omitzero"`
+}
+
 // NewDocument makes the stored form of a document that is normalized and checked.
-func NewDocument(d schema.Document) (Document, error) {
-	encoded, err := json.Marshal(d)
+func NewDocument(t Text) (Document, error) {
+	encoded, err := json.Marshal(t)
 	if err != nil {
 		return Document{}, schema.Internal(err)
 	}
@@ -50,11 +57,11 @@ func insertDocuments(ctx context.Context, q *db.Queries, organizationID string, 
 
 // Documents reads documents of an organization by their hashes. Each of them must be there: a revision that names a
 // document is stored after it.
-func (s *Store) Documents(ctx context.Context, organizationID string, hashes []string) (map[string]schema.Document, error) {
+func (s *Store) Documents(ctx context.Context, organizationID string, hashes []string) (map[string]Text, error) {
 	return documents(ctx, s.queries, organizationID, hashes)
 }
 
-func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]schema.Document, error) {
+func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]Text, error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}
@@ -62,9 +69,9 @@ func documents(ctx context.Context, q *db.Queries, organizationID string, hashes
 	if err != nil {
 		return nil, interpret(err, "documents")
 	}
-	found := make(map[string]schema.Document, len(rows))
+	found := make(map[string]Text, len(rows))
 	for _, row := range rows {
-		var d schema.Document
+		var d Text
 		if err := json.Unmarshal(row.Content, &d); err != nil {
 			return nil, schema.Internal(err)
 		}

@@ -139,7 +139,7 @@ type NewReview struct {
 	Place
 	UserID  string
 	Status  string
-	Comment []byte
+	Comment CommentBody
 }
 
 // CreateReview reviews a change request as it is now. The reviewer's earlier review does not count any more.
@@ -163,7 +163,7 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 		if err = q.DescribeChangeRequest(ctx, db.DescribeChangeRequestParams{ID: head.ID}); err != nil {
 			return interpret(err, "change request")
 		}
-		if review.Comment != nil {
+		if review.Comment.Sent != nil {
 			comment := NewComment{Place: review.Place, UserID: review.UserID, Body: review.Comment}
 			_, err = insertComment(ctx, q, comment, &row.ID)
 		}

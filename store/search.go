@@ -73,7 +73,7 @@ func indexPart(ctx context.Context, q *db.Queries, space Space, rows db.UpsertSe
 		return err
 	}
 	for _, hash := range rows.Documents {
-		rows.Bodies = append(rows.Bodies, cutText(content.Plain(texts[hash])))
+		rows.Bodies = append(rows.Bodies, cutText(content.Plain(texts[hash].Document)))
 	}
 	return interpret(q.UpsertSearchPages(ctx, rows), "pages")
 }

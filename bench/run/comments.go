@@ -42,7 +42,7 @@ func (b *bench) commentRows(ctx context.Context) error {
 				return err
 			}},
 			{"post a comment", http.MethodPost, path, `{"body":{"markdown":"Benchmark"}}`, http.StatusOK, func() error {
-				_, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: user, Body: []byte(`{"markdown":"Benchmark"}`)})
+				_, err := st.CreateComment(ctx, store.NewComment{Place: place, UserID: user, Body: store.CommentBody{Sent: []byte(`{"markdown":"Benchmark"}`)}})
 				return err
 			}},
 		}

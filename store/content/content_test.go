@@ -26,7 +26,7 @@ func readDocument(tb testing.TB, file string) schema.Document {
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	markdown, document := schema.MarkdownBody("**a**"), schema.DocumentBody(FromMarkdown("**a**"))
+	markdown, document := schema.MarkdownBody("**a**"), schema.DocumentBody(read(t, "**a**"))
 	for _, c := range []struct {
 		body   schema.Body
 		format string
@@ -36,7 +36,7 @@ func TestRender(t *testing.T) {
 		{markdown, "", markdown}, {markdown, FormatMarkdown, markdown}, {markdown, FormatDocument, document},
 		{document, "", markdown}, {document, FormatMarkdown, markdown}, {document, FormatDocument, document},
 	} {
-		got, err := json.Marshal(Render(c.body, c.format))
+		got, err := json.Marshal(Render(c.body, *document.Document, c.format))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestPlain(t *testing.T) {
 		{"```\nx 1\n```", "x 1"},
 		{"café — 3.5", "café — 3.5"},
 	} {
-		d := FromMarkdown(c.markdown)
+		d := read(t, c.markdown)
 		if got := Plain(d); got != c.plain {
 			t.Errorf("%q: %q", c.markdown, got)
 		}
@@ -70,7 +70,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{">", "- ", "1. ", "[", "*a", "`a", "![", "{% hint %}\n", "| a ", "**_~~"} {
 		text := strings.Repeat(piece, 1000)
-		d := FromMarkdown(text)
+		d := read(t, text)
 		if problems := d.Problems(""); len(problems) > 0 {
 			t.Errorf("%q: %+v", piece, problems[0])
 		}
@@ -84,7 +84,9 @@ func BenchmarkFromMarkdown(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			FromMarkdown(text)
+			if _, err := FromMarkdown(text); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -97,10 +98,9 @@ type taskParser struct{ parser.InlineParser }
 
 func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }
 
-var taskBox = regexp.MustCompile(`^\[[ xX]\](\s|$)`)
-
 func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if line, _ := block.PeekLine(); !taskBox.Match(line) {
+	line, _ := block.PeekLine()
+	if len(line) < 3 || !strings.ContainsRune(" xX", rune(line[1])) || line[2] != ']' || len(line) > 3 && !util.IsSpace(line[3]) {
 		return nil
 	}
 	return p.InlineParser.Parse(parent, block, pc)

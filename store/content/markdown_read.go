@@ -1,12 +1,12 @@
 package content
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -15,51 +15,58 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// maxNesting is how deep containers become nodes. What is nested deeper is flattened, so that a document made from any
-// text stays within schema.MaxDocumentDepth.
+// maxNesting is how deep containers are nested. What is nested deeper reads as text, so that a document made from any text
+// stays within schema.MaxDocumentDepth, and no line is offered to many containers.
 const maxNesting = 10
 
 // markdownParser reads CommonMark with tables, strikethrough, tasks and hints. The parsers of raw HTML are left out: to this
-// parser HTML is text.
+// parser HTML is text. It costs time in proportion to the text: TestMarkdownCost has the texts that take care.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
-	p := parser.NewParser(
+	return parser.NewParser(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(nested{parser.NewListParser()}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(hintParser{}, 650),
+			util.Prioritized(nested{hintParser{}}, 650),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
 		parser.WithInlineParsers(
 			util.Prioritized(newTaskParser(), 0),
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(codeSpanParser{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(linkParser{}, 200),
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewEmphasisParser(), 500),
-			util.Prioritized(extension.NewStrikethroughParser(), 500),
+			util.Prioritized(emphasisParser{}, 500),
 		),
 		parser.WithParagraphTransformers(
-			util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
-			util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+			util.Prioritized(referenceTransformer{}, 100),
+			util.Prioritized(newTableTransformer(), 200),
 		),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 	)
-	return p
 }
+
+// ErrTooLarge says that Markdown would make a document of more than schema.MaxDocumentNodes nodes.
+var ErrTooLarge = errors.New("the document has too many nodes")
 
 // FromMarkdown reads any text: what is not Markdown is text. The document satisfies the grammar; what the grammar does not
 // take where it stands (code in a quotation, say) becomes the nearest thing that it does take.
-func FromMarkdown(markdown string) schema.Document {
+func FromMarkdown(markdown string) (schema.Document, error) {
 	r := &reader{source: []byte(clean(markdown))}
-	root := markdownParser.Parse(text.NewReader(r.source))
-	return schema.NewDocument(r.blocks(root, "", 0)...)
+	root, state := r.parse()
+	if state.tooLarge {
+		return schema.Document{}, ErrTooLarge
+	}
+	d := schema.NewDocument(r.blocks(root, "")...)
+	if d.TooLarge() {
+		return schema.Document{}, ErrTooLarge
+	}
+	return d, nil
 }
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
@@ -72,13 +79,19 @@ func clean(text string) string {
 // reader turns goldmark's tree into ours.
 type reader struct {
 	source []byte
+	inCell bool // what is read stands in a table
+}
+
+func (r *reader) parse() (ast.Node, *markdownState) {
+	pc, state := newContext(r.source)
+	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc)), state
 }
 
 // blockReaders has a row per kind of block. A reader gives nodes that may stand in parent.
-var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node, parent string, depth int) []schema.Node
+var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node
 
 func init() { // The readers call blocks, which reads the table.
-	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node, parent string, depth int) []schema.Node{
+	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node{
 		ast.KindParagraph:       (*reader).paragraph,
 		ast.KindTextBlock:       (*reader).paragraph,
 		ast.KindHeading:         (*reader).heading,
@@ -92,43 +105,43 @@ func init() { // The readers call blocks, which reads the table.
 	}
 }
 
-func (r *reader) blocks(n ast.Node, parent string, depth int) []schema.Node {
+func (r *reader) blocks(n ast.Node, parent string) []schema.Node {
 	nodes := []schema.Node{}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if read, ok := blockReaders[child.Kind()]; ok {
-			nodes = append(nodes, read(r, child, parent, depth)...)
+			nodes = append(nodes, read(r, child, parent)...)
 		}
 	}
 	return nodes
 }
 
 // container gives a block with what stands in n, or only what stands in n where such a block may not stand.
-func (r *reader) container(n ast.Node, kind string, data schema.Data, parent string, depth int) []schema.Node {
-	if depth >= maxNesting || !schema.Allows(parent, kind) {
-		return r.blocks(n, parent, depth)
+func (r *reader) container(n ast.Node, kind string, data schema.Data, parent string) []schema.Node {
+	if !schema.Allows(parent, kind) {
+		return r.blocks(n, parent)
 	}
-	return []schema.Node{{Type: kind, Data: data, Nodes: r.blocks(n, kind, depth+1)}}
+	return []schema.Node{{Type: kind, Data: data, Nodes: r.blocks(n, kind)}}
 }
 
-func (r *reader) quote(n ast.Node, parent string, depth int) []schema.Node {
-	return r.container(n, "blockquote", nil, parent, depth)
+func (r *reader) quote(n ast.Node, parent string) []schema.Node {
+	return r.container(n, "blockquote", nil, parent)
 }
 
-func (r *reader) hint(n ast.Node, parent string, depth int) []schema.Node {
-	return r.container(n, "hint", schema.Data{"style": n.(*hintNode).style}, parent, depth)
+func (r *reader) hint(n ast.Node, parent string) []schema.Node {
+	return r.container(n, "hint", schema.Data{"style": n.(*hintNode).style}, parent)
 }
 
-func (r *reader) divider(ast.Node, string, int) []schema.Node {
+func (r *reader) divider(ast.Node, string) []schema.Node {
 	return []schema.Node{schema.Block("divider")}
 }
 
-func (r *reader) heading(n ast.Node, _ string, _ int) []schema.Node {
+func (r *reader) heading(n ast.Node, _ string) []schema.Node {
 	level := min(n.(*ast.Heading).Level, 3)
 	return []schema.Node{schema.Block(fmt.Sprintf("heading-%d", level), r.inlines(n)...)}
 }
 
 // paragraph of nothing but images is a block of images where that may stand.
-func (r *reader) paragraph(n ast.Node, parent string, _ int) []schema.Node {
+func (r *reader) paragraph(n ast.Node, parent string) []schema.Node {
 	inlines := r.inlines(n)
 	var images []schema.Node
 	for _, inline := range inlines {
@@ -161,7 +174,7 @@ func blockImage(inline schema.Data) schema.Node {
 
 var codeTitle = regexp.MustCompile(`(?:^|\s)title="([^"]*)"`)
 
-func (r *reader) code(n ast.Node, parent string, _ int) []schema.Node {
+func (r *reader) code(n ast.Node, parent string) []schema.Node {
 	var lines []string
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
@@ -202,28 +215,21 @@ func codeParagraph(lines []string) []schema.Node {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if len(b.nodes) > 0 {
+		if !b.empty() {
 			b.text("\n")
 		}
 		b.marks |= markCode
 		b.text(line)
 		b.marks = 0
 	}
-	if len(b.nodes) == 0 {
+	if b.empty() {
 		return nil
 	}
-	return []schema.Node{schema.Block("paragraph", b.nodes...)}
+	return []schema.Node{schema.Block("paragraph", b.inlines()...)}
 }
 
-func (r *reader) list(n ast.Node, parent string, depth int) []schema.Node {
+func (r *reader) list(n ast.Node, parent string) []schema.Node {
 	list := n.(*ast.List)
-	if depth >= maxNesting {
-		var flat []schema.Node
-		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-			flat = append(flat, r.blocks(item, parent, depth)...)
-		}
-		return flat
-	}
 	node := schema.Node{Type: "list-unordered"}
 	if list.IsOrdered() {
 		node = schema.Node{Type: "list-ordered", Data: schema.Data{}}
@@ -232,7 +238,7 @@ func (r *reader) list(n ast.Node, parent string, depth int) []schema.Node {
 		}
 	}
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		child := schema.Node{Type: "list-item", Nodes: r.itemBlocks(item, depth+1)}
+		child := schema.Node{Type: "list-item", Nodes: r.itemBlocks(item)}
 		if box, ok := checkBox(item); ok {
 			node.Type, node.Data = "list-tasks", nil
 			child.Data = schema.Data{"checked": box.IsChecked}
@@ -243,8 +249,8 @@ func (r *reader) list(n ast.Node, parent string, depth int) []schema.Node {
 }
 
 // itemBlocks gives an item at least one block, because an editor has to have somewhere to write.
-func (r *reader) itemBlocks(item ast.Node, depth int) []schema.Node {
-	nodes := r.blocks(item, "list-item", depth)
+func (r *reader) itemBlocks(item ast.Node) []schema.Node {
+	nodes := r.blocks(item, "list-item")
 	if len(nodes) > 1 && nodes[0].Type == "paragraph" && len(nodes[0].Nodes) == 0 {
 		nodes = nodes[1:]
 	}

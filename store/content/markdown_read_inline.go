@@ -54,12 +54,21 @@ func marksOf(list []schema.Mark) marks {
 type inlineBuilder struct {
 	nodes  []schema.Node
 	marks  marks
-	last   marks // of the last leaf
+	run    []byte // the text of the leaf that is not written yet
+	last   marks  // of that leaf
 	inLink bool
 }
 
 func (b *inlineBuilder) text(text string) {
-	if text == "" {
+	if b.last != b.marks {
+		b.endRun()
+	}
+	b.run, b.last = append(b.run, text...), b.marks
+}
+
+// endRun writes the leaf, into the text that the nodes end with if there is one.
+func (b *inlineBuilder) endRun() {
+	if len(b.run) == 0 {
 		return
 	}
 	last := len(b.nodes) - 1
@@ -67,19 +76,31 @@ func (b *inlineBuilder) text(text string) {
 		b.nodes = append(b.nodes, schema.Node{Object: schema.ObjectText})
 		last++
 	}
-	leaves := &b.nodes[last].Leaves
-	if n := len(*leaves); n > 0 && b.last == b.marks {
-		(*leaves)[n-1].Text += text
-		return
+	leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(b.run), Marks: b.last.list()}
+	b.nodes[last].Leaves = append(b.nodes[last].Leaves, leaf)
+	b.run = b.run[:0]
+}
+
+func (b *inlineBuilder) add(node schema.Node) {
+	b.endRun()
+	b.nodes = append(b.nodes, node)
+}
+
+func (b *inlineBuilder) empty() bool { return len(b.nodes) == 0 && len(b.run) == 0 }
+
+// inlines gives what was gathered.
+func (b *inlineBuilder) inlines() []schema.Node {
+	b.endRun()
+	if b.nodes == nil {
+		return []schema.Node{}
 	}
-	*leaves = append(*leaves, schema.Leaf{Object: schema.ObjectLeaf, Text: text, Marks: b.marks.list()})
-	b.last = b.marks
+	return b.nodes
 }
 
 func (r *reader) inlines(n ast.Node) []schema.Node {
-	b := inlineBuilder{nodes: []schema.Node{}}
+	var b inlineBuilder
 	r.inline(&b, n)
-	return b.nodes
+	return b.inlines()
 }
 
 // inline adds what stands in n.
@@ -105,7 +126,7 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 			}
 			label := inlineBuilder{marks: b.marks}
 			label.text(string(child.Label(r.source)))
-			r.link(b, address, label.nodes)
+			r.link(b, address, label.inlines())
 		case *ast.Image:
 			r.image(b, child)
 		}
@@ -115,7 +136,11 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	value := n.Segment.Value(r.source)
 	if b.marks&markCode != 0 {
-		b.text(strings.ReplaceAll(string(value), "\n", " "))
+		code := strings.ReplaceAll(string(value), "\n", " ")
+		if r.inCell {
+			code = strings.ReplaceAll(code, `\|`, "|")
+		}
+		b.text(code)
 	} else {
 		b.text(unescape(value))
 	}
@@ -138,19 +163,19 @@ func (r *reader) marked(b *inlineBuilder, n ast.Node, mark marks) {
 func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	inner := inlineBuilder{marks: b.marks, inLink: true}
 	r.inline(&inner, n)
-	return inner.nodes
+	return inner.inlines()
 }
 
 // link whose scheme is not taken becomes its text, with the address behind it.
 func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
 	ref, ok := refOf(address)
 	if ok && !b.inLink {
-		b.nodes = append(b.nodes, schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: label})
+		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: label})
 		return
 	}
 	for _, node := range label {
 		if node.Object != schema.ObjectText {
-			b.nodes = append(b.nodes, node)
+			b.add(node)
 			continue
 		}
 		outer := b.marks
@@ -178,7 +203,7 @@ func (r *reader) image(b *inlineBuilder, n *ast.Image) {
 	if title := unescape(n.Title); title != "" {
 		data["caption"] = title
 	}
-	b.nodes = append(b.nodes, schema.Node{Type: "inline-image", Data: data})
+	b.add(schema.Node{Type: "inline-image", Data: data})
 }
 
 var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)

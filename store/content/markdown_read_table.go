@@ -10,7 +10,9 @@ import (
 )
 
 // table makes a grid of text columns. Ids and names count up: they need to be unique in the table only.
-func (r *reader) table(n ast.Node, parent string, _ int) []schema.Node {
+func (r *reader) table(n ast.Node, parent string) []schema.Node {
+	r.inCell = true
+	defer func() { r.inCell = false }()
 	if !schema.Allows(parent, "table") {
 		return r.tableParagraphs(n)
 	}
@@ -64,13 +66,13 @@ func (r *reader) tableParagraphs(n ast.Node) []schema.Node {
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var b inlineBuilder
 		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			if len(b.nodes) > 0 {
+			if !b.empty() {
 				b.text(" | ")
 			}
 			r.inline(&b, cell)
 		}
-		if len(b.nodes) > 0 {
-			paragraphs = append(paragraphs, schema.Block("paragraph", b.nodes...))
+		if !b.empty() {
+			paragraphs = append(paragraphs, schema.Block("paragraph", b.inlines()...))
 		}
 	}
 	return paragraphs

@@ -11,6 +11,21 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+// read is FromMarkdown for text that is not too large.
+func read(t fataler, markdown string) schema.Document {
+	t.Helper()
+	d, err := FromMarkdown(markdown)
+	if err != nil {
+		t.Fatalf("%q: %v", markdown, err)
+	}
+	return d
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // outline writes a document in one line, for tests: type(children), text in quotes with its marks behind it.
 func outline(nodes []schema.Node) string {
 	var parts []string
@@ -116,7 +131,7 @@ var markdownCases = []struct{ in, outline, out string }{
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, c := range markdownCases {
-		d := FromMarkdown(c.in)
+		d := read(t, c.in)
 		if problems := d.Problems(""); len(problems) > 0 {
 			t.Errorf("%q: %+v", c.in, problems)
 		}
@@ -158,7 +173,7 @@ func TestEveryKindIsReadable(t *testing.T) {
 			t.Errorf("text without %s:\n%s", want, plain)
 		}
 	}
-	again := FromMarkdown(markdown)
+	again := read(t, markdown)
 	if problems := again.Problems(""); len(problems) > 0 {
 		t.Errorf("%+v", problems)
 	}
@@ -166,13 +181,10 @@ func TestEveryKindIsReadable(t *testing.T) {
 }
 
 // settled asserts that Markdown which was read and written once does not change when that is done again.
-func settled(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, markdown string) {
+func settled(t fataler, markdown string) {
 	t.Helper()
-	once := ToMarkdown(FromMarkdown(markdown))
-	if twice := ToMarkdown(FromMarkdown(once)); twice != once {
+	once := ToMarkdown(read(t, markdown))
+	if twice := ToMarkdown(read(t, once)); twice != once {
 		t.Fatalf("%q is not settled:\nonce  %q\ntwice %q", markdown, once, twice)
 	}
 }
@@ -182,7 +194,6 @@ var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&
 
 func genInlines(t *rapid.T, breaks bool) []schema.Node {
 	var b inlineBuilder
-	b.nodes = []schema.Node{}
 	for i := range rapid.IntRange(1, 4).Draw(t, "runs") {
 		if i > 0 {
 			b.marks = 0
@@ -199,14 +210,14 @@ func genInlines(t *rapid.T, breaks bool) []schema.Node {
 			b.marks = marks(rapid.IntRange(0, 15).Draw(t, "marks"))
 			b.text(rapid.StringMatching(`[a-zä]{1,5}`).Draw(t, "word"))
 		case 2:
-			b.nodes = append(b.nodes, schema.Node{Type: "link",
+			b.add(schema.Node{Type: "link",
 				Data:  schema.Data{"ref": map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|\\]{0,8}`).Draw(t, "url")}},
 				Nodes: []schema.Node{schema.Text(rapid.StringMatching(`[a-z!\[\]]{1,8}`).Draw(t, "label"))}})
 		default:
 			b.text("w")
 		}
 	}
-	return b.nodes
+	return b.inlines()
 }
 
 func genBlocks(t *rapid.T, parent string, depth int) []schema.Node {
@@ -267,7 +278,7 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := schema.NewDocument(genBlocks(t, "", 0)...)
 		markdown := ToMarkdown(d)
-		if diff := cmp.Diff(outline(d.Nodes), outline(FromMarkdown(markdown).Nodes)); diff != "" {
+		if diff := cmp.Diff(outline(d.Nodes), outline(read(t, markdown).Nodes)); diff != "" {
 			t.Fatalf("%s\n%s", markdown, diff)
 		}
 		settled(t, markdown)
@@ -298,7 +309,7 @@ func FuzzMarkdown(f *testing.F) {
 		if len(markdown) > 4096 {
 			return
 		}
-		d := FromMarkdown(markdown)
+		d := read(t, markdown)
 		if problems := d.Problems(""); len(problems) > 0 {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}
@@ -325,7 +336,7 @@ func FuzzToMarkdown(f *testing.F) {
 		}
 		d.Normalize()
 		markdown := ToMarkdown(d)
-		again := FromMarkdown(markdown)
+		again := read(t, markdown)
 		if problems := again.Problems(""); len(problems) > 0 {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -60,7 +59,8 @@ func inlineMarkdown(nodes []schema.Node, where place) string {
 
 func readRuns(markdown string, where place) []run {
 	r := &reader{source: []byte(markdown)}
-	first := markdownParser.Parse(text.NewReader(r.source)).FirstChild()
+	root, _ := r.parse()
+	first := root.FirstChild()
 	if first == nil || first.Kind() != ast.KindParagraph {
 		return nil
 	}
@@ -140,17 +140,26 @@ var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "
 // merge joins neighbours of the same form, so that what is escaped at an edge is at a real edge.
 func merge(runs []run) []run {
 	var merged []run
+	var parts []string // of the last run
 	for _, r := range runs {
 		last := len(merged) - 1
 		switch {
 		case r.link == "" && r.text == "":
 		case last >= 0 && r.link == "" && merged[last].link == "" && merged[last].marks == r.marks:
-			merged[last].text += r.text
+			parts = append(parts, r.text)
 		default:
-			merged = append(merged, r)
+			joinParts(merged, parts)
+			merged, parts = append(merged, r), append(parts[:0], r.text)
 		}
 	}
+	joinParts(merged, parts)
 	return merged
+}
+
+func joinParts(merged []run, parts []string) {
+	if len(parts) > 1 {
+		merged[len(merged)-1].text = strings.Join(parts, "")
+	}
 }
 
 // bridge gives spaces the marks that both their neighbours have: nobody sees marks on them, and what is written should not

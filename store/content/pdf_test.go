@@ -71,8 +71,8 @@ func TestPDF(t *testing.T) {
 	markdown := "## Überschrift\n\nSome **bold** Ελληνικά Кириллица 漢字 [link](https://a.example).\n\n3. three\n4. four\n\n- [x] done\n\n> quoted\n\n" +
 		"```go\nfunc main() {}\n```\n\n| A | B |\n|---|---|\n| c | d |\n\n---\n\nend"
 	pages := []PDFPage{
-		{Title: "First", Document: FromMarkdown(markdown)}, {Title: "Deep", Level: 7, Document: everyKind(t)},
-		{Title: "Second", Document: FromMarkdown("two")},
+		{Title: "First", Document: read(t, markdown)}, {Title: "Deep", Level: 7, Document: everyKind(t)},
+		{Title: "Second", Document: read(t, "two")},
 	}
 	file := makePDF(t, "The guide", pages...)
 	text := pdfText(t, file)
@@ -113,7 +113,7 @@ func TestPDFIsBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("a\n", 130_000)
 	file := makePDF(t, "Huge", PDFPage{Title: "One", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(huge)))},
-		PDFPage{Title: "Two", Document: FromMarkdown("never reached")})
+		PDFPage{Title: "Two", Document: read(t, "never reached")})
 	if sheets := bytes.Count(file, []byte("/Type /Page\n")); sheets < maxPDFSheets || sheets > maxPDFSheets+20 {
 		t.Errorf("%d sheets", sheets)
 	}
@@ -128,7 +128,7 @@ func TestPDFIsBounded(t *testing.T) {
 func TestPDFOfMarkdown(t *testing.T) {
 	t.Parallel()
 	for i, c := range markdownCases {
-		makePDF(t, c.in, PDFPage{Title: c.in, Level: i % 5, Document: FromMarkdown(c.in)})
+		makePDF(t, c.in, PDFPage{Title: c.in, Level: i % 5, Document: read(t, c.in)})
 	}
 }
 

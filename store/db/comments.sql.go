@@ -76,6 +76,19 @@ func (q *Queries) Comment(ctx context.Context, arg CommentParams) (Comment, erro
 	return i, err
 }
 
+const commentDocument = `-- name: CommentDocument :one
+select comment_documents.document from comment_documents
+join comments on comments.id = comment_documents.comment_id
+where comments.id = $1 and comment_documents.body_hash = md5(comments.body::text)
+`
+
+func (q *Queries) CommentDocument(ctx context.Context, id string) ([]byte, error) {
+	row := q.db.QueryRow(ctx, commentDocument, id)
+	var document []byte
+	err := row.Scan(&document)
+	return document, err
+}
+
 const commentsOfReviews = `-- name: CommentsOfReviews :many
 select id, space_id, change_request_id, parent_id, thread_id, author_id, body, revision, node_id, page_id, table_record, table_definition, review_id, status, resolved_at, resolved_by, replies, posted_at, edited_at from comments where review_id = any($1::text[])
 `
@@ -436,6 +449,25 @@ type MoveThreadCountsParams struct {
 // The ids of spaces, change requests and comments are of one kind: one of the three has this one.
 func (q *Queries) MoveThreadCounts(ctx context.Context, arg MoveThreadCountsParams) error {
 	_, err := q.db.Exec(ctx, moveThreadCounts, arg.Opened, arg.ThreadID, arg.Resolved)
+	return err
+}
+
+const putCommentDocument = `-- name: PutCommentDocument :exec
+insert into comment_documents (comment_id, body_hash, document)
+select comments.id, md5(comments.body::text), $1::jsonb from comments
+where comments.id = $2 and comments.body = $3::jsonb
+on conflict (comment_id) do update set body_hash = excluded.body_hash, document = excluded.document
+`
+
+type PutCommentDocumentParams struct {
+	Document []byte
+	ID       string
+	Body     []byte
+}
+
+// Nothing is kept for a body that has changed meanwhile.
+func (q *Queries) PutCommentDocument(ctx context.Context, arg PutCommentDocumentParams) error {
+	_, err := q.db.Exec(ctx, putCommentDocument, arg.Document, arg.ID, arg.Body)
 	return err
 }
 

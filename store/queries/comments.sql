@@ -135,3 +135,15 @@ order by thread_id, min(posted_at), author_id;
 -- name: CommentsOfReviews :many
 -- Index: comments_review (review_id).
 select * from comments where review_id = any(sqlc.arg(review_ids)::text[]);
+
+-- name: PutCommentDocument :exec
+-- Nothing is kept for a body that has changed meanwhile.
+insert into comment_documents (comment_id, body_hash, document)
+select comments.id, md5(comments.body::text), sqlc.arg(document)::jsonb from comments
+where comments.id = sqlc.arg(id) and comments.body = sqlc.arg(body)::jsonb
+on conflict (comment_id) do update set body_hash = excluded.body_hash, document = excluded.document;
+
+-- name: CommentDocument :one
+select comment_documents.document from comment_documents
+join comments on comments.id = comment_documents.comment_id
+where comments.id = sqlc.arg(id) and comment_documents.body_hash = md5(comments.body::text);
