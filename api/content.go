@@ -225,7 +225,8 @@ func (l links) pageResource(space string, p tree.Placed) schema.RevisionPage {
 	}
 	if p.Kind == tree.KindLink {
 		resource.Target = p.Target
-		resource.Href, _ = p.Target["url"].(string)
+		address, _ := p.Target["url"].(string)
+		resource.Href = schema.ShownLink(address)
 		return resource
 	}
 	resource.Pages = l.pagesBelow(space, p.Path+"/", p.Page.Pages)

@@ -62,7 +62,7 @@ type conversationInput struct {
 		Body *string `json:"body" rules:"required,len=..200000"`
 	} `json:"parts" rules:"required,len=..1000"`
 	Metadata *struct {
-		URL        *string           `json:"url" rules:"len=..2048"`
+		URL        *string           `json:"url" rules:"len=..2048,pattern=link"`
 		Attributes map[string]string `json:"attributes" rules:"len=..100" keys:"len=..255" each:"len=..2048"`
 		CreatedAt  *string           `json:"createdAt" rules:"pattern=dateTime"`
 	} `json:"metadata"`
@@ -164,7 +164,7 @@ func (h *conversationResources) get(ctx context.Context, c *Caller, r *getConver
 	}
 	return schema.FullConversation{
 		Conversation: h.urls.conversationResource(row), Parts: decoded[[]schema.ConversationPart](content.Parts),
-		Metadata: decoded[schema.ConversationMetadata](content.Metadata),
+		Metadata: shownMetadata(content.Metadata),
 	}, nil
 }
 
@@ -213,6 +213,14 @@ func (l links) conversationResource(row store.Conversation) schema.Conversation 
 		c.URLs.Source = *row.Url
 	}
 	return c
+}
+
+func shownMetadata(stored []byte) schema.ConversationMetadata {
+	metadata := decoded[schema.ConversationMetadata](stored)
+	if metadata.URL != nil && !schema.LinkAllowed(*metadata.URL) {
+		metadata.URL = nil
+	}
+	return metadata
 }
 
 func (l links) issueResource(row store.IssueRow) schema.IssueInConversation {

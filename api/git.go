@@ -52,11 +52,11 @@ func gitOperations(h *git) []Operation {
 
 // GitRequest is what imports and exports have in common.
 type GitRequest struct {
-	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
+	URL                  *string `json:"url" rules:"required,len=..2048,pattern=repositoryURL"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
 	RepoCacheID          *string `json:"repoCacheID" rules:"len=..1024"`
-	RepoTreeURL          *string `json:"repoTreeURL" rules:"len=..2048"`
-	RepoCommitURL        *string `json:"repoCommitURL" rules:"len=..2048"`
+	RepoTreeURL          *string `json:"repoTreeURL" rules:"len=..2048,pattern=link"`
+	RepoCommitURL        *string `json:"repoCommitURL" rules:"len=..2048,pattern=link"`
 	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
 	Timestamp            *string `json:"timestamp" rules:"pattern=dateTime"`
 	Force                *bool   `json:"force" rules:"default=false"`

@@ -22,6 +22,10 @@ func init() {
 		"image":           {match: isImage, problem: "must be a PNG, JPEG, GIF or WebP image in base64", format: "byte"},
 		"gitRef":          {match: isBranchRef, problem: "must be refs/heads/ and the name of a branch", regexp: `^refs/heads/.+$`},
 		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", format: "uri"},
+		"repositoryURL": {
+			match:   func(text string) bool { return isAbsoluteURL(text) && schema.PublicAddress(text) },
+			problem: "must be an absolute http or https URL of a host that is not on a private network", format: "uri",
+		},
 	})
 }
 

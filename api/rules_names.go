@@ -46,6 +46,7 @@ var patterns = map[string]form{
 	"ascii": matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
 	"slug":  matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
 	"color": matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
+	"link":  {match: schema.LinkAllowed, problem: schema.ProblemLink},
 	"uri":   {match: isAbsoluteURL, problem: "must be an absolute http or https URL", format: "uri"},
 }
 

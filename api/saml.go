@@ -97,7 +97,7 @@ func isNoPrivateKey(text string) bool { return !strings.Contains(text, "PRIVATE 
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
-	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=uri"`
+	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=plainURL"`
 	DefaultRole schema.Opt[string] `json:"defaultRole" rules:"enum=role"`
 	DefaultTeam schema.Opt[string] `json:"defaultTeam"`
 }

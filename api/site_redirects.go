@@ -60,7 +60,7 @@ type redirectDestination struct {
 	SiteSectionID *string `json:"siteSectionId"`
 	SiteSpaceID   *string `json:"siteSpaceId"`
 	PageID        *string `json:"pageId"`
-	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
+	URL           *string `json:"url" rules:"len=..2048,pattern=plainURL"`
 }
 
 // problems finds the members that the kind needs and that are missing.

@@ -50,9 +50,9 @@ type Mark struct {
 // content-addressed storage rests on.
 type Data map[string]any
 
-// MarshalJSONTo writes the members in order.
+// MarshalJSONTo writes the members in order, and no link that is not allowed.
 func (d Data) MarshalJSONTo(enc *jsontext.Encoder) error {
-	return json.MarshalEncode(enc, map[string]any(d), json.Deterministic(true))
+	return json.MarshalEncode(enc, shownLinks(d), json.Deterministic(true))
 }
 
 // The classes of nodes, which are the values of `object`.

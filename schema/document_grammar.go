@@ -100,7 +100,7 @@ var (
 // contentRefs has a row per kind of reference to content.
 var contentRefs = map[string]*objectRule{
 	"file":             open(req("file", str), opt("space", str)),
-	"url":              open(req("url", str)),
+	"url":              open(req("url", link)),
 	"page":             open(req("page", str), opt("space", str)),
 	"anchor":           open(req("anchor", str), opt("space", str), opt("page", str)),
 	"user":             open(req("user", str)),
@@ -140,7 +140,7 @@ var nodeRules = map[string]*nodeRule{
 			opt("alt", str))},
 	"file":    {object: ObjectBlock, void: true, dataRequired: true, data: open(req("ref", refFile))},
 	"drawing": {object: ObjectBlock, void: true, dataRequired: true, data: open(opt("ref", refFile))},
-	"embed":   {object: ObjectBlock, void: true, dataRequired: true, data: open(req("url", str), opt("fullWidth", boolean))},
+	"embed":   {object: ObjectBlock, void: true, dataRequired: true, data: open(req("url", link), opt("fullWidth", boolean))},
 	"code": {object: ObjectBlock, nodes: holds("code-line"), dataRequired: true,
 		data: open(opt("syntax", str), opt("title", str), opt("overflow", enum("scroll", "wrap")),
 			opt("collapsedLineCount", integer(1)), opt("lineNumbers", boolean), opt("fullWidth", boolean),
@@ -170,7 +170,7 @@ var nodeRules = map[string]*nodeRule{
 	"content-ref": {object: ObjectBlock, void: true, dataRequired: true, data: open(req("ref", contentRef))},
 	"integration": {object: ObjectBlock, void: true, dataRequired: true,
 		data: open(req("integration", str), req("block", str), req("props", plainObject),
-			opt("action", object(open(req("action", str)))), opt("url", str), opt("fullWidth", boolean))},
+			opt("action", object(open(req("action", str)))), opt("url", link), opt("fullWidth", boolean))},
 	"reusable-content": {object: ObjectBlock, void: true, dataRequired: true, data: open(req("ref", refOf("reusable-content"))),
 		meta: open(opt("token", str))},
 	"stepper":      {object: ObjectBlock, nodes: holds("stepper-step"), data: closed()},

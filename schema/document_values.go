@@ -55,6 +55,14 @@ func str(p *problems, field string, value any) {
 	}
 }
 
+// link is a string that is shown as a link.
+func link(p *problems, field string, value any) {
+	str(p, field, value)
+	if s, _ := value.(string); !LinkAllowed(s) {
+		p.add(field, ProblemLink)
+	}
+}
+
 func boolean(p *problems, field string, value any) {
 	if _, ok := value.(bool); !ok {
 		p.add(field, "must be a boolean")

@@ -39,7 +39,9 @@ type pairing struct{}
 
 func (pairing) IsDelimiter(b byte) bool { return b == '*' || b == '_' || b == '~' }
 
-func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool { return opener.Char == closer.Char }
+func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	return opener.Char == closer.Char
+}
 
 // OnMatch is goldmark's, which never gets to see our delimiters.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }

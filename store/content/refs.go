@@ -7,9 +7,6 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// linkSchemes are the schemes that a link in Markdown may have. A link without a scheme is relative and taken too.
-var linkSchemes = map[string]bool{"http": true, "https": true, "mailto": true}
-
 // refScheme is the scheme under which references to things that have no address of their own are written in Markdown:
 // ref:page/ID, ref:page/ID?space=ID.
 const refScheme = "ref"
@@ -29,7 +26,7 @@ func linkOf(value any) string {
 	kind, _ := ref["kind"].(string)
 	if kind == "url" {
 		address, _ := ref["url"].(string)
-		return address
+		return schema.ShownLink(address)
 	}
 	member, known := refMembers[kind]
 	if !known {
@@ -51,32 +48,16 @@ func linkOf(value any) string {
 
 // refOf reads the destination of a link. It refuses schemes that are not on the list, scripts above all.
 func refOf(link string) (map[string]any, bool) {
-	scheme := schemeOf(link)
 	switch {
-	case scheme == refScheme:
-		if ref, ok := readRef(link[len(refScheme)+1:]); ok {
-			return ref, true
+	case schema.LinkScheme(link) == refScheme:
+		if _, path, ok := strings.Cut(link, ":"); ok {
+			return readRef(path)
 		}
 		return nil, false
-	case scheme == "" || linkSchemes[scheme]:
+	case schema.LinkAllowed(link):
 		return map[string]any{"kind": "url", "url": link}, true
 	}
 	return nil, false
-}
-
-// schemeOf gives what a browser would take for the scheme: it drops control characters and spaces that hide one.
-func schemeOf(link string) string {
-	link = strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, link)
-	end := strings.IndexAny(link, ":/?#")
-	if end < 0 || link[end] != ':' {
-		return ""
-	}
-	return strings.ToLower(link[:end])
 }
 
 func readRef(text string) (map[string]any, bool) {
