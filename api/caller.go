@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -37,6 +38,39 @@ type Caller struct {
 	Now time.Time
 
 	requestID []byte
+	conn      net.Conn
+}
+
+// goneEvery is how often long work looks whether somebody still waits for it.
+const goneEvery = 250 * time.Millisecond
+
+// untilGone is ctx until the client has closed its connection: fasthttp itself notices that when it writes the answer. stop ends
+// the watch, and must be called before the call ends.
+func (c *Caller) untilGone(ctx context.Context) (until context.Context, stop func()) {
+	until, cancel := context.WithCancel(ctx)
+	if c.conn == nil {
+		return until, cancel
+	}
+	conn, ended := c.conn, make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(goneEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-until.Done():
+				return
+			case <-tick.C:
+				if closedByPeer(conn) {
+					cancel()
+				}
+			}
+		}
+	}()
+	return until, func() {
+		cancel()
+		<-ended
+	}
 }
 
 // viewer is the caller as a member of the organization of the scope.

@@ -500,7 +500,7 @@ func TestExports(t *testing.T) {
 func TestSignedAddressesEnd(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	exports := &exports{store: h.st}
+	exports := newExports(h.st, links{})
 	now := time.Now()
 	e := export{space: h.ours.Space.ID, revision: h.ours.Space.Revision}
 	signature, err := exports.signature(t.Context(), pdfPath, e.query(now.Add(pdfLifetime)))

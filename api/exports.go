@@ -6,6 +6,8 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,6 +33,19 @@ type exports struct {
 	urls  links
 	// key is what addresses are signed with, once it was asked for.
 	key atomic.Pointer[[]byte]
+	// renderers has room for each PDF that is being made.
+	renderers chan struct{}
+}
+
+// A PDF takes a processor for seconds, and memory for what it holds. It is made for whoever has an address, which no limit of a
+// token covers, so few are made at once, and few seconds are waited for one.
+const (
+	maxRenderers = 2
+	rendererWait = 3 * time.Second
+)
+
+func newExports(st *store.Store, urls links) *exports {
+	return &exports{store: st, urls: urls, renderers: make(chan struct{}, maxRenderers)}
 }
 
 func exportOperations(h *exports) []Operation {
@@ -233,27 +248,59 @@ func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, erro
 	if err != nil {
 		return File{}, err
 	}
-	documents, err := h.store.Documents(ctx, space.OrganizationID, tree.Documents(pages))
-	if err != nil {
+	ctx, stop := c.untilGone(ctx)
+	defer stop()
+	if err := h.takeRenderer(ctx); err != nil {
 		return File{}, err
 	}
+	defer func() { <-h.renderers }()
 	var written bytes.Buffer
-	if err := content.PDF(&written, space.Title, pdfPages(pages, 0, documents)); err != nil {
-		return File{}, schema.Internal(err)
+	if err := content.PDF(ctx, &written, space.Title, h.pdfPages(ctx, space.OrganizationID, pages)); err != nil {
+		return File{}, err
 	}
 	return File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
 }
 
-// pdfPages are pages in the order in which they are read. Hidden pages are in it: they are hidden from readers of a site, and
-// whoever may read a change request may read all of it. Links hold no text and are left out.
-func pdfPages(pages []tree.Page, level int, documents map[string]store.Text) []content.PDFPage {
-	var all []content.PDFPage
+// takeRenderer waits for one that is free. Whoever gets one gives it back.
+func (h *exports) takeRenderer(ctx context.Context) error {
+	wait := time.NewTimer(rendererWait)
+	defer wait.Stop()
+	select {
+	case h.renderers <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return schema.Unavailable(errors.New("all PDF renderers are busy"), rendererWait)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pdfPages are pages in the order in which they are read, each with its text when it is asked for. Hidden pages are among them:
+// they are hidden from readers of a site, and whoever may read a change request may read all of it. Links hold no text and are
+// left out.
+func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[content.PDFPage, error] {
+	return func(yield func(content.PDFPage, error) bool) {
+		h.eachPage(ctx, organization, pages, 0, yield)
+	}
+}
+
+func (h *exports) eachPage(
+	ctx context.Context, organization string, pages []tree.Page, level int, yield func(content.PDFPage, error) bool,
+) bool {
 	for _, page := range pages {
 		if page.Kind == tree.KindLink {
 			continue
 		}
-		all = append(all, content.PDFPage{Title: page.Title, Level: level, Document: documents[page.Document].Document})
-		all = append(all, pdfPages(page.Pages, level+1, documents)...)
+		made := content.PDFPage{Title: page.Title, Level: level}
+		var err error
+		if page.Document != "" {
+			var documents map[string]store.Text
+			documents, err = h.store.Documents(ctx, organization, []string{page.Document})
+			made.Document = documents[page.Document].Document
+		}
+		if !yield(made, err) || err != nil || !h.eachPage(ctx, organization, page.Pages, level+1, yield) {
+			return false
+		}
 	}
-	return all
+	return true
 }

@@ -172,6 +172,7 @@ var headerRequestID = []byte("X-Request-Id")
 func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	c := f.calls.Get().(*call)
 	c.http = ctx
+	c.conn = ctx.Conn()
 	c.Now = ctx.Time()
 	c.IP = clientIP(ctx, f.proxies)
 	c.requestID = f.ids.append(c.requestID[:0], ctx.Request.Header.Peek("X-Request-Id"))

@@ -61,7 +61,7 @@ func operations(d Deps, urls links) []Operation {
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
-	pdfs := &exports{store: d.Store, urls: urls}
+	pdfs := newExports(d.Store, urls)
 	requests := &changeRequests{store: d.Store, urls: urls}
 	table = append(table, changeRequestOperations(requests)...)
 	table = append(table, contentOperations(&contents{store: d.Store, urls: urls, requests: requests, exports: pdfs})...)

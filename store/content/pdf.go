@@ -1,8 +1,10 @@
 package content
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -48,20 +50,26 @@ var pdfFonts = []struct {
 }
 
 // PDF writes pages as one readable file with an outline and page numbers. The same pages give the same bytes. A character
-// that the fonts lack is shown as a question mark.
-func PDF(w io.Writer, title string, pages []PDFPage) error {
+// that the fonts lack is shown as a question mark. It stops when the context ends, and asks for no page that it has no room for.
+func PDF(ctx context.Context, w io.Writer, title string, pages iter.Seq2[PDFPage, error]) error {
 	glyphs, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
 		return fmt.Errorf("cannot read the font: %w", err)
 	}
-	p := &pdfWriter{file: fpdf.New("P", "mm", "A4", ""), glyphs: glyphs}
+	p := &pdfWriter{ctx: ctx, file: fpdf.New("P", "mm", "A4", ""), glyphs: glyphs}
 	p.prepare(title)
 	p.cover(title)
-	for _, page := range pages {
+	for page, err := range pages {
+		if err != nil {
+			return err
+		}
 		if p.full() {
 			break
 		}
 		p.page(page)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if p.cut {
 		p.file.SetFont("go", "I", pdfTextSize)
@@ -75,6 +83,7 @@ func PDF(w io.Writer, title string, pages []PDFPage) error {
 
 // pdfWriter lays text out from top to bottom.
 type pdfWriter struct {
+	ctx    context.Context
 	file   *fpdf.Fpdf
 	glyphs *sfnt.Font
 	buffer sfnt.Buffer
@@ -85,7 +94,7 @@ type pdfWriter struct {
 
 // full is asked before something is written. If it says yes, that is left out.
 func (p *pdfWriter) full() bool {
-	full := p.file.PageNo() >= maxPDFSheets || p.file.Err()
+	full := p.ctx.Err() != nil || p.file.PageNo() >= maxPDFSheets || p.file.Err()
 	p.cut = p.cut || full
 	return full
 }

@@ -120,6 +120,9 @@ func (p *pdfWriter) list(n *schema.Node) {
 // table is a line per row, the titles in bold.
 func (p *pdfWriter) table(n *schema.Node) {
 	for i, row := range tableOf(n).allRows() {
+		if p.full() {
+			return
+		}
 		style := ""
 		if i == 0 {
 			style = "B"

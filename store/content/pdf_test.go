@@ -3,8 +3,11 @@ package content
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,10 +17,41 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
+func sequence(pages []PDFPage) iter.Seq2[PDFPage, error] {
+	return func(yield func(PDFPage, error) bool) {
+		for _, page := range pages {
+			if !yield(page, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestPDFStops ends the context in the middle: of the pages, and of one page. Nothing is written then.
+func TestPDFStops(t *testing.T) {
+	t.Parallel()
+	long := PDFPage{Title: "Long", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(strings.Repeat("a b ", 500_000))))}
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	var out bytes.Buffer
+	err := PDF(ctx, &out, "Stopped", func(yield func(PDFPage, error) bool) {
+		for yield(long, nil) {
+			asked++
+			cancel()
+			long.Title = "Next"
+		}
+	})
+	if !errors.Is(err, context.Canceled) || out.Len() > 0 || asked != 1 {
+		t.Errorf("%v after %d pages, %d bytes", err, asked, out.Len())
+	}
+	p := &pdfWriter{ctx: ctx}
+	p.pieces("more", func(string) { t.Error("a piece was written after the end") })
+}
+
 func makePDF(tb testing.TB, title string, pages ...PDFPage) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	if err := PDF(&out, title, pages); err != nil {
+	if err := PDF(tb.Context(), &out, title, sequence(pages)); err != nil {
 		tb.Fatal(err)
 	}
 	if !bytes.HasPrefix(out.Bytes(), []byte("%PDF-")) || !bytes.HasSuffix(bytes.TrimSpace(out.Bytes()), []byte("%%EOF")) {
@@ -136,7 +170,7 @@ func BenchmarkPDF(b *testing.B) {
 	pages := []PDFPage{{Title: "Page", Document: everyKind(b)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := PDF(io.Discard, "Title", pages); err != nil {
+		if err := PDF(b.Context(), io.Discard, "Title", sequence(pages)); err != nil {
 			b.Fatal(err)
 		}
 	}

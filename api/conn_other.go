@@ -1,0 +1,8 @@
+//go:build !unix
+
+package api
+
+import "net"
+
+// closedByPeer cannot tell here: long work then ends with its deadline.
+func closedByPeer(net.Conn) bool { return false }
