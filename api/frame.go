@@ -60,7 +60,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 		return nil, err
 	}
 	sites, err := newTTLCache[eventSiteKey, eventSiteGrant](cfg.AuthEntries, cfg.AuthTTL, func(k eventSiteKey) string {
-		return k.user + "/" + k.organization + "/" + k.site
+		return string(k.kind) + "/" + k.user + "/" + k.organization + "/" + k.site
 	})
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, err = server.frame.sites.load(b.Context(), eventSiteKey{organization: org, site: site}, now,
+	_, err = server.frame.sites.load(b.Context(), eventSiteKey{kind: schema.TokenSite, organization: org, site: site}, now,
 		func(context.Context) (eventSiteGrant, error) {
 			return eventSiteGrant{site: schema.EventSite{OrganizationID: org, SiteID: site}, rights: RightView}, nil
 		})

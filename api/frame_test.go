@@ -89,7 +89,7 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 	if ctx.Response.StatusCode() != 204 {
 		t.Fatalf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
 	}
-	want := eventSiteKey{user: h.ours.Users[schema.RoleRead].ID, organization: org, site: site}
+	want := eventSiteKey{kind: schema.TokenUser, user: h.ours.Users[schema.RoleRead].ID, organization: org, site: site}
 	if keys := h.server.frame.sites.answers.Keys(); !slices.Contains(keys, want) || len(keys) != 1 {
 		t.Errorf("remembered %q, want %q", keys, want)
 	}

@@ -134,7 +134,7 @@ func (h *integrations) publish(ctx context.Context, c *Caller, r *publishIntegra
 	for _, image := range r.Body.PreviewImages {
 		n.PreviewImages = append(n.PreviewImages, assetOf(image))
 	}
-	row, err := h.store.PublishIntegration(ctx, owner, n)
+	row, err := h.store.PublishIntegration(ctx, c.Principal.UserID, owner, n)
 	if err != nil {
 		return schema.Integration{}, err
 	}

@@ -131,7 +131,14 @@ func TestPublishIntegration(t *testing.T) {
 		t.Errorf("%v", second)
 	}
 	h.wantError(h.do("GET", "/v1/integrations/linear.app_1", stranger, nil), http.StatusNotFound)
-	// The name is taken, for good.
+	// The name is taken, for good. That it is private says as little as one that is nobody's.
+	e := h.wantError(h.do("POST", "/v1/integrations/linear.app_1", stranger, publishBody(h.theirs.Organization.ID)), http.StatusNotFound)
+	if e.Message != "integration not found" {
+		t.Error(e.Message)
+	}
+	unlisted := publishBody(h.ours.Organization.ID)
+	unlisted["visibility"] = "unlisted"
+	h.want(200, "POST", "/v1/integrations/linear.app_1", admin, unlisted)
 	h.wantError(h.do("POST", "/v1/integrations/linear.app_1", stranger, publishBody(h.theirs.Organization.ID)), http.StatusForbidden)
 	// Another tenant's organization is as unknown as one that is nobody's.
 	for _, organization := range []string{h.theirs.Organization.ID, "nobody"} {

@@ -326,3 +326,28 @@ func TestCheckMergeRules(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNobodyApprovesTheirOwnWork has a contributor who did not make the change request add content, approve it and merge.
+func TestNobodyApprovesTheirOwnWork(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	path, request := reviewPath(h)
+	contributor := h.ours.Users[schema.RoleReview].ID
+	named, either := map[string]any{"rule": "require_specific_reviewers", "users": []string{contributor}},
+		map[string]any{"rule": "require_one_of_specific_reviewers", "users": []string{contributor, h.ours.Users[schema.RoleCreate].ID}}
+	h.changeContent(schema.RoleReview, request.ID, `{"operation":"insert_page","title":"Unseen"}`)
+	h.want(201, "POST", path+"/reviews", h.ours.Tokens[schema.RoleReview], `{"status":"approved"}`)
+	merge := func(rule any, status int) {
+		t.Helper()
+		h.want(200, "PATCH", "/v1/spaces/"+request.SpaceID, h.ours.Tokens[schema.RoleAdmin],
+			map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{rule}}})
+		h.want(status, "POST", path+"/merge", h.ours.Tokens[schema.RoleReview], nil)
+	}
+	one := map[string]any{"rule": "require_at_least_one_approved_review"}
+	for _, rule := range []any{one, map[string]any{"rule": "require_at_least_one_review"}, named, either} {
+		merge(rule, 409)
+	}
+	h.want(201, "POST", path+"/reviews", h.ours.Tokens[schema.RoleCreate], `{"status":"approved"}`)
+	merge(named, 409)
+	merge(either, 200)
+}

@@ -112,8 +112,8 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if err := f.limit(op.Rate, session.use, c); err != nil {
 		return err
 	}
-	if c.Principal.Kind != schema.TokenUser && !s.siteKey {
-		return schema.Forbidden("a site key may only post its site's events")
+	if err := s.admit(c.Principal.Kind); err != nil {
+		return err
 	}
 	if s.object == nil {
 		return nil
@@ -126,6 +126,21 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 		return errAlreadyGone
 	}
 	return err
+}
+
+// admit says which kinds of principal an operation is for. A kind without a case of its own gets nothing.
+func (s Scope) admit(kind schema.TokenKind) error {
+	switch kind {
+	case schema.TokenUser:
+		return nil
+	case schema.TokenSite:
+		if !s.siteKey {
+			return schema.Forbidden("a site key may only post its site's events")
+		}
+		return nil
+	default:
+		return schema.Forbidden("this version does not know what this kind of token may do")
+	}
 }
 
 // errAlreadyGone ends a call as a success without content.
@@ -204,8 +219,9 @@ func findChangeRequest(ctx context.Context, f *frame, c *call) error {
 	return nil
 }
 
-// eventSiteKey is a site as one user, or with an empty user its own key, asks for it.
+// eventSiteKey is a site as one principal asks for it: a user, or the site's own key, which has no user.
 type eventSiteKey struct {
+	kind                     schema.TokenKind
 	user, organization, site string
 }
 
@@ -217,8 +233,11 @@ type eventSiteGrant struct {
 
 func findEventSite(ctx context.Context, f *frame, c *call) error {
 	// These alias the request: they are compared with what is remembered, and copied before they are kept.
-	key := eventSiteKey{user: c.Principal.UserID, organization: c.pathRaw("organizationId"), site: c.pathRaw("siteId")}
-	if c.Principal.Kind == schema.TokenSite && (key.site != c.Principal.SiteID || key.organization != c.Principal.OrganizationID) {
+	key := eventSiteKey{
+		kind: c.Principal.Kind, user: c.Principal.UserID,
+		organization: c.pathRaw("organizationId"), site: c.pathRaw("siteId"),
+	}
+	if key.kind == schema.TokenSite && (key.site != c.Principal.SiteID || key.organization != c.Principal.OrganizationID) {
 		return schema.NotFound("site")
 	}
 	grant, err, known := f.sites.peek(key, c.Now)
@@ -239,24 +258,26 @@ func findEventSite(ctx context.Context, f *frame, c *call) error {
 }
 
 func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (eventSiteGrant, error) {
-	var site store.Site
-	rights := RightView
-	if key.user == "" {
+	access := store.SiteAccess{Role: schema.RoleGuest}
+	switch key.kind {
+	case schema.TokenUser:
+		var err error
+		if access, err = st.Site(ctx, key.user, key.organization, key.site); err != nil {
+			return eventSiteGrant{}, err
+		}
+	case schema.TokenSite:
 		// The key of this very site: the token's row already tied it to the organization.
-		row, err := st.SiteByID(ctx, key.site)
+		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err
 		}
-		site = row
-	} else {
-		access, err := st.Site(ctx, key.user, key.organization, key.site)
-		if err != nil {
-			return eventSiteGrant{}, err
-		}
-		site, rights = access.Site, RightsOf(Access{Role: access.Role})
+		access.Site = site
+	default:
+		return eventSiteGrant{}, schema.NotFound("site")
 	}
+	site := access.Site
 	return eventSiteGrant{
 		site:   schema.EventSite{OrganizationID: site.OrganizationID, SiteID: site.ID, StoreClearIDs: site.StoreClearIds},
-		rights: rights,
+		rights: RightsOf(Access{Role: access.Role}),
 	}, nil
 }

@@ -161,7 +161,8 @@ type findRedirectRequest struct {
 }
 
 // findRedirect resolves the destination as it is now, after every renaming and move. The target is an address for whoever can
-// read the site, and otherwise the path below the site's address.
+// read the site, and otherwise the path below the site's address. For a caller who may not read the space of a page it is that
+// of the site space, whether the page is there or not.
 func (h *sites) findRedirect(ctx context.Context, c *Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
 	site := c.Site.Site
 	row, err := h.store.SiteRedirectBySource(ctx, site.ID, *r.Source)
@@ -174,15 +175,15 @@ func (h *sites) findRedirect(ctx context.Context, c *Caller, r *findRedirectRequ
 	}
 	redirect := h.redirectResource(site)(row)
 	found := schema.SiteRedirectTarget{Redirect: redirect}
-	if to := redirect.Destination; to.URL != nil {
-		found.Target = *to.URL
+	if external := redirect.Destination.URL; external != nil {
+		found.Target = *external
 		return found, nil
 	}
-	path, _, err := h.destinationPath(ctx, site.ID, redirect.Destination)
+	to, err := h.destination(ctx, c, redirect.Destination)
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
-	found.Target = address.target(path)
+	found.Target = address.target(to.path)
 	return found, nil
 }
 
@@ -191,28 +192,45 @@ func (h *sites) mustLeadSomewhere(ctx context.Context, c *Caller, to schema.Site
 	if to.Kind == schema.RedirectToExternal {
 		return nil
 	}
-	_, missing, err := h.destinationPath(ctx, c.Site.Site.ID, to)
-	if schema.IsCode(err, schema.CodeNotFound) {
-		return schema.Invalid("destination."+missing, "names nothing in this site")
+	found, err := h.destination(ctx, c, to)
+	// A page that the caller may not read is as good as none: the answer must not tell which pages a closed space has.
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && found.closed {
+		return schema.Invalid("destination."+found.member, "names nothing in this site")
 	}
 	return err
 }
 
-// destinationPath is the path below a site's address of what a redirect leads to. Where there is nothing, missing is the
-// member that names it.
-func (h *sites) destinationPath(
-	ctx context.Context, site string, to schema.SiteRedirectDestination,
-) (path []string, missing string, err error) {
+// destination is what a redirect leads to: its path below the site's address, and the member of the redirect that names it.
+// Of a page in a space that is closed to the caller the path leads to the site space.
+type destination struct {
+	path   []string
+	member string
+	closed bool
+}
+
+// destination finds what a redirect leads to. Where there is nothing, it still gives the member that names it.
+func (h *sites) destination(ctx context.Context, c *Caller, to schema.SiteRedirectDestination) (destination, error) {
+	site := c.Site.Site.ID
 	if to.Kind == schema.RedirectToSection {
 		row, err := h.store.Section(ctx, site, *to.SiteSectionID)
-		return sectionPath(row.Section.Path, row.Section.IsDefault), "siteSectionId", err
+		return destination{path: sectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
 	}
 	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
 	if err != nil || to.Kind == schema.RedirectToSpace {
-		return siteSpacePath(row), "siteSpaceId", err
+		return destination{path: siteSpacePath(row), member: "siteSpaceId"}, err
+	}
+	found := destination{path: siteSpacePath(row), member: "pageId"}
+	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, []string{row.Space.ID})
+	if err != nil {
+		return found, err
+	}
+	if !contentRights(spaces[row.Space.ID].ContentAccess).Has(RightAccess) {
+		found.closed = true
+		return found, nil
 	}
 	page, err := h.store.PagePath(ctx, row.Space.ID, *to.PageID)
-	return append(siteSpacePath(row), page...), "pageId", err
+	found.path = append(found.path, page...)
+	return found, err
 }
 
 func (h *sites) redirectResource(site store.Site) func(store.SiteRedirect) schema.SiteRedirect {

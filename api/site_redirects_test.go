@@ -225,3 +225,40 @@ func TestRedirects(t *testing.T) {
 	s.ok("DELETE", one, nil, 204)
 	s.refused("GET", "/redirect?source=/away", nil, 404, "")
 }
+
+// TestRedirectsIntoClosedSpaces asks for pages of a space that the caller may not read: a page that is there and one that is
+// not get the same answers, and no slug of a page is told.
+func TestRedirectsIntoClosedSpaces(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := h.newSite(`{}`)
+	s.addSection("Home")
+	id := s.addSpace("Secret", s.addSection("Guide"))
+	space := spaceOf(s, id)
+	h.exec(`update revisions r set pages = '[{"id":"p","type":"document","slug":"layoffs","pages":[]}]'
+		from spaces s where s.revision = r.id and s.id = $1`, space)
+	to := func(page string) string {
+		return `{"kind":"site-page","siteSpaceId":"` + id + `","pageId":"` + page + `"}`
+	}
+	there := s.ok("POST", "/redirects", `{"source":"/there","destination":`+to("p")+`}`, 201)
+	s.ok("POST", "/redirects", `{"source":"/gone","destination":`+to("p")+`}`, 201)
+	h.exec("update site_redirects set page_id = 'gone' where source = '/gone'")
+	h.exec("update spaces set default_level = null where id = $1", space)
+	s.token = h.ours.Tokens[schema.RoleCreate]
+	for _, source := range []string{"/there", "/gone"} {
+		if got := s.ok("GET", "/redirect?source="+source, nil, 200); got["target"] != "/guide/secret" {
+			t.Errorf("%s leads to %v", source, got["target"])
+		}
+	}
+	for _, page := range []string{"p", "gone"} {
+		s.refused("POST", "/redirects", `{"source":"/new","destination":`+to(page)+`}`, 400, "destination.pageId")
+		s.refused("PATCH", "/redirects/"+there["id"].(string), `{"destination":`+to(page)+`}`, 400, "destination.pageId")
+	}
+	// The site space itself is no secret.
+	s.ok("POST", "/redirects", `{"source":"/space","destination":{"kind":"site-space","siteSpaceId":"`+id+`"}}`, 201)
+	s.token = h.ours.Tokens[schema.RoleAdmin]
+	if got := s.ok("GET", "/redirect?source=/there", nil, 200); got["target"] != "/guide/secret/layoffs" {
+		t.Errorf("to whoever may read it, it leads to %v", got["target"])
+	}
+	s.refused("GET", "/redirect?source=/gone", nil, 404, "")
+}

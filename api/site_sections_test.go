@@ -2,10 +2,13 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -193,19 +196,68 @@ func TestSiteSpaces(t *testing.T) {
 	s.ok("DELETE", "/site-spaces/nowhere", nil, 204)
 }
 
-// TestSpacesThatTheCallerMayNotSee shows them without a permission, and lets nobody add one.
+// TestSpacesThatTheCallerMayNotSee shows their id and title and no more, wherever a site shows spaces, and lets nobody add one.
 func TestSpacesThatTheCallerMayNotSee(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	s := h.newSite(`{}`)
-	id := s.addSpace("Secret", "")
-	space := s.ok("GET", "/site-spaces", nil, 200)["items"].([]any)[0].(map[string]any)["space"].(map[string]any)["id"].(string)
-	h.exec("update spaces set default_level = null where id = $1", space)
+	section := s.addSection("Home")
+	id := s.addSpace("Secret", section)
+	group := s.ok("POST", "/section-groups", map[string]any{"title": "Group", "sections": []string{section}}, 201)
+	space := spaceOf(s, id)
+	h.exec(`update spaces set default_level = null, emoji = '1f5dd', icon = 'https://icons.example.com/secret', language = 'fr',
+		edit_mode = 'locked', visibility = 'public', merge_rules = '{"type":"rules","rules":[{"rule":"allow_bypass","users":["secret"]}]}',
+		git_sync = '{"repoName":"secret","url":"https://git.example.com/secret"}', open_comments = 7, change_requests = 7,
+		change_requests_open = 7, change_requests_draft = 7, updated_at = now() + interval '1 hour',
+		parent_id = $2 where id = $1`, space, h.collection(h.ours, nil))
 	s.token = h.ours.Tokens[schema.RoleCreate]
-	wantLines(t, s.items("/site-spaces", "space.permissions.view", "space.permissions.access"), "false false")
+	links := map[string]any{"location": "https://docs.example.com/base/v1/spaces/" + space, "app": "https://docs.example.com/base/app/spaces/" + space}
+	closed := maps.Clone(spaceShape)
+	closed["revision"] = one("")
+	seen := func(what string, siteSpace any) {
+		t.Helper()
+		shown, _ := siteSpace.(map[string]any)["space"].(map[string]any)
+		if err := checkShape(closed, shown); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if shown["updatedAt"] != shown["createdAt"] {
+			t.Errorf("%s tells when the space was changed", what)
+		}
+		delete(shown, "createdAt")
+		delete(shown, "updatedAt")
+		permissions, _ := shown["permissions"].(map[string]any)
+		for right, has := range permissions {
+			if has != false {
+				t.Errorf("%s gives %s", what, right)
+			}
+		}
+		delete(shown, "permissions")
+		want := map[string]any{
+			"object": "space", "id": space, "title": "Secret", "organization": h.ours.Organization.ID, "emoji": "1f4d6",
+			"visibility": "private", "mergeRules": map[string]any{"type": "inherit"}, "urls": links, "revision": "", "defaultLevel": nil,
+			"comments": 0.0, "changeRequests": 0.0, "changeRequestsOpen": 0.0, "changeRequestsDraft": 0.0,
+		}
+		if diff := cmp.Diff(want, shown); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	last := func(list any) map[string]any { items := list.([]any); return items[len(items)-1].(map[string]any) }
+	seen("listSiteSpaces", last(s.ok("GET", "/site-spaces", nil, 200)["items"]))
+	seen("listSiteSections", last(last(s.ok("GET", "/sections", nil, 200)["items"])["siteSpaces"]))
+	inGroup := last(s.ok("GET", "/section-groups", nil, 200)["items"])
+	seen("listSiteSectionGroups", last(last(inGroup["sections"])["siteSpaces"]))
+	seen("listSiteSectionGroups", last(last(inGroup["children"])["siteSpaces"]))
+	seen("getSiteStructure", last(last(last(s.ok("GET", "/structure", nil, 200)["structure"])["sections"])["siteSpaces"]))
+	path := "/site-spaces/" + id
+	seen("updateSiteSpaceById", s.ok("PATCH", path, `{"hidden":false}`, 200))
+	seen("moveSiteSpace", s.ok("POST", path+"/move", nil, 200))
+	seen("updateSiteSectionById", last(s.ok("PATCH", "/sections/"+section, `{"icon":"x"}`, 200)["siteSpaces"]))
+	seen("sortSiteStructure", s.ok("PATCH", "/structure/sort", map[string]any{"item": map[string]any{"type": "site-space", "id": id}}, 200))
+	seen("updateSiteSectionGroupById", last(last(s.ok("PATCH", "/section-groups/"+group["id"].(string), `{"title":"New"}`, 200)["sections"])["siteSpaces"]))
+
 	s.refused("POST", "/sections", map[string]any{"spaceId": space}, 400, "spaceId")
 	s.refused("POST", "/site-spaces", map[string]any{"spaceId": space}, 400, "spaceId")
-	s.refused("PATCH", "/site-spaces/"+id, map[string]any{"spaceId": space}, 400, "spaceId")
+	s.refused("PATCH", path, map[string]any{"spaceId": space}, 400, "spaceId")
 	a := h.do("POST", s.base[:strings.LastIndex(s.base, "/")], s.token, map[string]any{"spaces": []string{space}})
 	if e := h.wantError(a, http.StatusBadRequest); e.Details[0].Field != "spaces[0]" {
 		t.Errorf("%+v", e)

@@ -175,15 +175,14 @@ func (h *sites) oneSiteSpace(ctx context.Context, c *Caller, row store.SiteSpace
 	return h.siteSpaceResource(c, view)(row), err
 }
 
-// siteSpaceResource shows site spaces to the caller, whose permissions on each space are the caller's own: on a space that the
-// caller may not see, none.
+// siteSpaceResource shows site spaces to the caller. Of a space that the caller may not see, no more than that it is there.
 func (h *sites) siteSpaceResource(c *Caller, view siteView) func(store.SiteSpaceRow) schema.SiteSpace {
 	site := c.Site.Site
 	return func(row store.SiteSpaceRow) schema.SiteSpace {
 		l := row.SiteSpace
-		space := store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}
 		return schema.SiteSpace{
-			Object: "site-space", ID: l.ID, Path: l.Path, Section: or(l.SectionID, ""), Space: h.urls.spaceResource(space),
+			Object: "site-space", ID: l.ID, Path: l.Path, Section: or(l.SectionID, ""),
+			Space: h.urls.spaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}),
 			Title: row.Space.Title, Default: l.IsDefault, Condition: or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
 			URLs: view.published(siteSpacePath(row)), Self: h.urls.siteAPI(site, "site-spaces", l.ID),
 		}

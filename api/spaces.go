@@ -186,3 +186,17 @@ func (l links) spaceResource(a store.SpaceAccess) schema.Space {
 		Permissions: spacePermissions(contentRights(a.ContentAccess)),
 	}
 }
+
+// spaceOfSite shows a space to somebody who gets to it through its site. Whoever may not see the space learns its id and
+// title; the other members that a space must have say nothing. The time of its creation is in the id already.
+func (l links) spaceOfSite(a store.SpaceAccess) schema.Space {
+	if contentRights(a.ContentAccess).Has(RightView) {
+		return l.spaceResource(a)
+	}
+	s := a.Space
+	return schema.Space{
+		Object: "space", ID: s.ID, Title: s.Title, Organization: s.OrganizationID, Emoji: defaultSpaceEmoji,
+		Visibility: "private", CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.CreatedAt.UTC(),
+		MergeRules: schema.MergeRules{Type: "inherit"}, URLs: l.space(store.Space{ID: s.ID, Visibility: "private"}),
+	}
+}

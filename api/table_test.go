@@ -167,6 +167,40 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	}
 }
 
+// TestUnknownKindsOfTokenOpenNothing has a token of a kind that this version does not know, as a newer one may have made it,
+// for nobody and for a user: it opens no operation, and the events of no tenant's site.
+func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	h.exec("alter table tokens drop constraint tokens_kind_check, drop constraint tokens_check, drop constraint tokens_check1")
+	admin := h.ours.Users[schema.RoleAdmin].ID
+	for name, user := range map[string]*string{"oct_of-nobody": nil, "oct_of-a-user": &admin} {
+		hash := schema.HashToken([]byte(name))
+		h.exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
+		for i := range h.server.table {
+			op := &h.server.table[i]
+			if op.Scope.public {
+				continue
+			}
+			for _, tenant := range []*storetest.Tenant{h.ours, h.theirs} {
+				if a := h.try(op, tenant, name); a.status != http.StatusForbidden {
+					t.Errorf("%s with %s: %d %s", op.ID, name, a.status, a.body)
+				}
+			}
+		}
+	}
+	if h.intake.bodies != nil {
+		t.Error("events reached the intake")
+	}
+	// Also without the scope in front of it, nothing is found for such a kind.
+	_, err := loadEventSite(t.Context(), h.st, eventSiteKey{
+		kind: "integration", organization: h.ours.Organization.ID, site: h.ours.Site.ID,
+	})
+	if !schema.IsCode(err, schema.CodeNotFound) {
+		t.Errorf("a site for an unknown kind: %v", err)
+	}
+}
+
 func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)

@@ -38,7 +38,14 @@ type ReviewState struct {
 	User      string
 	Requested bool
 	Status    string
+	// Contributor says that the reviewer made the change request or changed its content: nobody reviews their own work.
+	Contributor bool
 }
+
+// counts says whether the reviewer has a verdict on the current content that rules may rely on.
+func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
+
+func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
 // mergeRuleBypass is the rule that demands nothing: it names those for whom the others do not count.
 const mergeRuleBypass = "allow_bypass"
@@ -55,7 +62,7 @@ var mergeRules = []struct {
 	{"require_specific_reviewers", true, func(r MergeRule, f MergeFacts) string {
 		for _, user := range r.Users {
 			if !f.approvedBy(user) {
-				return "not everybody whose approval it takes has approved the current content"
+				return "not everybody whose approval it takes has approved the current content; whoever wrote part of it cannot"
 			}
 		}
 		return ""
@@ -64,21 +71,20 @@ var mergeRules = []struct {
 		if slices.ContainsFunc(r.Users, f.approvedBy) {
 			return ""
 		}
-		return "none of those whose approval it takes has approved the current content"
+		return "none of those whose approval it takes has approved the current content; whoever wrote part of it cannot"
 	}},
 	{mergeRuleBypass, true, func(MergeRule, MergeFacts) string { return "" }},
-	// Nobody is a reviewer of their own work, except where a rule names them.
 	{"require_at_least_one_review", false, func(_ MergeRule, f MergeFacts) string {
-		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status != "" && r.User != f.Author }) {
+		if slices.ContainsFunc(f.Reviews, ReviewState.counts) {
 			return ""
 		}
-		return "nobody but its author has reviewed the current content"
+		return "nobody but those who wrote it has reviewed the current content"
 	}},
 	{"require_at_least_one_approved_review", false, func(_ MergeRule, f MergeFacts) string {
-		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status == ReviewApproved && r.User != f.Author }) {
+		if slices.ContainsFunc(f.Reviews, ReviewState.approves) {
 			return ""
 		}
-		return "nobody but its author has approved the current content"
+		return "nobody but those who wrote it has approved the current content"
 	}},
 	{"require_all_reviews_approved", false, func(_ MergeRule, f MergeFacts) string {
 		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status != ReviewApproved }) {
@@ -132,7 +138,7 @@ type MergeRuleKind struct {
 }
 
 func (f MergeFacts) approvedBy(user string) bool {
-	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.Status == ReviewApproved })
+	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
 // Or gives the rules that count where these stand: a space's own, or those of its organization that it inherits.

@@ -18,6 +18,10 @@ func TestMergeRules(t *testing.T) {
 		}
 		return states
 	}
+	// Bob approves what he wrote a part of.
+	own := func(states ...schema.ReviewState) []schema.ReviewState {
+		return append(states, schema.ReviewState{User: "bob", Status: schema.ReviewApproved, Contributor: true})
+	}
 	refused := schema.ReviewState{User: "cem", Requested: true, Status: schema.ReviewChangesRequested}
 	pending := schema.ReviewState{User: "dan", Requested: true}
 	rule := func(name string, users ...string) schema.MergeRule { return schema.MergeRule{Rule: name, Users: users} }
@@ -30,13 +34,18 @@ func TestMergeRules(t *testing.T) {
 		{[]schema.MergeRule{rule("require_specific_reviewers", "ann", "bob")}, schema.MergeFacts{Reviews: approved("ann", "bob", "cem")}, nil},
 		{[]schema.MergeRule{rule("require_specific_reviewers", "ann", "bob")}, schema.MergeFacts{Reviews: approved("bob", "cem")}, []string{"require_specific_reviewers"}},
 		{[]schema.MergeRule{rule("require_specific_reviewers", "cem")}, schema.MergeFacts{Reviews: []schema.ReviewState{refused}}, []string{"require_specific_reviewers"}},
-		{[]schema.MergeRule{rule("require_specific_reviewers", "ann")}, schema.MergeFacts{Author: "ann", Reviews: approved("ann")}, nil},
+		{[]schema.MergeRule{rule("require_specific_reviewers", "bob")}, schema.MergeFacts{Reviews: own()}, []string{"require_specific_reviewers"}},
+		{[]schema.MergeRule{rule("require_one_of_specific_reviewers", "bob", "cem")}, schema.MergeFacts{Reviews: own(refused)}, []string{"require_one_of_specific_reviewers"}},
+		{[]schema.MergeRule{rule("require_one_of_specific_reviewers", "bob", "ann")}, schema.MergeFacts{Reviews: own(approved("ann")...)}, nil},
+		{[]schema.MergeRule{rule("require_at_least_one_approved_review")}, schema.MergeFacts{Reviews: own(refused)}, []string{"require_at_least_one_approved_review"}},
+		{[]schema.MergeRule{rule("require_at_least_one_approved_review")}, schema.MergeFacts{Reviews: own(approved("ann")...)}, nil},
+		{[]schema.MergeRule{rule("require_all_reviews_approved")}, schema.MergeFacts{Reviews: own()}, nil},
 		{[]schema.MergeRule{rule("require_specific_reviewers")}, schema.MergeFacts{}, nil},
 		{[]schema.MergeRule{rule("require_one_of_specific_reviewers", "ann", "bob")}, schema.MergeFacts{Reviews: approved("bob")}, nil},
 		{[]schema.MergeRule{rule("require_one_of_specific_reviewers", "ann", "dan")}, schema.MergeFacts{Reviews: append(approved("bob"), pending)}, []string{"require_one_of_specific_reviewers"}},
 		{[]schema.MergeRule{rule("require_at_least_one_review")}, schema.MergeFacts{Reviews: []schema.ReviewState{refused}}, nil},
 		{[]schema.MergeRule{rule("require_at_least_one_review")}, schema.MergeFacts{Reviews: []schema.ReviewState{pending}}, []string{"require_at_least_one_review"}},
-		{[]schema.MergeRule{rule("require_at_least_one_review")}, schema.MergeFacts{Author: "ann", Reviews: approved("ann")}, []string{"require_at_least_one_review"}},
+		{[]schema.MergeRule{rule("require_at_least_one_review")}, schema.MergeFacts{Author: "bob", Reviews: own()}, []string{"require_at_least_one_review"}},
 		{[]schema.MergeRule{rule("require_at_least_one_approved_review")}, schema.MergeFacts{Reviews: []schema.ReviewState{refused}}, []string{"require_at_least_one_approved_review"}},
 		{[]schema.MergeRule{rule("require_at_least_one_approved_review")}, schema.MergeFacts{Reviews: append(approved("bob"), refused)}, nil},
 		{[]schema.MergeRule{rule("require_all_reviews_approved")}, schema.MergeFacts{}, nil},
@@ -80,8 +89,8 @@ func TestMergeRules(t *testing.T) {
 			}
 		}
 	}
-	own, theirs := schema.MergeRules{Type: "none"}, schema.MergeRules{Type: "rules"}
-	if own.Or(theirs).Type != "none" || (schema.MergeRules{Type: "inherit"}).Or(theirs).Type != "rules" {
+	mine, theirs := schema.MergeRules{Type: "none"}, schema.MergeRules{Type: "rules"}
+	if mine.Or(theirs).Type != "none" || (schema.MergeRules{Type: "inherit"}).Or(theirs).Type != "rules" {
 		t.Error("a space's own rules come first")
 	}
 }

@@ -50,8 +50,11 @@ func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname str
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// PublishIntegration makes the next version of an integration, or its first. A name that another organization owns is refused.
-func (s *Store) PublishIntegration(ctx context.Context, owner Membership, n NewIntegration) (Integration, error) {
+// PublishIntegration makes the next version of an integration, or its first. A name that another organization owns is refused,
+// and one that the user may not know of is not found.
+func (s *Store) PublishIntegration(
+	ctx context.Context, userID string, owner Membership, n NewIntegration,
+) (Integration, error) {
 	params, assets, err := s.publishing(ctx, owner, n)
 	if err != nil {
 		return Integration{}, err
@@ -60,6 +63,9 @@ func (s *Store) PublishIntegration(ctx context.Context, owner Membership, n NewI
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		published, err = q.PublishIntegration(ctx, params)
 		if errors.Is(err, pgx.ErrNoRows) {
+			if _, err := q.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: n.Name}); err != nil {
+				return interpret(err, "integration")
+			}
 			return schema.Forbidden("the integration belongs to another organization")
 		}
 		if err != nil {

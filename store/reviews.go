@@ -262,7 +262,7 @@ func (s *Store) ReviewStates(ctx context.Context, changeRequestID, revision stri
 	}
 	states := make([]schema.ReviewState, len(rows))
 	for i, row := range rows {
-		states[i] = schema.ReviewState{User: row.UserID, Requested: row.Requested}
+		states[i] = schema.ReviewState{User: row.UserID, Requested: row.Requested, Contributor: row.Contributor}
 		if row.Revision == revision {
 			states[i].Status = row.Status
 		}

@@ -330,7 +330,9 @@ func (q *Queries) Review(ctx context.Context, arg ReviewParams) (ChangeRequestRe
 
 const reviewState = `-- name: ReviewState :many
 select coalesce(r.user_id, v.user_id)::text as user_id, (r.user_id is not null)::boolean as requested,
-    coalesce(v.status, '')::text as status, coalesce(v.revision, '')::text as revision
+    coalesce(v.status, '')::text as status, coalesce(v.revision, '')::text as revision,
+    exists (select 1 from change_request_contributors c
+            where c.change_request_id = $1 and c.user_id = coalesce(r.user_id, v.user_id)) as contributor
 from (select change_request_id, user_id, revision, requested_by, created_at from change_request_reviewers where change_request_reviewers.change_request_id = $1) r
 full join (select id, change_request_id, user_id, revision, requested_by, status, superseded, created_at, updated_at from change_request_reviews
            where change_request_reviews.change_request_id = $1 and not change_request_reviews.superseded) v
@@ -339,14 +341,15 @@ order by 1
 `
 
 type ReviewStateRow struct {
-	UserID    string
-	Requested bool
-	Status    string
-	Revision  string
+	UserID      string
+	Requested   bool
+	Status      string
+	Revision    string
+	Contributor bool
 }
 
 // Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
-// Index: change_request_reviewers_pkey, change_request_reviews_newest.
+// Index: change_request_reviewers_pkey, change_request_reviews_newest, change_request_contributors_pkey.
 // Sorts: the people of one change request.
 func (q *Queries) ReviewState(ctx context.Context, changeRequestID string) ([]ReviewStateRow, error) {
 	rows, err := q.db.Query(ctx, reviewState, changeRequestID)
@@ -362,6 +365,7 @@ func (q *Queries) ReviewState(ctx context.Context, changeRequestID string) ([]Re
 			&i.Requested,
 			&i.Status,
 			&i.Revision,
+			&i.Contributor,
 		); err != nil {
 			return nil, err
 		}

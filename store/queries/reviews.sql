@@ -70,10 +70,12 @@ where change_request_id = sqlc.arg(change_request_id)
 
 -- name: ReviewState :many
 -- Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
--- Index: change_request_reviewers_pkey, change_request_reviews_newest.
+-- Index: change_request_reviewers_pkey, change_request_reviews_newest, change_request_contributors_pkey.
 -- Sorts: the people of one change request.
 select coalesce(r.user_id, v.user_id)::text as user_id, (r.user_id is not null)::boolean as requested,
-    coalesce(v.status, '')::text as status, coalesce(v.revision, '')::text as revision
+    coalesce(v.status, '')::text as status, coalesce(v.revision, '')::text as revision,
+    exists (select 1 from change_request_contributors c
+            where c.change_request_id = sqlc.arg(change_request_id) and c.user_id = coalesce(r.user_id, v.user_id)) as contributor
 from (select * from change_request_reviewers where change_request_reviewers.change_request_id = sqlc.arg(change_request_id)) r
 full join (select * from change_request_reviews
            where change_request_reviews.change_request_id = sqlc.arg(change_request_id) and not change_request_reviews.superseded) v
