@@ -77,7 +77,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Deps are the parts that the operations stand on. All but Checks are required.
+// Deps are the parts that the operations stand on. All but Resolver and Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   EventIntake
@@ -85,6 +85,8 @@ type Deps struct {
 	Balances EventBalances
 	Metrics  Metrics
 	Log      *slog.Logger
+	// Resolver looks up the records that prove e-mail domains; nil is the host's.
+	Resolver TXTResolver
 	// Checks are run by /readyz.
 	Checks []Check
 }

@@ -34,6 +34,7 @@ type harness struct {
 	intake  *fakeIntake
 	answers *fakeInsights
 	log     *capture.Buffer
+	dns     *txtRecords
 }
 
 type option func(*Config, *Deps)
@@ -41,7 +42,7 @@ type option func(*Config, *Deps)
 func newHarness(t *testing.T, options ...option) *harness {
 	t.Helper()
 	url := storetest.URL(t)
-	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &capture.Buffer{}}
+	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &capture.Buffer{}, dns: &txtRecords{}}
 	h.ours, h.theirs = storetest.NewTenant(t, h.st, "ours"), storetest.NewTenant(t, h.st, "theirs")
 	h.serve(nil, options...)
 	return h
@@ -52,7 +53,7 @@ func (h *harness) serve(extra []Operation, options ...option) {
 	h.t.Helper()
 	cfg := Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
 	deps := Deps{
-		Store: h.st, Intake: h.intake, Insights: h.answers, Balances: balancesOf{}, Metrics: testMetrics(h.t),
+		Store: h.st, Intake: h.intake, Insights: h.answers, Balances: balancesOf{}, Metrics: testMetrics(h.t), Resolver: h.dns,
 		Log: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, o := range options {

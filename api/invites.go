@@ -23,14 +23,34 @@ func inviteOperations(h *invites) []Operation {
 	return []Operation{
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites", ID: "inviteUsersToOrganization", Tag: "invites",
-			Doc:   "Make people members by their e-mail addresses.",
+			Doc:   "Invite people by their e-mail addresses; they become members when they accept.",
 			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK,
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.invite),
 		},
 		{
-			// Whoever follows a link is no member yet, so there is no right on the organization to ask for.
+			// Whoever accepts is no member yet, so there is no right on the organization to ask for.
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
-			Tag: "invites", Doc: "Take what a link invite gives.", Scope: anyUser(), Status: http.StatusOK, Handler: handle(h.join),
+			Tag: "invites", Doc: "Accept an invite by e-mail, whose id is the caller's own, or take what a link invite gives.", Scope: anyUser(), Status: http.StatusOK, Handler: handle(h.join),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/invites", ID: "listOrganizationInvites", Tag: "invites",
+			Doc:   "List those who are invited by e-mail and have not accepted.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusOK, Handler: handle(h.listPending),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "deleteOrganizationInvite", Tag: "invites",
+			Doc:   "End an invite by e-mail that is not accepted yet.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusNoContent, Handler: handle(h.endPending),
+		},
+		{
+			Method: http.MethodGet, Path: "/user/invites", ID: "listInvitesForAuthenticatedUser", Tag: "invites",
+			Doc: "List the invites by e-mail that the caller has not accepted.", Scope: anyUser(), Status: http.StatusOK,
+			Handler: handle(h.listOwn),
+		},
+		{
+			Method: http.MethodDelete, Path: "/user/invites/{organizationId}", ID: "declineOrganizationInvite", Tag: "invites",
+			Doc: "Decline an organization's invite by e-mail.", Scope: anyUser(), Status: http.StatusNoContent,
+			Handler: handle(h.decline),
 		},
 		{
 			Method: http.MethodGet, Path: many, ID: "listOrganizationInviteLinks", Tag: "invites",
@@ -122,9 +142,9 @@ type inviteUsersRequest struct {
 func (h *invites) invite(ctx context.Context, c *Caller, r *inviteUsersRequest) (schema.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)
-	list := make([]store.EmailInvite, len(r.Body.Emails))
+	list := make([]store.PersonToInvite, len(r.Body.Emails))
 	for i, e := range r.Body.Emails {
-		list[i] = store.EmailInvite{Email: e.email, Role: e.role.Or(role)}
+		list[i] = store.PersonToInvite{Email: e.email, Role: e.role.Or(role)}
 	}
-	return h.store.InviteByEmail(ctx, organization.ID, list, or(r.Body.SSO, false))
+	return h.store.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, or(r.Body.SSO, false))
 }

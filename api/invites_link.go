@@ -17,7 +17,7 @@ type joinRequest struct {
 }
 
 func (h *invites) join(ctx context.Context, c *Caller, r *joinRequest) (struct{}, error) {
-	return struct{}{}, h.store.FollowLinkInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
+	return struct{}{}, h.store.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
 }
 
 type listLinkInvitesRequest struct {
@@ -68,6 +68,9 @@ func (r *createLinkInviteRequest) Validate() []schema.Detail {
 
 func (h *invites) create(ctx context.Context, c *Caller, r *createLinkInviteRequest) (schema.LinkInvite, error) {
 	b := r.Body
+	if !c.Organization.Organization.InviteLinks {
+		return schema.LinkInvite{}, schema.Forbidden("the organization's invite links are off: turn inviteLinks on first")
+	}
 	invite := store.NewLinkInvite{
 		OrganizationID: c.Organization.Organization.ID, UserID: c.Principal.UserID, Role: b.Role.Value, SpaceID: b.Space,
 		CollectionID: b.Collection,
@@ -181,6 +184,6 @@ func (h *invites) resource(ctx context.Context, c *Caller, row store.LinkInvite)
 // organizationInvite shows an invite to the organization to somebody with this role in it.
 func (l links) organizationInvite(held schema.Role, row store.LinkInvite) schema.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
-	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role)}
+	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: utc(row.ExpiresAt)}
 	return invite.At(l.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -24,12 +25,21 @@ func init() {
 	examples["inviteUsersToOrganization"] = example{body: `{"emails":["new@example.com"]}`}
 	examples["createOrganizationInvite"] = example{body: `{"role":"edit"}`}
 	examples["updateOrganizationInviteById"] = example{body: `{"role":"edit"}`, make: make}
+	pending := func(h *harness, tenant *storetest.Tenant) map[string]string {
+		h.t.Helper()
+		invited, err := h.st.InviteByEmail(h.t.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID,
+			[]store.PersonToInvite{{Email: schema.NewID() + "@example.com"}}, false)
+		return map[string]string{"inviteId": created(h.t, invited.Users[0], err)}
+	}
+	examples["deleteOrganizationInvite"] = example{make: pending}
 	for _, id := range []string{"joinOrganizationWithInvite", "getOrganizationInviteLink", "deleteOrganizationInviteById"} {
 		examples[id] = example{make: make}
 	}
 }
 
-var linkInviteShape = shape{"object": one("invite"), "id": id, "role": one(append(role, nil)...), "redundant": boolean}
+var linkInviteShape = shape{
+	"object": one("invite"), "id": id, "role": one(append(role, nil)...), "redundant": boolean, "expiresAt": inviteEnd,
+}
 
 func (h *harness) linkInvite(tenant *storetest.Tenant, body string) schema.LinkInvite {
 	h.t.Helper()
@@ -65,6 +75,15 @@ func (s support) invite(body string) schema.Invited {
 	return invited
 }
 
+// accept has a user accept the invite by e-mail to our organization.
+func (h *harness) accept(userID string) {
+	h.t.Helper()
+	token := storetest.Token(h.t, h.st, store.NewToken{User: userID})
+	if a := h.do("POST", "/v1/orgs/"+h.ours.Organization.ID+"/invites/"+userID, token, nil); a.status != 200 || string(a.body) != "{}" {
+		h.t.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
 func TestInviteByEmail(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
@@ -80,8 +99,13 @@ func TestInviteByEmail(t *testing.T) {
 		"known@example.com": schema.RoleEdit,
 	} {
 		user, err := h.st.FindUser(t.Context(), email)
-		if role, ok := h.role(user.ID); err != nil || !ok || role != want || !slices.Contains(got.Users, user.ID) {
-			t.Errorf("%s: %q %v %v", email, role, ok, err)
+		if _, member := h.role(user.ID); err != nil || member || !slices.Contains(got.Users, user.ID) {
+			t.Errorf("%s is a member without having accepted: %v %v", email, member, err)
+		}
+		h.accept(user.ID)
+		h.accept(user.ID)
+		if role, ok := h.role(user.ID); !ok || role != want {
+			t.Errorf("%s: %q %v", email, role, ok)
 		}
 	}
 	if !slices.Contains(got.Users, known.ID) {
@@ -100,7 +124,9 @@ func TestInviteByEmail(t *testing.T) {
 		`{"emails":["d1@example.com"]}`: schema.RoleComment, `{"emails":["d2@example.com"],"role":null}`: schema.RoleGuest,
 		`{"emails":[{"email":"d3@example.com"}]}`: schema.RoleComment,
 	} {
-		if role, ok := h.role(s.invite(body).Users[0]); !ok || role != want {
+		user := s.invite(body).Users[0]
+		h.accept(user)
+		if role, ok := h.role(user); !ok || role != want {
 			t.Errorf("%s: %q", body, role)
 		}
 	}
@@ -121,24 +147,24 @@ func TestInviteToSSO(t *testing.T) {
 	}
 	_, certificate := testCertificate(t)
 	h.do("PATCH", s.org+provider, s.token, `{"entityID":"e","ssoURL":"https://idp.example.com","certificate":"`+certificate+`"}`)
-	if got := s.invite(`{"emails":["a@example.com"],"sso":true}`); got.Invited != 1 || len(got.FailedSSOEmails) != 0 {
+	got := s.invite(`{"emails":["a@example.com"],"sso":true}`)
+	if got.Invited != 1 || len(got.FailedSSOEmails) != 0 {
 		t.Errorf("%+v", got)
 	}
-	s.invite(`{"emails":["b@example.com"]}`)
+	h.accept(got.Users[0])
+	h.accept(s.invite(`{"emails":["b@example.com"]}`).Users[0])
 	h.exec(`do $$ begin
 		assert (select array_agg(m.sso order by u.email) from memberships m join users u on u.id = m.user_id
 			where u.email in ('a@example.com', 'b@example.com')) = array[true, false];
 	end $$`)
 }
 
-// TestInvitesInParallel invites the same new people from many sides: each has one account and was invited once.
+// TestInvitesInParallel invites the same new people from many sides: each has one account and one invite.
 func TestInvitesInParallel(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	s := newSupport(h)
 	before := h.rows()
-	var mu sync.Mutex
-	total := 0
 	var wait sync.WaitGroup
 	for worker := range 6 {
 		wait.Go(func() {
@@ -147,16 +173,15 @@ func TestInvitesInParallel(t *testing.T) {
 				slices.Reverse(emails)
 			}
 			body, _ := json.Marshal(map[string]any{"emails": emails})
-			got := s.invite(string(body))
-			mu.Lock()
-			defer mu.Unlock()
-			total += got.Invited
+			if got := s.invite(string(body)); got.Invited != 4 {
+				t.Errorf("%+v", got)
+			}
 		})
 	}
 	wait.Wait()
-	after := h.rows()
-	if total != 4 || after["users"] != before["users"]+4 || after["memberships"] != before["memberships"]+4 {
-		t.Errorf("invited %d, users %d, members %d", total, after["users"]-before["users"], after["memberships"]-before["memberships"])
+	before["users"], before["email_invites"] = before["users"]+4, before["email_invites"]+4
+	if diff := cmp.Diff(before, h.rows()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -206,11 +231,25 @@ func TestLinkInvite(t *testing.T) {
 	if diff := cmp.Diff([]any{changed}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
 	}
-	// An organization that has turned its links off has none for strangers.
-	_, lost := storetest.User(t, h.st, "lost")
-	h.exec("update organizations set invite_links = false where id = $1", h.ours.Organization.ID)
-	h.wantError(h.do("POST", join, lost, nil), 404)
-	h.exec("update organizations set invite_links = true where id = $1", h.ours.Organization.ID)
+	// An organization that has turned its links off makes none, and says so to whoever follows one.
+	lostUser, lost := storetest.User(t, h.st, "lost")
+	h.want(200, "PATCH", s.org, s.token, `{"inviteLinks":false}`)
+	for _, e := range []schema.ErrorObject{
+		h.wantError(h.do("POST", join, lost, nil), 403), h.wantError(h.do("POST", s.org+"/link-invites", s.token, `{"role":"edit"}`), 403),
+	} {
+		if !strings.Contains(e.Message, "invite links") || !strings.Contains(e.Message, "off") {
+			t.Errorf("%+v", e)
+		}
+	}
+	h.want(200, "PATCH", s.org, s.token, `{"inviteLinks":true}`)
+	// A link ends by itself.
+	h.exec("update link_invites set expires_at = now() - interval '1 second'")
+	if e := h.wantError(h.do("POST", join, lost, nil), 403); !strings.Contains(e.Message, "ended") {
+		t.Errorf("%+v", e)
+	}
+	if _, member := h.role(lostUser.ID); member {
+		t.Error("a link that is off or has ended made a member")
+	}
 	h.wantError(h.do("POST", "/v1/orgs/"+h.theirs.Organization.ID+"/invites/"+made["id"].(string), lost, nil), 404)
 	for range 2 {
 		if a := h.do("DELETE", s.org+one, s.token, nil); a.status != 204 {
@@ -318,7 +357,7 @@ func TestLinkInviteToContent(t *testing.T) {
 	}{
 		{"space", h.ours.Space.ID, h.ours.Space.ID, spaceShape}, {"collection", collection.ID, inside.ID, invitedCollection},
 	} {
-		form := shape{"object": one("invite"), "id": id, "level": one(append(role, nil)...), "redundant": boolean, test.name: object(test.shape)}
+		form := shape{"object": one("invite"), "id": id, "level": one(append(role, nil)...), "redundant": boolean, "expiresAt": inviteEnd, test.name: object(test.shape)}
 		a := h.do("POST", s.org+"/link-invites", s.token, fmt.Sprintf(`{"level":"comment",%q:%q}`, test.name, test.id))
 		made := wantShape(t, form, a.body)
 		if a.status != 201 || made["level"] != "comment" || made["redundant"] != true || made[test.name].(map[string]any)["id"] != test.id {

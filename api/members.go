@@ -34,6 +34,12 @@ func memberOperations(h *members) []Operation {
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
 		},
 		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/members/{userId}", ID: "removeMemberFromOrganizationById",
+			Tag: "organizations", Doc: "Remove a member, as an admin, or leave; an organization keeps at least one admin.",
+			// Everybody may leave.
+			Scope: having(RightView, onOrganization), Status: http.StatusNoContent, Handler: handle(h.remove),
+		},
+		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/ping", ID: "updateOrganizationMemberLastSeenAt",
 			Tag: "organizations", Doc: "Note that the caller was seen in an organization.",
 			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.ping),
@@ -98,6 +104,15 @@ func (h *members) update(ctx context.Context, c *Caller, r *updateMemberRequest)
 		}
 	}
 	return h.get(ctx, c, &r.memberRequest)
+}
+
+func (h *members) remove(ctx context.Context, c *Caller, r *memberRequest) (NoContent, error) {
+	if r.UserID != c.Principal.UserID {
+		if err := c.Require(RightAdmin, "organization"); err != nil {
+			return NoContent{}, err
+		}
+	}
+	return NoContent{}, h.store.RemoveMember(ctx, c.Organization.Organization.ID, r.UserID)
 }
 
 func (h *members) ping(ctx context.Context, c *Caller, _ *struct{}) (schema.Ping, error) {

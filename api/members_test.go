@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -108,6 +109,10 @@ func TestJoinByDomain(t *testing.T) {
 	h.want(404, "POST", org+"/join", token, nil)
 	h.want(404, "POST", "/v1/orgs/nowhere/join", token, nil)
 	h.want(200, "PATCH", org, admin, `{"emailDomains":["Example.COM"],"defaultRole":"comment"}`)
+	h.want(404, "POST", org+"/join", token, nil)
+	if err := h.st.ProveDomain(t.Context(), h.ours.Organization.ID, "example.com", store.ProvedByOperator); err != nil {
+		t.Fatal(err)
+	}
 	h.want(204, "POST", org+"/join", token, nil)
 	h.want(204, "POST", org+"/join", token, nil)
 	if got := h.want(200, "GET", org+"/members/"+stranger.ID, admin, nil); got["role"] != "comment" {

@@ -18,4 +18,6 @@ func init() {
 	enums["contentTarget"] = []string{"site"}
 	patterns["subdomain"] = matching(`^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$`,
 		"must be 3 to 32 lowercase letters, digits and hyphens, and start and end with a letter or digit")
+	patterns["domain"] = matching(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`,
+		"must be a domain such as example.com")
 }

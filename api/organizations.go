@@ -38,6 +38,11 @@ func organizationOperations(h *organizations) []Operation {
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.update),
 		},
 		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}", ID: "deleteOrganizationById", Tag: "organizations",
+			Doc:   "Delete an organization with all that is in it. Its sites' events stay stored, and nobody can query them.",
+			Scope: having(RightAdmin, onOrganization).orAlreadyGone(), Status: http.StatusNoContent, Handler: handle(h.remove),
+		},
+		{
 			Method: http.MethodGet, Path: "/subdomains/{subdomain}", ID: "getSubdomain", Tag: "organizations",
 			Doc: "Find the organization whose hostname this is.", Scope: anyUser(), Status: http.StatusOK,
 			Handler: handle(h.subdomain),
@@ -48,7 +53,7 @@ func organizationOperations(h *organizations) []Operation {
 type createOrganizationRequest struct {
 	Body struct {
 		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
-		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253"`
+		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
 		// The answers of the published client's onboarding are checked and have no effect here.
 		OnboardingPreferences *struct {
 			Source    *string  `json:"source" rules:"enum=onboardingSource"`
@@ -89,7 +94,7 @@ func (h *organizations) get(_ context.Context, c *Caller, _ *struct{}) (schema.O
 type updateOrganizationRequest struct {
 	Body struct {
 		Title          *string                    `json:"title" rules:"len=2..255,pattern=text"`
-		EmailDomains   []string                   `json:"emailDomains" rules:"len=..100" each:"len=1..253"`
+		EmailDomains   []string                   `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
 		Hostname       *string                    `json:"hostname" rules:"len=3..32,pattern=subdomain"`
 		DefaultRole    schema.Opt[string]         `json:"defaultRole" rules:"enum=role"`
 		DefaultContent schema.Opt[contentSetting] `json:"defaultContent"`
@@ -137,6 +142,10 @@ func (h *organizations) update(ctx context.Context, c *Caller, r *updateOrganiza
 		return schema.Organization{}, err
 	}
 	return h.urls.organizationResource(store.Membership{Organization: row, Role: c.Organization.Role}), nil
+}
+
+func (h *organizations) remove(ctx context.Context, c *Caller, _ *struct{}) (NoContent, error) {
+	return NoContent{}, h.store.DeleteOrganization(ctx, c.Organization.Organization.ID)
 }
 
 func (h *organizations) subdomain(ctx context.Context, _ *Caller, r *struct {

@@ -241,7 +241,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/v1/orgs", `{"title":["Acme"]}`, "title"},
 		{"POST", "/v1/orgs", `{"title":"Acme","title":"Acme"}`, "title"},
 		{"POST", "/v1/orgs", `{"title":"Acme","emailDomains":"acme.test"}`, "emailDomains"},
-		{"POST", "/v1/orgs", `{"title":"Acme","emailDomains":["ok",3]}`, "emailDomains[1]"},
+		{"POST", "/v1/orgs", `{"title":"Acme","emailDomains":["ok.test",3]}`, "emailDomains[1]"},
 		{"POST", "/v1/orgs", `{"title":"Acme","emailDomains":[""]}`, "emailDomains[0]"},
 		{"POST", "/v1/orgs", map[string]any{"title": "Acme", "emailDomains": make([]string, 101)}, "emailDomains"},
 		{"POST", "/v1/orgs", `{"title":"Acme","onboardingPreferences":7}`, "onboardingPreferences"},

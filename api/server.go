@@ -41,6 +41,9 @@ func New(cfg Config, d Deps) (*Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, metrics and log are required")
 	}
+	if d.Resolver == nil {
+		d.Resolver = net.DefaultResolver
+	}
 	urls, err := schema.NewURLs(cfg.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 // A shape is what the contract says of a resource (facts §1.21 and §7.2): its members, each with a check; a name that ends
@@ -91,6 +93,16 @@ func timestamp(v any) error {
 		return fmt.Errorf("%#v is no UTC time of now", v)
 	}
 	return nil
+}
+
+// inviteEnd is the end of an invite that was made now.
+func inviteEnd(v any) error {
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return err
+	}
+	return timestamp(at.Add(-storetest.InviteLifetime).Format(time.RFC3339Nano))
 }
 
 func uri(v any) error {

@@ -59,6 +59,7 @@ func operations(d Deps, urls links) []Operation {
 	var table []Operation
 	table = append(table, userOperations(&users{store: d.Store, urls: urls})...)
 	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
+	table = append(table, emailDomainOperations(&emailDomains{store: d.Store, resolver: d.Resolver})...)
 	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
 	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
 	pdfs := newExports(d.Store, urls)

@@ -32,6 +32,11 @@ func teamOperations(h *teams) []Operation {
 			Doc: "Read a team.", Scope: having(RightAccess, onOrganization), Status: http.StatusOK, Handler: handle(h.get),
 		},
 		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/teams/{teamId}", ID: "removeTeamFromOrganizationById", Tag: "teams",
+			Doc:   "Delete a team with what was given to it; its members stay in the organization.",
+			Scope: having(RightAdmin, onOrganization), Status: http.StatusNoContent, Handler: handle(h.remove),
+		},
+		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
 			Tag: "teams", Doc: "Change who is in a team, and who owns it.",
 			// Owners of the team may do it as well as admins of the organization.
@@ -85,6 +90,10 @@ func (h *teams) get(ctx context.Context, c *Caller, r *teamRequest) (schema.Team
 		return schema.Team{}, err
 	}
 	return teamResource(c.Rights)(row), nil
+}
+
+func (h *teams) remove(ctx context.Context, c *Caller, r *teamRequest) (NoContent, error) {
+	return NoContent{}, h.store.DeleteTeam(ctx, c.Organization.Organization.ID, r.TeamID)
 }
 
 type updateTeamMembersRequest struct {

@@ -1,6 +1,8 @@
 package schema
 
-// Invited says what became of an invitation by e-mail: Users are the ids of those who became members, Invited is how many.
+import "time"
+
+// Invited says what became of an invitation by e-mail: Users are the ids of those who were invited, Invited is how many.
 // FailedSSOEmails are the addresses that were to log in by a provider while there was none.
 type Invited struct {
 	Users           []string `json:"users"`
@@ -18,6 +20,8 @@ type LinkInvite struct {
 	Redundant  bool        `json:"redundant"`
 	Space      *Space      `json:"space,omitzero"`
 	Collection *Collection `json:"collection,omitzero"`
+	// ExpiresAt is absent where the link has no end.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
 	location string
 }
@@ -30,3 +34,22 @@ func (i LinkInvite) At(location string) LinkInvite {
 
 // Location is the address that a creation answers with.
 func (i LinkInvite) Location() string { return i.location }
+
+// EmailInvite is an invite by e-mail that nobody has accepted yet. To an organization its ID is that of the invited user.
+type EmailInvite struct {
+	Object    string     `json:"object"`
+	ID        string     `json:"id"`
+	Email     string     `json:"email"`
+	Role      Role       `json:"role"`
+	SSO       bool       `json:"sso"`
+	CreatedAt time.Time  `json:"createdAt"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	// Organization is shown to the invited user.
+	Organization *InvitingOrganization `json:"organization,omitempty"`
+}
+
+// InvitingOrganization is what somebody who is invited learns of an organization.
+type InvitingOrganization struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}

@@ -20,6 +20,8 @@ type Config struct {
 	StatementTimeout time.Duration
 	// ConnectTimeout bounds one attempt to connect; 0 means 5 s.
 	ConnectTimeout time.Duration
+	// InviteLifetime is how long new invites are good for; 0 is without end.
+	InviteLifetime time.Duration
 }
 
 func (c Config) pool() (*pgxpool.Config, error) {

@@ -2,80 +2,13 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
-
-// EmailInvite is one person to invite. A nil role is a guest's.
-type EmailInvite struct {
-	Email string
-	Role  *string
-}
-
-// InviteByEmail makes people members of an organization, all or nothing. Who has no account gets one; who is a member
-// already stays what they are. With sso, people are to log in by the organization's provider, without which nobody is
-// invited.
-func (s *Store) InviteByEmail(ctx context.Context, organizationID string, list []EmailInvite, sso bool) (schema.Invited, error) {
-	invited := schema.Invited{Users: []string{}, FailedSSOEmails: []string{}}
-	if sso {
-		logins, err := s.SSOLogins(ctx, organizationID)
-		if err != nil {
-			return invited, err
-		}
-		if len(logins) == 0 {
-			for _, invite := range list {
-				invited.FailedSSOEmails = append(invited.FailedSSOEmails, invite.Email)
-			}
-			return invited, nil
-		}
-	}
-	// In one order everywhere, so that invitations of the same people wait for each other instead of in a circle. Of an
-	// address that stands there twice the first counts.
-	ordered := slices.Clone(list)
-	slices.SortStableFunc(ordered, func(a, b EmailInvite) int {
-		return strings.Compare(strings.ToLower(a.Email), strings.ToLower(b.Email))
-	})
-	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		for i, invite := range ordered {
-			if i > 0 && strings.EqualFold(ordered[i-1].Email, invite.Email) {
-				continue
-			}
-			user, added, err := inviteByEmail(ctx, q, organizationID, invite, sso)
-			if err != nil {
-				return err
-			}
-			if added {
-				invited.Users = append(invited.Users, user)
-			}
-		}
-		return nil
-	})
-	invited.Invited = len(invited.Users)
-	return invited, err
-}
-
-func inviteByEmail(
-	ctx context.Context, q *db.Queries, organizationID string, invite EmailInvite, sso bool,
-) (id string, added bool, err error) {
-	name, _, _ := strings.Cut(invite.Email, "@")
-	err = q.InsertUserOnce(ctx, db.InsertUserOnceParams{ID: schema.NewID(), DisplayName: name, Email: &invite.Email})
-	if err != nil {
-		return "", false, interpret(err, "user")
-	}
-	user, err := q.UserByEmail(ctx, invite.Email)
-	if err != nil {
-		return "", false, interpret(err, "user")
-	}
-	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
-		UserID: user.ID, OrganizationID: organizationID, Role: invite.Role, Sso: sso,
-	})
-	return user.ID, n > 0, interpret(err, "membership")
-}
 
 // LinkInvite is a row of its table.
 type LinkInvite = db.LinkInvite
@@ -94,7 +27,7 @@ type NewLinkInvite struct {
 func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
 	row, err := s.queries.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
 		ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
-		CollectionID: invite.CollectionID, CreatedBy: &invite.UserID,
+		CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
 	})
 	return row, interpret(err, "invite")
 }
@@ -132,9 +65,34 @@ func (s *Store) ListLinkInvites(ctx context.Context, organizationID, after strin
 	return pageOf(rows, size, total), nil
 }
 
-// FollowLinkInvite gives a user what an invite gives. Nobody loses anything by it. An invite to content makes a stranger a
-// guest of the organization as well. An invite of an organization that has turned its links off is not found.
-func (s *Store) FollowLinkInvite(ctx context.Context, userID, organizationID, id string) error {
+// inviteEnd is when an invite that is made now ends; nil is never.
+func (s *Store) inviteEnd() *time.Time {
+	if s.inviteLifetime <= 0 {
+		return nil
+	}
+	end := time.Now().Add(s.inviteLifetime)
+	return &end
+}
+
+// stillGood refuses an invite that has come to its end.
+func stillGood(end *time.Time) error {
+	if end != nil && !end.After(time.Now()) {
+		return schema.Forbidden("the invite ended on " + end.UTC().Format(time.DateOnly) + ": ask for a new one")
+	}
+	return nil
+}
+
+// AcceptInvite gives a user what an invite gives. Nobody loses anything by it. The id of an invite by e-mail is the user's own:
+// others do not find it. Whoever has the id of a link may follow it.
+func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
+	if id == userID {
+		return s.acceptEmailInvite(ctx, userID, organizationID)
+	}
+	return s.followLinkInvite(ctx, userID, organizationID, id)
+}
+
+// followLinkInvite follows a link. One to content makes a stranger a guest of the organization as well.
+func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
@@ -145,12 +103,15 @@ func (s *Store) FollowLinkInvite(ctx context.Context, userID, organizationID, id
 			return interpret(err, "invite")
 		}
 		if !open {
-			return schema.NotFound("invite")
+			return schema.Forbidden("the organization has turned its invite links off")
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
 		}
 		if invite.SpaceID == nil && invite.CollectionID == nil {
-			return raiseMembership(ctx, q, userID, organizationID, invite.Role)
+			return raiseMembership(ctx, q, userID, organizationID, invite.Role, false)
 		}
-		if err := raiseMembership(ctx, q, userID, organizationID, nil); err != nil || invite.Role == nil {
+		if err := raiseMembership(ctx, q, userID, organizationID, nil, false); err != nil || invite.Role == nil {
 			return err
 		}
 		return interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
@@ -160,10 +121,10 @@ func (s *Store) FollowLinkInvite(ctx context.Context, userID, organizationID, id
 	})
 }
 
-// raiseMembership makes a user a member with at least this role.
-func raiseMembership(ctx context.Context, q *db.Queries, userID, organizationID string, role *string) error {
+// raiseMembership makes a user a member with at least this role; sso is for whoever was none before.
+func raiseMembership(ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool) error {
 	added, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
-		UserID: userID, OrganizationID: organizationID, Role: role,
+		UserID: userID, OrganizationID: organizationID, Role: role, Sso: sso,
 	})
 	if err != nil || added > 0 {
 		return interpret(err, "membership")

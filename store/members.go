@@ -171,12 +171,8 @@ func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID str
 			return interpret(err, "member")
 		}
 		if schema.RoleFromNullable(member.Membership.Role) == schema.RoleAdmin && role != schema.RoleAdmin {
-			other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
-			if err != nil {
-				return interpret(err, "member")
-			}
-			if !other {
-				return schema.Conflict("the organization would be left without an admin")
+			if err := leavesAnAdmin(ctx, q, organizationID, userID); err != nil {
+				return err
 			}
 		}
 		_, err = q.SetMemberRole(ctx, db.SetMemberRoleParams{

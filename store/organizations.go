@@ -107,6 +107,12 @@ func (s *Store) UpdateOrganization(ctx context.Context, id string, change Organi
 				return schema.Invalid("defaultContent.site", "names no site of this organization")
 			}
 		}
+		if change.EmailDomains != nil {
+			err := q.DropDomainProofs(ctx, db.DropDomainProofsParams{OrganizationID: id, Domains: change.EmailDomains})
+			if err != nil {
+				return interpret(err, "email domains")
+			}
+		}
 		var err error
 		row, err = q.UpdateOrganization(ctx, db.UpdateOrganizationParams{
 			ID: id, Title: change.Title, EmailDomains: change.EmailDomains, Hostname: change.Hostname,

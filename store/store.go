@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,6 +20,8 @@ type Store struct {
 	queries *db.Queries
 	// planned are the same statements, planned for the values of each call.
 	planned *db.Queries
+	// inviteLifetime is how long new invites are good for; 0 is without end.
+	inviteLifetime time.Duration
 }
 
 // The rows as Postgres holds them. What a caller may do with one is not in the row: see package api.
@@ -36,7 +39,7 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{config: config}, nil
+	return &Store{config: config, inviteLifetime: cfg.InviteLifetime}, nil
 }
 
 // Start opens the pool and waits for the first answer. It does not migrate: see Migrate.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // Settings are what `serve`, `migrate` and `token` need to know. Each is a
@@ -65,6 +66,8 @@ type Settings struct {
 	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Open connections on the listener; no more than the process has file descriptors for. At the bound, those that have been idle for the longest time make room."`
 	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Open connections of one address (IPv6: network of /64); 0: no bound. Trusted proxies have none."`
 	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. One that finds no room waits for 2 s and is then refused with 503."`
+
+	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are good for; 0: without end."`
 
 	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
@@ -137,6 +140,9 @@ func (s *Settings) Validate() error {
 	if s.SiteKeyMaxPast <= 0 {
 		return fmt.Errorf("OCTAVO_SITE_KEY_MAX_PAST: must be above zero")
 	}
+	if s.InviteLifetime < 0 {
+		return fmt.Errorf("OCTAVO_INVITE_LIFETIME: must not be negative")
+	}
 	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
 		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")
 	}
@@ -165,6 +171,11 @@ func (s *Settings) kafkaLogin() ingest.KafkaLogin {
 		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
 		Mechanism: s.KafkaSASL, Username: s.KafkaUsername, Password: s.KafkaPassword,
 	}
+}
+
+// store is what a server does with Postgres.
+func (s *Settings) store(url string) store.Config {
+	return store.Config{URL: url, InviteLifetime: s.InviteLifetime}
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

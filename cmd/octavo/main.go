@@ -18,6 +18,7 @@ type commands struct {
 	Serve      ServeCmd      `cmd:"" help:"Run the server."`
 	Seed       SeedCmd       `cmd:"" help:"Write a believable example site's events through the public API."`
 	Token      TokenCmd      `cmd:"" help:"Make, list and end tokens."`
+	Org        OrgCmd        `cmd:"" help:"Vouch for organizations, as the operator."`
 	Migrate    MigrateCmd    `cmd:"" help:"Bring the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Look at events that could not be stored, and replay them."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table by ranges of offsets, and report every difference."`

@@ -26,7 +26,7 @@ func (c *MigrateCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	st, err := openStore(ctx, b.postgresURL)
+	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func (n *node) open(ctx context.Context) error {
 	}
 	n.onStop("engines", n.backends.stop)
 
-	if n.store, err = openStore(ctx, n.backends.postgresURL); err != nil {
+	if n.store, err = openStore(ctx, n.settings.store(n.backends.postgresURL)); err != nil {
 		return err
 	}
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })

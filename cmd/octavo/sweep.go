@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Old idempotency keys are deleted every so often, a bounded number at a time,
-// and without a pause while there are more. That they count no more does not
-// depend on it.
+// Old idempotency keys, ended invites and what deleted organizations had are
+// deleted every so often, a bounded number at a time, and without a pause while
+// there are more. That they count no more does not depend on it.
 const (
 	sweepInterval = time.Minute
 	sweepTime     = 30 * time.Second // of one go, after which a failure is said
@@ -37,8 +37,8 @@ func (n *node) startSweep() {
 			case <-time.After(wait):
 			}
 			var err error
-			if more, err = sweep(ctx, n.store.DeleteOldEventKeys); err != nil && ctx.Err() == nil {
-				n.log.Warn("Old idempotency keys could not be deleted.", "error", err)
+			if more, err = sweep(ctx, n.sweepStep); err != nil && ctx.Err() == nil {
+				n.log.Warn("What is kept for a time only could not be deleted.", "error", err)
 			}
 		}
 	}()
@@ -47,6 +47,17 @@ func (n *node) startSweep() {
 		<-done
 		return nil
 	})
+}
+
+// sweepStep deletes some of each.
+func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
+	if err := n.store.DeleteEndedInvites(ctx); err != nil {
+		return false, err
+	}
+	if err := n.store.PurgeOrganizations(ctx); err != nil {
+		return false, err
+	}
+	return n.store.DeleteOldEventKeys(ctx)
 }
 
 // sweep deletes until there is no more, or its time is over: then there may be.

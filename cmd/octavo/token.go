@@ -132,7 +132,7 @@ func withStore(s *Settings, run func(context.Context, *store.Store) error) (err 
 		return err
 	}
 	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	st, err := openStore(ctx, b.postgresURL)
+	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backen
 
 // answers tells notes of a running node from those that a killed one left.
 func (n notes) answers(ctx context.Context) bool {
-	st, err := openStore(ctx, n.Postgres)
+	st, err := openStore(ctx, store.Config{URL: n.Postgres})
 	if err != nil {
 		return false
 	}
@@ -161,8 +161,8 @@ func (n notes) answers(ctx context.Context) bool {
 	return true
 }
 
-func openStore(ctx context.Context, url string) (*store.Store, error) {
-	st, err := store.New(store.Config{URL: url})
+func openStore(ctx context.Context, cfg store.Config) (*store.Store, error) {
+	st, err := store.New(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func (q *Queries) IntegrationAsset(ctx context.Context, arg IntegrationAssetPara
 }
 
 const integrationForUser = `-- name: IntegrationForUser :one
-select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai,
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at,
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i
 join organizations o on o.id = i.organization_id
@@ -229,6 +229,7 @@ func (q *Queries) IntegrationForUser(ctx context.Context, arg IntegrationForUser
 		&i.Organization.MergeRules,
 		&i.Organization.Sso,
 		&i.Organization.Ai,
+		&i.Organization.DeletedAt,
 		&i.IsMember,
 		&i.Role,
 	)
@@ -247,7 +248,7 @@ func (q *Queries) IntegrationSecrets(ctx context.Context, name string) ([]byte, 
 }
 
 const listIntegrations = `-- name: ListIntegrations :many
-select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai,
+select i.name, i.version, i.verified, i.manifest, i.icon, i.preview_images, o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at,
     (m.user_id is not null)::boolean as is_member, m.role
 from integrations i
 join organizations o on o.id = i.organization_id
@@ -338,6 +339,7 @@ func (q *Queries) ListIntegrations(ctx context.Context, arg ListIntegrationsPara
 			&i.Organization.MergeRules,
 			&i.Organization.Sso,
 			&i.Organization.Ai,
+			&i.Organization.DeletedAt,
 			&i.IsMember,
 			&i.Role,
 		); err != nil {
@@ -352,7 +354,7 @@ func (q *Queries) ListIntegrations(ctx context.Context, arg ListIntegrationsPara
 }
 
 const organizationByIDOrHostname = `-- name: OrganizationByIDOrHostname :one
-select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, m.role
+select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at, m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = $1
   and (o.id = $2 or (to_jsonb(o) ->> 'hostname') = $2::text)
@@ -389,6 +391,7 @@ func (q *Queries) OrganizationByIDOrHostname(ctx context.Context, arg Organizati
 		&i.Organization.MergeRules,
 		&i.Organization.Sso,
 		&i.Organization.Ai,
+		&i.Organization.DeletedAt,
 		&i.Role,
 	)
 	return i, err

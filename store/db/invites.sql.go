@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const countLinkInvites = `-- name: CountLinkInvites :one
@@ -36,7 +37,8 @@ func (q *Queries) DeleteLinkInvite(ctx context.Context, arg DeleteLinkInvitePara
 }
 
 const insertLinkInvite = `-- name: InsertLinkInvite :one
-insert into link_invites (id, organization_id, role, space_id, collection_id, created_by) values ($1, $2, $3, $4, $5, $6) returning id, organization_id, role, space_id, collection_id, created_by, created_at
+insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7) returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
 `
 
 type InsertLinkInviteParams struct {
@@ -46,6 +48,7 @@ type InsertLinkInviteParams struct {
 	SpaceID        *string
 	CollectionID   *string
 	CreatedBy      *string
+	ExpiresAt      *time.Time
 }
 
 func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInviteParams) (LinkInvite, error) {
@@ -56,6 +59,7 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		arg.SpaceID,
 		arg.CollectionID,
 		arg.CreatedBy,
+		arg.ExpiresAt,
 	)
 	var i LinkInvite
 	err := row.Scan(
@@ -66,6 +70,7 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ExpiresAt,
 	)
 	return i, err
 }
@@ -95,23 +100,8 @@ func (q *Queries) InsertMembershipOnce(ctx context.Context, arg InsertMembership
 	return result.RowsAffected(), nil
 }
 
-const insertUserOnce = `-- name: InsertUserOnce :exec
-insert into users (id, display_name, email) values ($1, $2, $3) on conflict (lower(email)) do nothing
-`
-
-type InsertUserOnceParams struct {
-	ID          string
-	DisplayName string
-	Email       *string
-}
-
-func (q *Queries) InsertUserOnce(ctx context.Context, arg InsertUserOnceParams) error {
-	_, err := q.db.Exec(ctx, insertUserOnce, arg.ID, arg.DisplayName, arg.Email)
-	return err
-}
-
 const linkInviteByID = `-- name: LinkInviteByID :one
-select id, organization_id, role, space_id, collection_id, created_by, created_at from link_invites l
+select id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at from link_invites l
 where l.id = $1 and l.organization_id = $2
   and (l.space_id is null or exists (select 1 from spaces s where s.id = l.space_id and s.organization_id = l.organization_id))
   and (l.collection_id is null
@@ -135,6 +125,7 @@ func (q *Queries) LinkInviteByID(ctx context.Context, arg LinkInviteByIDParams) 
 		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ExpiresAt,
 	)
 	return i, err
 }
@@ -151,7 +142,7 @@ func (q *Queries) LinksAreOpen(ctx context.Context, id string) (bool, error) {
 }
 
 const listLinkInvites = `-- name: ListLinkInvites :many
-select id, organization_id, role, space_id, collection_id, created_by, created_at from link_invites
+select id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at from link_invites
 where organization_id = $1 and space_id is null and collection_id is null and id > $2::text collate "C"
 order by id
 limit $3
@@ -181,6 +172,7 @@ func (q *Queries) ListLinkInvites(ctx context.Context, arg ListLinkInvitesParams
 			&i.CollectionID,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.ExpiresAt,
 		); err != nil {
 			return nil, err
 		}
@@ -238,7 +230,7 @@ func (q *Queries) RaiseGrant(ctx context.Context, arg RaiseGrantParams) error {
 const updateLinkInvite = `-- name: UpdateLinkInvite :one
 update link_invites set role = $1
 where id = $2 and organization_id = $3
-returning id, organization_id, role, space_id, collection_id, created_by, created_at
+returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
 `
 
 type UpdateLinkInviteParams struct {
@@ -258,6 +250,7 @@ func (q *Queries) UpdateLinkInvite(ctx context.Context, arg UpdateLinkInvitePara
 		&i.CollectionID,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ExpiresAt,
 	)
 	return i, err
 }

@@ -32,12 +32,74 @@ func (q *Queries) CountMembers(ctx context.Context, arg CountMembersParams) (int
 	return count, err
 }
 
+const deleteInvitesOfMember = `-- name: DeleteInvitesOfMember :exec
+delete from email_invites where organization_id = $1 and created_by = $2::text
+`
+
+type DeleteInvitesOfMemberParams struct {
+	OrganizationID string
+	UserID         string
+}
+
+func (q *Queries) DeleteInvitesOfMember(ctx context.Context, arg DeleteInvitesOfMemberParams) error {
+	_, err := q.db.Exec(ctx, deleteInvitesOfMember, arg.OrganizationID, arg.UserID)
+	return err
+}
+
+const deleteLinksOfMember = `-- name: DeleteLinksOfMember :exec
+delete from link_invites where organization_id = $1 and created_by = $2::text
+`
+
+type DeleteLinksOfMemberParams struct {
+	OrganizationID string
+	UserID         string
+}
+
+func (q *Queries) DeleteLinksOfMember(ctx context.Context, arg DeleteLinksOfMemberParams) error {
+	_, err := q.db.Exec(ctx, deleteLinksOfMember, arg.OrganizationID, arg.UserID)
+	return err
+}
+
+const deleteMembership = `-- name: DeleteMembership :exec
+delete from memberships where organization_id = $1 and user_id = $2
+`
+
+type DeleteMembershipParams struct {
+	OrganizationID string
+	UserID         string
+}
+
+// Grants and memberships of teams go with it.
+func (q *Queries) DeleteMembership(ctx context.Context, arg DeleteMembershipParams) error {
+	_, err := q.db.Exec(ctx, deleteMembership, arg.OrganizationID, arg.UserID)
+	return err
+}
+
+const deleteReviewRequestsOfMember = `-- name: DeleteReviewRequestsOfMember :exec
+delete from change_request_reviewers r using change_requests c
+where r.user_id = $1 and c.id = r.change_request_id and c.organization_id = $2
+  and c.status in ('draft', 'open')
+`
+
+type DeleteReviewRequestsOfMemberParams struct {
+	UserID         string
+	OrganizationID string
+}
+
+// Index: change_request_reviewers_user (user_id, change_request_id).
+func (q *Queries) DeleteReviewRequestsOfMember(ctx context.Context, arg DeleteReviewRequestsOfMemberParams) error {
+	_, err := q.db.Exec(ctx, deleteReviewRequestsOfMember, arg.UserID, arg.OrganizationID)
+	return err
+}
+
 const joinByDomain = `-- name: JoinByDomain :one
 with open as (
     select o.id, o.default_role, u.id as user_id
     from organizations o join users u on u.id = $1
     where o.id = $2
       and lower(substring(u.email from '[^@]*$')) = any(select lower(d) from unnest(o.email_domains) d)
+      and exists (select 1 from domain_proofs p
+                  where p.organization_id = o.id and p.domain = lower(substring(u.email from '[^@]*$')))
 ), joined as (
     insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
     on conflict (user_id, organization_id) do nothing
@@ -52,8 +114,8 @@ type JoinByDomainParams struct {
 	OrganizationID string
 }
 
-// Puts a user whose e-mail address is of one of the organization's domains into it, with the default role. Nothing comes back where that
-// is not so; who is in it already stays what they are.
+// Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
+// Nothing comes back where that is not so; who is in it already stays what they are.
 func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (bool, error) {
 	row := q.db.QueryRow(ctx, joinByDomain, arg.UserID, arg.OrganizationID)
 	var is_member bool

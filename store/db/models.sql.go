@@ -116,6 +116,24 @@ type ConversationIssue struct {
 	IngestedAt     time.Time
 }
 
+type DomainProof struct {
+	OrganizationID string
+	Domain         string
+	ProvedBy       string
+	ProvedAt       time.Time
+}
+
+type EmailInvite struct {
+	OrganizationID string
+	UserID         string
+	Email          string
+	Role           *string
+	Sso            bool
+	CreatedBy      *string
+	CreatedAt      time.Time
+	ExpiresAt      *time.Time
+}
+
 type GitOperation struct {
 	ID          string
 	SpaceID     string
@@ -194,6 +212,7 @@ type LinkInvite struct {
 	CollectionID   *string
 	CreatedBy      *string
 	CreatedAt      time.Time
+	ExpiresAt      *time.Time
 }
 
 type Membership struct {
@@ -233,6 +252,7 @@ type Organization struct {
 	MergeRules   []byte
 	Sso          bool
 	Ai           bool
+	DeletedAt    *time.Time
 }
 
 type Revision struct {

@@ -21,8 +21,75 @@ func (q *Queries) CountOrganizationsForUser(ctx context.Context, userID string) 
 	return count, err
 }
 
+const deleteDomainProofs = `-- name: DeleteDomainProofs :exec
+delete from domain_proofs where organization_id = $1
+`
+
+func (q *Queries) DeleteDomainProofs(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteDomainProofs, organizationID)
+	return err
+}
+
+const deleteEmailInvites = `-- name: DeleteEmailInvites :exec
+delete from email_invites where organization_id = $1
+`
+
+func (q *Queries) DeleteEmailInvites(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteEmailInvites, organizationID)
+	return err
+}
+
+const deleteIntegrations = `-- name: DeleteIntegrations :exec
+delete from integrations where organization_id = $1
+`
+
+// Their installations, in other organizations too, go with them.
+func (q *Queries) DeleteIntegrations(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteIntegrations, organizationID)
+	return err
+}
+
+const deleteLinkInvites = `-- name: DeleteLinkInvites :exec
+delete from link_invites where organization_id = $1
+`
+
+func (q *Queries) DeleteLinkInvites(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteLinkInvites, organizationID)
+	return err
+}
+
+const deleteMemberships = `-- name: DeleteMemberships :exec
+delete from memberships where organization_id = $1
+`
+
+func (q *Queries) DeleteMemberships(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteMemberships, organizationID)
+	return err
+}
+
+const deleteSiteTokens = `-- name: DeleteSiteTokens :exec
+delete from tokens where site_id in (select s.id from sites s where s.organization_id = $1)
+`
+
+func (q *Queries) DeleteSiteTokens(ctx context.Context, organizationID string) error {
+	_, err := q.db.Exec(ctx, deleteSiteTokens, organizationID)
+	return err
+}
+
+const deletedOrganization = `-- name: DeletedOrganization :one
+select id from organizations where deleted_at is not null order by deleted_at limit 1
+`
+
+// Index: organizations_deleted (deleted_at) of deleted ones.
+func (q *Queries) DeletedOrganization(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, deletedOrganization)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const insertOrganization = `-- name: InsertOrganization :one
-insert into organizations (id, title, email_domains) values ($1, $2, $3) returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai
+insert into organizations (id, title, email_domains) values ($1, $2, $3) returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai, deleted_at
 `
 
 type InsertOrganizationParams struct {
@@ -49,12 +116,13 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.MergeRules,
 		&i.Sso,
 		&i.Ai,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const listOrganizationsForUser = `-- name: ListOrganizationsForUser :many
-select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, m.role
+select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at, m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = $1 and m.organization_id > $2::text collate "C"
 order by m.organization_id
@@ -97,6 +165,7 @@ func (q *Queries) ListOrganizationsForUser(ctx context.Context, arg ListOrganiza
 			&i.Organization.MergeRules,
 			&i.Organization.Sso,
 			&i.Organization.Ai,
+			&i.Organization.DeletedAt,
 			&i.Role,
 		); err != nil {
 			return nil, err
@@ -107,6 +176,16 @@ func (q *Queries) ListOrganizationsForUser(ctx context.Context, arg ListOrganiza
 		return nil, err
 	}
 	return items, nil
+}
+
+const markOrganizationDeleted = `-- name: MarkOrganizationDeleted :exec
+update organizations set deleted_at = coalesce(deleted_at, now()), hostname = null, default_site = null where id = $1
+`
+
+// Its hostname is free again.
+func (q *Queries) MarkOrganizationDeleted(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, markOrganizationDeleted, id)
+	return err
 }
 
 const organizationBySubdomain = `-- name: OrganizationBySubdomain :one
@@ -121,7 +200,7 @@ func (q *Queries) OrganizationBySubdomain(ctx context.Context, hostname string) 
 }
 
 const organizationForUser = `-- name: OrganizationForUser :one
-select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, m.role
+select o.id, o.title, o.type, o.plan, o.email_domains, o.invite_links, o.default_role, o.created_at, o.hostname, o.logo, o.default_site, o.merge_rules, o.sso, o.ai, o.deleted_at, m.role
 from memberships m join organizations o on o.id = m.organization_id
 where m.user_id = $1 and m.organization_id = $2
 `
@@ -156,9 +235,188 @@ func (q *Queries) OrganizationForUser(ctx context.Context, arg OrganizationForUs
 		&i.Organization.MergeRules,
 		&i.Organization.Sso,
 		&i.Organization.Ai,
+		&i.Organization.DeletedAt,
 		&i.Role,
 	)
 	return i, err
+}
+
+const purgeChangeRequests = `-- name: PurgeChangeRequests :execrows
+delete from change_requests where id in (
+    select c.id from change_requests c where c.organization_id = $1 limit $2)
+`
+
+type PurgeChangeRequestsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeChangeRequests(ctx context.Context, arg PurgeChangeRequestsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeChangeRequests, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeComments = `-- name: PurgeComments :execrows
+
+delete from comments where id in (
+    select c.id from spaces s join comments c on c.space_id = s.id where s.organization_id = $1 limit $2)
+`
+
+type PurgeCommentsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+// The queries below delete a part of what a deleted organization has, so that no statement takes long.
+func (q *Queries) PurgeComments(ctx context.Context, arg PurgeCommentsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeComments, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeConversations = `-- name: PurgeConversations :execrows
+delete from conversations where id in (
+    select c.id from conversations c where c.organization_id = $1 limit $2)
+`
+
+type PurgeConversationsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeConversations(ctx context.Context, arg PurgeConversationsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeConversations, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeDocuments = `-- name: PurgeDocuments :execrows
+delete from documents d
+where d.organization_id = $1 and d.hash in (
+    select x.hash from documents x where x.organization_id = $1 limit $2)
+`
+
+type PurgeDocumentsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeDocuments(ctx context.Context, arg PurgeDocumentsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeDocuments, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeFiles = `-- name: PurgeFiles :execrows
+delete from files f
+where f.organization_id = $1 and f.hash in (
+    select x.hash from files x where x.organization_id = $1 limit $2)
+`
+
+type PurgeFilesParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeFiles(ctx context.Context, arg PurgeFilesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeFiles, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeOrganization = `-- name: PurgeOrganization :exec
+delete from organizations where id = $1 and deleted_at is not null
+`
+
+// What is left goes with it.
+func (q *Queries) PurgeOrganization(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, purgeOrganization, id)
+	return err
+}
+
+const purgeRevisions = `-- name: PurgeRevisions :execrows
+delete from revisions where id in (
+    select r.id from spaces s join revisions r on r.space_id = s.id where s.organization_id = $1 limit $2)
+`
+
+type PurgeRevisionsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeRevisions(ctx context.Context, arg PurgeRevisionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeRevisions, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeSearchPages = `-- name: PurgeSearchPages :execrows
+delete from search_pages p using (
+    select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
+    where s.organization_id = $1 limit $2) gone
+where p.space_id = gone.space_id and p.page_id = gone.page_id
+`
+
+type PurgeSearchPagesParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeSearchPages(ctx context.Context, arg PurgeSearchPagesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSearchPages, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeSites = `-- name: PurgeSites :execrows
+delete from sites where id in (
+    select s.id from sites s where s.organization_id = $1 limit $2)
+`
+
+type PurgeSitesParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeSites(ctx context.Context, arg PurgeSitesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSites, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeSpaces = `-- name: PurgeSpaces :execrows
+delete from spaces where id in (
+    select s.id from spaces s where s.organization_id = $1 limit $2)
+`
+
+type PurgeSpacesParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+func (q *Queries) PurgeSpaces(ctx context.Context, arg PurgeSpacesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSpaces, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const siteInOrganization = `-- name: SiteInOrganization :one
@@ -190,7 +448,7 @@ update organizations set
     ai = coalesce($12, ai),
     invite_links = coalesce($13, invite_links)
 where id = $14
-returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai
+returning id, title, type, plan, email_domains, invite_links, default_role, created_at, hostname, logo, default_site, merge_rules, sso, ai, deleted_at
 `
 
 type UpdateOrganizationParams struct {
@@ -244,6 +502,7 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		&i.MergeRules,
 		&i.Sso,
 		&i.Ai,
+		&i.DeletedAt,
 	)
 	return i, err
 }

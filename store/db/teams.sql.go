@@ -31,6 +31,20 @@ func (q *Queries) CountTeams(ctx context.Context, arg CountTeamsParams) (int64, 
 	return count, err
 }
 
+const deleteTeam = `-- name: DeleteTeam :exec
+delete from teams where id = $1 and organization_id = $2
+`
+
+type DeleteTeamParams struct {
+	ID             string
+	OrganizationID string
+}
+
+func (q *Queries) DeleteTeam(ctx context.Context, arg DeleteTeamParams) error {
+	_, err := q.db.Exec(ctx, deleteTeam, arg.ID, arg.OrganizationID)
+	return err
+}
+
 const deleteTeamMembers = `-- name: DeleteTeamMembers :exec
 delete from team_members where team_id = $1 and user_id = any($2::text[])
 `

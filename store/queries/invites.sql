@@ -1,6 +1,3 @@
--- name: InsertUserOnce :exec
-insert into users (id, display_name, email) values ($1, $2, $3) on conflict (lower(email)) do nothing;
-
 -- name: InsertMembershipOnce :execrows
 insert into memberships (user_id, organization_id, role, sso) values ($1, $2, $3, $4)
 on conflict (user_id, organization_id) do nothing;
@@ -16,7 +13,8 @@ on conflict (collection_id, space_id, user_id, team_id) do update
 set role = case when role_rank(excluded.role) > role_rank(grants.role) then excluded.role else grants.role end;
 
 -- name: InsertLinkInvite :one
-insert into link_invites (id, organization_id, role, space_id, collection_id, created_by) values ($1, $2, $3, $4, $5, $6) returning *;
+insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7) returning *;
 
 -- name: LinkInviteByID :one
 -- An invite to content that has gone to another organization is none of this one any more.

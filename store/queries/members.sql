@@ -106,13 +106,15 @@ where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id
   and (last_seen_at is null or last_seen_at < sqlc.arg(seen_at)::timestamptz);
 
 -- name: JoinByDomain :one
--- Puts a user whose e-mail address is of one of the organization's domains into it, with the default role. Nothing comes back where that
--- is not so; who is in it already stays what they are.
+-- Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
+-- Nothing comes back where that is not so; who is in it already stays what they are.
 with open as (
     select o.id, o.default_role, u.id as user_id
     from organizations o join users u on u.id = sqlc.arg(user_id)
     where o.id = sqlc.arg(organization_id)
       and lower(substring(u.email from '[^@]*$')) = any(select lower(d) from unnest(o.email_domains) d)
+      and exists (select 1 from domain_proofs p
+                  where p.organization_id = o.id and p.domain = lower(substring(u.email from '[^@]*$')))
 ), joined as (
     insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
     on conflict (user_id, organization_id) do nothing
@@ -132,3 +134,19 @@ where u.id = sqlc.arg(id)
       select 1 from memberships a join memberships b on b.organization_id = a.organization_id
       where a.user_id = sqlc.arg(viewer)::text and b.user_id = u.id
   ));
+
+-- name: DeleteMembership :exec
+-- Grants and memberships of teams go with it.
+delete from memberships where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id);
+
+-- name: DeleteLinksOfMember :exec
+delete from link_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;
+
+-- name: DeleteInvitesOfMember :exec
+delete from email_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;
+
+-- name: DeleteReviewRequestsOfMember :exec
+-- Index: change_request_reviewers_user (user_id, change_request_id).
+delete from change_request_reviewers r using change_requests c
+where r.user_id = sqlc.arg(user_id) and c.id = r.change_request_id and c.organization_id = sqlc.arg(organization_id)
+  and c.status in ('draft', 'open');

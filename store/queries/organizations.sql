@@ -45,3 +45,76 @@ returning *;
 
 -- name: SiteInOrganization :one
 select exists (select 1 from sites where id = $1 and organization_id = $2);
+
+-- name: MarkOrganizationDeleted :exec
+-- Its hostname is free again.
+update organizations set deleted_at = coalesce(deleted_at, now()), hostname = null, default_site = null where id = $1;
+
+-- name: DeleteMemberships :exec
+delete from memberships where organization_id = $1;
+
+-- name: DeleteLinkInvites :exec
+delete from link_invites where organization_id = $1;
+
+-- name: DeleteEmailInvites :exec
+delete from email_invites where organization_id = $1;
+
+-- name: DeleteDomainProofs :exec
+delete from domain_proofs where organization_id = $1;
+
+-- name: DeleteSiteTokens :exec
+delete from tokens where site_id in (select s.id from sites s where s.organization_id = $1);
+
+-- name: DeleteIntegrations :exec
+-- Their installations, in other organizations too, go with them.
+delete from integrations where organization_id = $1;
+
+-- name: DeletedOrganization :one
+-- Index: organizations_deleted (deleted_at) of deleted ones.
+select id from organizations where deleted_at is not null order by deleted_at limit 1;
+
+-- The queries below delete a part of what a deleted organization has, so that no statement takes long.
+
+-- name: PurgeComments :execrows
+delete from comments where id in (
+    select c.id from spaces s join comments c on c.space_id = s.id where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeChangeRequests :execrows
+delete from change_requests where id in (
+    select c.id from change_requests c where c.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeRevisions :execrows
+delete from revisions where id in (
+    select r.id from spaces s join revisions r on r.space_id = s.id where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeSearchPages :execrows
+delete from search_pages p using (
+    select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
+    where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size)) gone
+where p.space_id = gone.space_id and p.page_id = gone.page_id;
+
+-- name: PurgeConversations :execrows
+delete from conversations where id in (
+    select c.id from conversations c where c.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeSites :execrows
+delete from sites where id in (
+    select s.id from sites s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeSpaces :execrows
+delete from spaces where id in (
+    select s.id from spaces s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeDocuments :execrows
+delete from documents d
+where d.organization_id = sqlc.arg(organization_id) and d.hash in (
+    select x.hash from documents x where x.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeFiles :execrows
+delete from files f
+where f.organization_id = sqlc.arg(organization_id) and f.hash in (
+    select x.hash from files x where x.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+
+-- name: PurgeOrganization :exec
+-- What is left goes with it.
+delete from organizations where id = $1 and deleted_at is not null;

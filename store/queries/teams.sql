@@ -60,3 +60,6 @@ select t.id, (select count(*) from team_members m where m.team_id = t.id) as mem
        (select count(*) from given g where g.team_id = t.id) as spaces
 from teams t
 where t.id = any(sqlc.arg(teams)::text[]);
+
+-- name: DeleteTeam :exec
+delete from teams where id = $1 and organization_id = $2;

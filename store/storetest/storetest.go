@@ -13,6 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
+// InviteLifetime is how long invites are good for in tests.
+const InviteLifetime = 30 * 24 * time.Hour
+
 // URL gives a fresh database with every migration in place.
 func URL(t testing.TB) string {
 	t.Helper()
@@ -39,7 +42,7 @@ func New(t testing.TB) *store.Store {
 // Open gives a started Store on a database that the test already has; it stops when the test ends.
 func Open(t testing.TB, url string) *store.Store {
 	t.Helper()
-	st, err := store.New(store.Config{URL: url, MaxConns: 8})
+	st, err := store.New(store.Config{URL: url, MaxConns: 8, InviteLifetime: InviteLifetime})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// domainKeyName may change: domains that are not proved yet get another record then.
+const domainKeyName = "domain-verification"
+
+// How a domain can be proved to be an organization's.
+const (
+	ProvedByDNS      = "dns"
+	ProvedByOperator = "operator"
+)
+
+// EmailDomain is a domain whose people may join an organization, once it is proved to be the organization's.
+type EmailDomain struct {
+	// Domain is in lower case.
+	Domain string
+	// Token is what a TXT record of the domain must hold.
+	Token string
+	// ProvedAt is nil while it is not proved.
+	ProvedAt *time.Time
+	ProvedBy string
+}
+
+// EmailDomains gives the domains that an organization names, each once.
+func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]EmailDomain, error) {
+	key, err := s.key(ctx, domainKeyName)
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := s.queries.DomainProofs(ctx, organization.ID)
+	if err != nil {
+		return nil, interpret(err, "email domains")
+	}
+	proved := map[string]db.DomainProof{}
+	for _, proof := range proofs {
+		proved[proof.Domain] = proof
+	}
+	var names []string
+	for _, domain := range organization.EmailDomains {
+		names = append(names, strings.ToLower(domain))
+	}
+	names = distinct(names)
+	domains := make([]EmailDomain, len(names))
+	for i, name := range names {
+		domains[i] = EmailDomain{Domain: name, Token: domainToken(key, organization.ID, name)}
+		if proof, ok := proved[name]; ok {
+			domains[i].ProvedAt, domains[i].ProvedBy = &proof.ProvedAt, proof.ProvedBy
+		}
+	}
+	return domains, nil
+}
+
+// domainToken is made of the organization as well: nobody can use the record that another organization published.
+func domainToken(key []byte, organizationID, domain string) string {
+	mac := hmac.New(sha256.New, key)
+	_, _ = mac.Write([]byte(organizationID + "\x00" + domain)) // A hash never fails to take bytes.
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// ProveDomain opens an organization to the people of a domain that it names.
+func (s *Store) ProveDomain(ctx context.Context, organizationID, domain, provedBy string) error {
+	n, err := s.queries.ProveDomain(ctx, db.ProveDomainParams{
+		OrganizationID: organizationID, Domain: domain, ProvedBy: provedBy,
+	})
+	if err == nil && n == 0 {
+		return schema.NotFound("email domain")
+	}
+	return interpret(err, "email domain")
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// PersonToInvite is one person to invite by e-mail. A nil role is a guest's.
+type PersonToInvite struct {
+	Email string
+	Role  *string
+}
+
+// EmailInvite is a row of its table.
+type EmailInvite = db.EmailInvite
+
+// InviteByEmail invites people to an organization, all or nothing. They are not in it before they accept. Whoever has no account
+// gets one, without a token; whoever is invited already is invited anew; whoever is a member stays what they are and is not
+// invited. With sso, people are to log in by the organization's provider, without which nobody is invited.
+func (s *Store) InviteByEmail(
+	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
+) (schema.Invited, error) {
+	invited := schema.Invited{Users: []string{}, FailedSSOEmails: []string{}}
+	if sso {
+		logins, err := s.SSOLogins(ctx, organizationID)
+		if err != nil {
+			return invited, err
+		}
+		if len(logins) == 0 {
+			for _, person := range list {
+				invited.FailedSSOEmails = append(invited.FailedSSOEmails, person.Email)
+			}
+			return invited, nil
+		}
+	}
+	accounts, invites := invitations(list)
+	if len(invites.Emails) == 0 {
+		return invited, nil
+	}
+	invites.OrganizationID, invites.CreatedBy, invites.Sso, invites.ExpiresAt = organizationID, invitedBy, sso, s.inviteEnd()
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if err := q.InsertUsersOnce(ctx, accounts); err != nil {
+			return interpret(err, "user")
+		}
+		users, err := q.InviteUsers(ctx, invites)
+		invited.Users = append(invited.Users, users...)
+		return interpret(err, "invite")
+	})
+	invited.Invited = len(invited.Users)
+	return invited, err
+}
+
+// invitations are the rows for a list of people, in one order everywhere, so that invitations of the same people wait for each
+// other instead of in a circle. Of an address that stands there twice the first counts.
+func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
+	ordered := slices.Clone(list)
+	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {
+		return strings.Compare(strings.ToLower(a.Email), strings.ToLower(b.Email))
+	})
+	for i, person := range ordered {
+		if i > 0 && strings.EqualFold(ordered[i-1].Email, person.Email) {
+			continue
+		}
+		name, _, _ := strings.Cut(person.Email, "@")
+		accounts.Ids, accounts.Names = append(accounts.Ids, schema.NewID()), append(accounts.Names, name)
+		invites.Emails, invites.Roles = append(invites.Emails, person.Email), append(invites.Roles, deref(person.Role))
+	}
+	accounts.Emails = invites.Emails
+	return accounts, invites
+}
+
+// acceptEmailInvite makes the invited user a member. Accepting again changes nothing.
+func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
+		if err := interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
+			if _, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID}); member == nil {
+				return nil
+			}
+			return err
+		} else if err != nil {
+			return err
+		}
+		if err := stillGood(invite.ExpiresAt); err != nil {
+			return err
+		}
+		return raiseMembership(ctx, q, userID, organizationID, invite.Role, invite.Sso)
+	})
+}
+
+// EndEmailInvite ends an invite that was not accepted, if it is there.
+func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID string) error {
+	err := s.queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{OrganizationID: organizationID, UserID: userID})
+	return interpret(err, "invite")
+}
+
+// ListEmailInvites lists those who are invited to an organization and have not accepted, after the id `after`.
+func (s *Store) ListEmailInvites(ctx context.Context, organizationID, after string, size int) (Page[EmailInvite], error) {
+	total, err := s.queries.CountEmailInvites(ctx, organizationID)
+	if err != nil {
+		return Page[EmailInvite]{}, interpret(err, "invites")
+	}
+	rows, err := s.queries.ListEmailInvites(ctx, db.ListEmailInvitesParams{
+		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[EmailInvite]{}, interpret(err, "invites")
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// InviteOfUser is an invite as the one whom it is for sees it.
+type InviteOfUser = db.ListInvitesOfUserRow
+
+// ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.
+func (s *Store) ListInvitesOfUser(ctx context.Context, userID, after string, size int) (Page[InviteOfUser], error) {
+	total, err := s.queries.CountInvitesOfUser(ctx, userID)
+	if err != nil {
+		return Page[InviteOfUser]{}, interpret(err, "invites")
+	}
+	rows, err := s.queries.ListInvitesOfUser(ctx, db.ListInvitesOfUserParams{
+		UserID: userID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[InviteOfUser]{}, interpret(err, "invites")
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// DeleteEndedInvites deletes the invites by e-mail that nobody accepted in time.
+func (s *Store) DeleteEndedInvites(ctx context.Context) error {
+	return interpret(s.queries.DeleteEndedEmailInvites(ctx), "invites")
+}

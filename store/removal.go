@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// RemoveMember takes a user out of an organization, with the user's grants, places in teams and pending review requests there.
+// The invites that the user made end too: a link would lead back in. Whoever is no member stays none. An organization keeps at
+// least one admin.
+func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		// Two admins who remove or lower each other at once must not both succeed.
+		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
+			return interpret(err, "organization")
+		}
+		held, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
+		if err := interpret(err, "member"); schema.IsCode(err, schema.CodeNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if schema.RoleFromNullable(held) == schema.RoleAdmin {
+			if err := leavesAnAdmin(ctx, q, organizationID, userID); err != nil {
+				return err
+			}
+		}
+		for _, end := range []func() error{
+			func() error {
+				return q.DeleteLinksOfMember(ctx, db.DeleteLinksOfMemberParams{OrganizationID: organizationID, UserID: userID})
+			},
+			func() error {
+				return q.DeleteInvitesOfMember(ctx, db.DeleteInvitesOfMemberParams{OrganizationID: organizationID, UserID: userID})
+			},
+			func() error {
+				return q.DeleteReviewRequestsOfMember(ctx, db.DeleteReviewRequestsOfMemberParams{
+					OrganizationID: organizationID, UserID: userID,
+				})
+			},
+			func() error {
+				return q.DeleteMembership(ctx, db.DeleteMembershipParams{OrganizationID: organizationID, UserID: userID})
+			},
+		} {
+			if err := end(); err != nil {
+				return interpret(err, "member")
+			}
+		}
+		return nil
+	})
+}
+
+// leavesAnAdmin refuses what would leave a locked organization without an admin.
+func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
+	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
+	if err != nil {
+		return interpret(err, "member")
+	}
+	if !other {
+		return schema.Conflict("the organization would be left without an admin")
+	}
+	return nil
+}
+
+// DeleteTeam removes a team with what was given to it, if it is there. Its members stay in the organization.
+func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error {
+	return interpret(s.queries.DeleteTeam(ctx, db.DeleteTeamParams{ID: id, OrganizationID: organizationID}), "team")
+}
+
+// DeleteOrganization ends an organization for everybody at once: nobody is in it any more, its sites' keys, invites, domains and
+// integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, as that may be much. What its
+// sites' visitors did stays in the insights store, where nobody can ask for it without the site.
+func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockOrganization(ctx, id); err != nil {
+			return interpret(err, "organization")
+		}
+		for _, end := range []func(context.Context, string) error{
+			q.MarkOrganizationDeleted, q.DeleteSiteTokens, q.DeleteLinkInvites, q.DeleteEmailInvites, q.DeleteDomainProofs,
+			q.DeleteIntegrations, q.DeleteMemberships,
+		} {
+			if err := end(ctx, id); err != nil {
+				return interpret(err, "organization")
+			}
+		}
+		return nil
+	})
+}
+
+// How many rows of a table one statement of PurgeOrganizations deletes: few of those that are large.
+const (
+	purgeRows  = 1000
+	purgeLarge = 50
+)
+
+// PurgeOrganizations deletes the content of deleted organizations, a bounded number of rows per statement, until there is
+// none left or ctx ends; the rest is for the next time, as is what another node gets in the way of.
+func (s *Store) PurgeOrganizations(ctx context.Context) error {
+	for {
+		id, err := s.queries.DeletedOrganization(ctx)
+		if err := interpret(err, "organization"); schema.IsCode(err, schema.CodeNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.purge(ctx, id); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) purge(ctx context.Context, id string) error {
+	q := s.queries
+	// What is not among them goes with the organization's row: it is little. Sites go before their spaces, so that no site has to
+	// find another default.
+	for _, delete := range []func() (int64, error){
+		func() (int64, error) {
+			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: purgeLarge})
+		},
+		func() (int64, error) {
+			return q.PurgeComments(ctx, db.PurgeCommentsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeChangeRequests(ctx, db.PurgeChangeRequestsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeRevisions(ctx, db.PurgeRevisionsParams{OrganizationID: id, Size: purgeLarge})
+		},
+		func() (int64, error) {
+			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeSpaces(ctx, db.PurgeSpacesParams{OrganizationID: id, Size: purgeLarge})
+		},
+		func() (int64, error) {
+			return q.PurgeConversations(ctx, db.PurgeConversationsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
+			return q.PurgeFiles(ctx, db.PurgeFilesParams{OrganizationID: id, Size: purgeLarge})
+		},
+	} {
+		for {
+			n, err := delete()
+			if err != nil {
+				return interpret(err, "organization")
+			}
+			if n == 0 {
+				break
+			}
+		}
+	}
+	return interpret(q.PurgeOrganization(ctx, id), "organization")
+}
