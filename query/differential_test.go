@@ -63,7 +63,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
-			Space: pick("", "sp1", "sp2"), Country: pick("", "DE", "FR", "US"),
+			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Country: pick("", "DE", "FR", "US"),
 			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystem, 1), Bot: enum(insights.Bots, 0),
 			Language: pick("", "en", "de-DE"), Authenticated: r.IntN(2) == 0,
 			OperationPath: pick("", "/p"), OperationMethod: pick("", "get"), Query: pick("", "how?", "it's"), ResultRecord: pick("", "rec"),
@@ -74,9 +74,6 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		}
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()
-		}
-		if e.Space != "" {
-			e.Page = pick("", "p1", "p2")
 		}
 		if r.IntN(2) == 0 {
 			e.LinkTarget, e.LinkKind = `{"kind":"url","url":"https://l.example/?a=1&b=<2>"}`, code(insights.LinkKinds, "url")

@@ -129,8 +129,9 @@ var naiveColumns = map[string]naiveColumn{
 			return []any{m["space"].(string), page}
 		},
 		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
-			v := naiveValue{key: []any{e.Space, e.Page}, absent: e.Space == ""}
+			v := naiveValue{key: []any{"", ""}, absent: e.Space == ""}
 			if e.Space != "" {
+				v.key = []any{e.Space, e.Page}
 				page := map[string]any{"space": e.Space, "page": nil}
 				if e.Page != "" {
 					page["page"] = e.Page
@@ -257,13 +258,15 @@ func count(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
 func (g *naiveGroup) add(e *insights.Event) {
 	g.events++
 	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
-	switch insights.FeedbackRatings.Word(e.FeedbackRating) {
-	case "ok":
-		g.feedback[0]++
-	case "good":
-		g.feedback[1]++
-	case "bad":
-		g.feedback[2]++
+	if insights.EventTypes.Word(e.Type) == "page_post_feedback" {
+		switch insights.FeedbackRatings.Word(e.FeedbackRating) {
+		case "ok":
+			g.feedback[0]++
+		case "good":
+			g.feedback[1]++
+		case "bad":
+			g.feedback[2]++
+		}
 	}
 	switch e.AskRating {
 	case 1:

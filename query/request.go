@@ -295,12 +295,16 @@ func decodeRange(n node) (rangeRequest, error) {
 	if err != nil {
 		return r, err
 	}
-	for name, to := range map[string]*node{"from": &r.from, "to": &r.to} {
-		member, ok := members[name]
+	// In this order, so that the same request gets the same answer.
+	for _, bound := range []struct {
+		name string
+		to   *node
+	}{{"from", &r.from}, {"to", &r.to}} {
+		member, ok := members[bound.name]
 		if !ok {
-			return r, schema.Invalid(at(n.path, name), "is required")
+			return r, schema.Invalid(at(n.path, bound.name), "is required")
 		}
-		*to = member
+		*bound.to = member
 	}
 	return r, nil
 }

@@ -323,3 +323,13 @@ func TestCaps(t *testing.T) {
 		}
 	}
 }
+
+// TestRangeMessage: the same bad request gets the same answer, every time.
+func TestRangeMessage(t *testing.T) {
+	t.Parallel()
+	for range 64 {
+		if _, err := decode([]byte(`{"range":{}}`)); err == nil || !strings.Contains(err.Error(), "range.from is required") {
+			t.Fatal(err)
+		}
+	}
+}

@@ -121,6 +121,15 @@ func bucket(a Arguments) sqltree.Expr {
 	return sqltree.Call("toDateTime64", cut, sqltree.Int(3), sqltree.Str("UTC"))
 }
 
+// pageOfSpace reads the page with its space. Outside any space it reads as
+// null, whatever the page, so all of those are one value.
+func pageOfSpace(Arguments) sqltree.Expr {
+	none := sqltree.Str("")
+	return sqltree.Call("if", sqltree.Bin(sqltree.Eq, sqltree.Col("space"), none),
+		sqltree.Call("tuple", none, none),
+		sqltree.Call("tuple", sqltree.Col("space"), sqltree.Col("page")))
+}
+
 // cell is the H3 cell of the event's place; where there is none it is the cell
 // of 0°, 0°, which the callers replace.
 func cell(precision int) sqltree.Expr {

@@ -55,7 +55,7 @@ var columns = []Column{
 			text(12, "page", func(e *Event) string { return e.Page }),
 		},
 		Doc:  "The page and its space; null outside any space.",
-		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("tuple", sqltree.Col("space"), sqltree.Col("page")) },
+		Expr: pageOfSpace,
 	},
 	stored(text(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
@@ -123,7 +123,7 @@ var columns = []Column{
 	stored(text(36, "ask_response", func(e *Event) string { return e.AskResponse }), Content, "The answer that was rated."),
 
 	metric("pageFeedbackRating", ratingValue{[]string{"ok", "good", "bad"}}, nil,
-		"Number of page ratings of each kind, over all events that carry one; orders by good minus bad.",
+		"Number of page ratings of each kind: page_post_feedback events, as a page_post_feedback_comment only repeats the rating it comments on; orders by good minus bad.",
 		func() sqltree.Expr {
 			return sqltree.Call("tuple", countFeedback("ok"), countFeedback("good"), countFeedback("bad"))
 		}).rankedBy(func() sqltree.Expr {
@@ -206,7 +206,9 @@ func (c Column) rankedBy(rank func() sqltree.Expr) Column {
 func countFeedback(rating string) sqltree.Expr {
 	// The code, not the word: the set's words are not constants of this call.
 	code := sqltree.Int(int64(FeedbackRatings.must(rating)))
-	return sqltree.Call("countIf", sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("feedback_rating")), code))
+	return sqltree.Call("countIf", sqltree.AllOf(
+		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.must("page_post_feedback")))),
+		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("feedback_rating")), code)))
 }
 
 func countAsk(sign sqltree.Op) sqltree.Expr {
