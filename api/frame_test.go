@@ -375,6 +375,10 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	if a.status != 200 || string(a.body) != `{"columns":[]}` || a.header.Get("X-Octavo-Site") != h.ours.Site.ID {
 		t.Errorf("%d %s %v", a.status, a.body, a.header)
 	}
+	asker := strings.Fields(a.header.Get("X-Octavo-Asker"))
+	if len(asker) != 3 || asker[0] != h.ours.Organization.ID || asker[1] == "" || asker[2] != a.header.Get("X-Request-Id") {
+		t.Errorf("asked by %v", asker)
+	}
 	h.wantError(h.do("POST", base+"/events/aggregate", h.ours.Tokens[schema.RoleRead], `{}`), 400)
 	if a := h.do("GET", base+"/visitor-segments", h.ours.Tokens[schema.RoleRead], nil); string(a.body) != `{"items":[],"count":0}` {
 		t.Errorf("%d %s", a.status, a.body)

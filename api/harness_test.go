@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -271,14 +272,18 @@ func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byt
 
 type fakeInsights struct{}
 
-func (*fakeInsights) Aggregate(_ context.Context, siteID string, body []byte) ([]byte, map[string]string, error) {
+func (*fakeInsights) Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return nil, nil, fmt.Errorf("the operation's deadline %v pre-empts the question's own", deadline)
+	}
+
 	if !bytes.Contains(body, []byte("range")) {
 		return nil, nil, schema.Invalid("range", "is required")
 	}
-	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": siteID}, nil
+	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Asker": from.OrganizationID + " " + from.TokenID + " " + from.RequestID}, nil
 }
 
-func (*fakeInsights) VisitorSegments(context.Context, string) ([]byte, map[string]string, error) {
+func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin) ([]byte, map[string]string, error) {
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }
 

@@ -21,8 +21,8 @@ type EventBalances interface {
 // Insights answers questions about a site's events, as JSON bodies that are ready to be sent, with the headers that say how
 // the answer came about. body is the question as JSON text and belongs to the caller.
 type Insights interface {
-	Aggregate(ctx context.Context, siteID string, body []byte) (answer []byte, headers map[string]string, err error)
-	VisitorSegments(ctx context.Context, siteID string) (answer []byte, headers map[string]string, err error)
+	Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
+	VisitorSegments(ctx context.Context, from schema.QueryOrigin) (answer []byte, headers map[string]string, err error)
 }
 
 // EventBodyLimit bounds a batch of events, as it is sent and again when inflated.
@@ -51,12 +51,12 @@ func insightsOperations(h *siteInsights) []Operation {
 			Method: http.MethodPost, Path: base + "/events/aggregate", ID: "aggregateSiteEvents", Tag: "insights",
 			Doc:   "Aggregate a site's events.",
 			Scope: having(RightAccess, onInsights), Status: http.StatusOK,
-			BodyLimit: queryBodyLimit, Accepts: mediaJSON, Handler: handle(h.aggregate),
+			BodyLimit: queryBodyLimit, Accepts: mediaJSON, Timeout: Unbounded, Handler: handle(h.aggregate),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc:   "List the segments of a site's visitors.",
-			Scope: having(RightAccess, onInsights), Status: http.StatusOK, Handler: handle(h.segments),
+			Scope: having(RightAccess, onInsights), Status: http.StatusOK, Timeout: Unbounded, Handler: handle(h.segments),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
@@ -79,17 +79,23 @@ func (h *siteInsights) track(ctx context.Context, c *Caller, r *trackEventsReque
 	})
 }
 
+func queryOrigin(c *Caller) schema.QueryOrigin {
+	return schema.QueryOrigin{
+		OrganizationID: c.EventSite.OrganizationID, SiteID: c.EventSite.SiteID, TokenID: c.Principal.TokenID, RequestID: c.RequestID(),
+	}
+}
+
 type aggregateRequest struct {
 	Body []byte `body:"raw"`
 }
 
 func (h *siteInsights) aggregate(ctx context.Context, c *Caller, r *aggregateRequest) (Encoded, error) {
-	answer, headers, err := h.insights.Aggregate(ctx, c.EventSite.SiteID, r.Body)
+	answer, headers, err := h.insights.Aggregate(ctx, queryOrigin(c), r.Body)
 	return Encoded{Body: answer, Header: headers}, err
 }
 
 func (h *siteInsights) segments(ctx context.Context, c *Caller, _ *struct{}) (Encoded, error) {
-	answer, headers, err := h.insights.VisitorSegments(ctx, c.EventSite.SiteID)
+	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c))
 	return Encoded{Body: answer, Header: headers}, err
 }
 

@@ -32,7 +32,7 @@ func BenchmarkAggregate(b *testing.B) {
 			var ours, bare []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if _, _, err := service.Aggregate(context.Background(), testSite, []byte(body), testNow); err != nil {
+				if _, _, err := service.Aggregate(context.Background(), Asker{}, testSite, []byte(body), testNow); err != nil {
 					b.Fatal(err)
 				}
 				ours = append(ours, time.Since(start))
@@ -52,7 +52,7 @@ func BenchmarkAggregate(b *testing.B) {
 
 // runBare runs a statement and drops its rows unread, with the same settings.
 func runBare(b *testing.B, s *Service, st sqltree.Statement) {
-	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(s.config.settings()))
+	ctx := clickhouse.Context(context.Background(), clickhouse.WithSettings(s.config.settings(s.config.MaxTime)))
 	rows, err := s.conn.Query(ctx, st.SQL, arguments(st.Params)...)
 	if err != nil {
 		b.Fatal(err)

@@ -124,7 +124,7 @@ func runCase(t *testing.T, s *Service, c testCase) testCase {
 		}
 		add("params", strings.Join(params, "\n"))
 	}
-	body, headers, err := s.Aggregate(t.Context(), testSite, []byte(c.request), testNow)
+	body, headers, err := s.Aggregate(t.Context(), Asker{}, testSite, []byte(c.request), testNow)
 	if err != nil {
 		add("error", errorText(err))
 		return c

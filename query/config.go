@@ -8,9 +8,18 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Config bounds what one query may take of the engine.
+// Config bounds what queries may take of the engine, one of them and all
+// together: Concurrency times MaxMemory is what the engine needs for them.
 type Config struct {
-	// MaxTime ends a query that runs longer.
+	// Concurrency is the number of questions that are worked on at once. More
+	// wait, at most for QueueWait.
+	Concurrency int
+	// PerOrganization and PerToken are how many of them may be of one
+	// organization and of one token.
+	PerOrganization, PerToken int
+	QueueWait                 time.Duration
+
+	// MaxTime ends a question whose statements take longer together.
 	MaxTime time.Duration
 	// MaxRowsRead refuses a query that would read more rows of the table.
 	MaxRowsRead uint64
@@ -30,18 +39,19 @@ type Config struct {
 // DefaultConfig suits a small machine that also runs the rest.
 func DefaultConfig() Config {
 	return Config{
+		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
 		MaxTime:     20 * time.Second,
 		MaxRowsRead: 2_000_000_000,
-		MaxMemory:   1 << 30,
+		MaxMemory:   512 << 20,
 	}
 }
 
-// settings are sent with every statement. readonly=2 forbids writing and DDL;
+// settings are sent with every statement, which has so much time. readonly=2 forbids writing and DDL;
 // 1 would also forbid the settings themselves.
-func (c Config) settings() clickhouse.Settings {
+func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":                  2,
-		"max_execution_time":        c.MaxTime.Seconds(),
+		"max_execution_time":        left.Seconds(),
 		"timeout_overflow_mode":     "throw",
 		"max_rows_to_read":          c.MaxRowsRead,
 		"read_overflow_mode":        "throw",

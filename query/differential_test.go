@@ -114,7 +114,7 @@ func TestDifferential(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, headers, err := service.Aggregate(context.Background(), site, body, testNow)
+		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, testNow)
 		if e, ok := errors.AsType[*schema.Error](err); ok && strings.Contains(e.Message, "more than one") {
 			t.Skip(err) // of this drawn request alone, for which rapid draws another: the case files have ambiguous extras
 		}

@@ -82,3 +82,6 @@ func newService(conn driver.Conn, change ...func(*Config)) *Service {
 var testNow = time.Date(2026, 3, 15, 12, 30, 45, 678_000_000, time.UTC)
 
 const testSite = "site_1"
+
+// soon is a question that has all of its time before it.
+func soon() *question { return &question{kind: KindAggregate, ends: time.Now().Add(time.Hour)} }

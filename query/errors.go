@@ -32,14 +32,16 @@ type Class string
 const (
 	ClassInvalid     Class = "invalid"     // the request is wrong
 	ClassTooHeavy    Class = "too_heavy"   // one of the query's own limits ended it
+	ClassOverShare   Class = "over_share"  // its token or organization has too many at once
+	ClassFull        Class = "full"        // all together have too many at once
 	ClassUnavailable Class = "unavailable" // the engine does not answer, or has no room now
-	ClassCanceled    Class = "canceled"    // the caller went away
+	ClassCanceled    Class = "canceled"    // the node stops
 	ClassInternal    Class = "internal"    // a fault of ours
 )
 
 // Classes lists the closed set.
 func Classes() []Class {
-	return []Class{ClassInvalid, ClassTooHeavy, ClassUnavailable, ClassCanceled, ClassInternal}
+	return []Class{ClassInvalid, ClassTooHeavy, ClassOverShare, ClassFull, ClassUnavailable, ClassCanceled, ClassInternal}
 }
 
 // Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
@@ -76,7 +78,11 @@ func engineError(ctx context.Context, err error) (*schema.Error, Class) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
 	}
 	if ctx.Err() != nil {
+		// Nobody but a node that stops ends the context.
 		return schema.Unavailable(err, retryAfter), ClassCanceled
+	}
+	if e, class := shed(err); e != nil {
+		return e, class
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {

@@ -122,7 +122,7 @@ func TestInjections(t *testing.T) {
 			`{"column":"visitorClaimProperty","values":[` + name + `]}`,
 		} {
 			body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
-			got, _, err := service.Aggregate(t.Context(), testSite, []byte(body), testNow)
+			got, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
 			if err != nil {
 				t.Errorf("%s: %v", filter, err)
 				continue

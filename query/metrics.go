@@ -25,6 +25,9 @@ type Metrics struct {
 	rowsRead map[Kind]prometheus.Counter
 	errors   map[Kind]map[Class]prometheus.Counter
 	bounded  prometheus.Counter
+
+	running, waiting prometheus.Gauge
+	waitSeconds      prometheus.Histogram
 }
 
 // NewMetrics registers the metrics of queries.
@@ -40,7 +43,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind"})
 	errors := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_errors_total",
-		Help: "Queries that failed, by kind and class: invalid (the request), too_heavy (its own limits), unavailable (the store), canceled (the caller went away), internal (a fault of ours).",
+		Help: "Queries that failed, by kind and class: invalid (the request), too_heavy (its own limits), over_share (too many at once of its token or organization), full (too many at once of all), unavailable (the store), canceled (the node stops), internal (a fault of ours).",
 	}, []string{"kind", "class"})
 	m := &Metrics{
 		seconds: map[Kind]prometheus.Observer{}, rowsRead: map[Kind]prometheus.Counter{}, errors: map[Kind]map[Class]prometheus.Counter{},
@@ -49,6 +52,19 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "Queries that were run a second time with their different values counted in bounded memory, because counting exactly outgrew the memory limit.",
 		}),
 	}
+	m.running = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_running",
+		Help: "Queries that the insights store works on for this node.",
+	})
+	m.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_waiting",
+		Help: "Queries that wait for others to end: of their token, of their organization, or of all.",
+	})
+	m.waitSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "octavo_query_wait_seconds",
+		Help:    "How long queries waited that could not run at once, also those that were sent away.",
+		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30},
+	})
 	for _, kind := range Kinds() {
 		m.seconds[kind] = seconds.WithLabelValues(string(kind))
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
@@ -57,7 +73,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			m.errors[kind][class] = errors.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, errors, m.bounded)
+	r.MustRegister(seconds, rowsRead, errors, m.bounded, m.running, m.waiting, m.waitSeconds)
 	return m
 }
 

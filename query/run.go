@@ -2,10 +2,14 @@ package query
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -29,41 +33,76 @@ const (
 
 // Service answers queries. It is safe for concurrent use.
 type Service struct {
-	config  Config
-	conn    driver.Conn
-	metrics *Metrics
-	log     *slog.Logger
+	config    Config
+	conn      driver.Conn
+	metrics   *Metrics
+	admission *admission
+	log       *slog.Logger
+	grace     time.Duration
 }
 
 // New makes a service that runs its statements on conn, a connection of the
-// native protocol to the database of the events table.
+// native protocol to the database of the events table. It should be a pool of
+// no fewer than Concurrency.
 func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	log := c.Log
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Service{config: c, conn: conn, metrics: m, log: log}
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), log: log, grace: Grace}
 }
 
 // Aggregate answers the aggregate request in body about a site. The result is
 // JSON and the headers that go with it; every error is a *schema.Error.
-func (s *Service) Aggregate(ctx context.Context, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
+func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
 	start := time.Now()
 	p, err := compile(site, body, now)
 	if err != nil {
 		s.metrics.errors[KindAggregate][ClassInvalid].Inc()
 		return nil, nil, err
 	}
-	// Read before the rows are, so that it never promises too much.
-	headers := s.headers(ctx, site)
-	r, err := s.aggregate(ctx, p)
+	var r *result
+	var headers map[string]string
+	err = s.answer(ctx, who, KindAggregate, site, func(ctx context.Context, q *question) error {
+		// Read before the rows are, so that it never promises too much.
+		headers = s.headers(ctx, site)
+		r, err = s.aggregate(ctx, q, p)
+		return err
+	})
 	if err != nil {
-		return nil, nil, s.failed(ctx, KindAggregate, site, err)
+		return nil, nil, err
 	}
 	headers[HeaderResult] = r.accuracy()
 	headers[HeaderRowsRead] = strconv.FormatUint(r.rowsRead, 10)
 	s.metrics.done(KindAggregate, start, r.rowsRead)
 	return r.body, headers, nil
+}
+
+// question is one call's work on the engine.
+type question struct {
+	kind Kind
+	site string
+	who  Asker
+	ends time.Time // when all its statements have to be done
+}
+
+// answer lets a question in, gives it its time, and turns its error into one
+// that a client may see.
+func (s *Service) answer(ctx context.Context, who Asker, kind Kind, site string, run func(context.Context, *question) error) error {
+	leave, err := s.admission.enter(ctx, who)
+	if err != nil {
+		return s.failed(ctx, kind, site, err)
+	}
+	defer leave()
+	s.metrics.running.Inc()
+	defer s.metrics.running.Dec()
+	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
+	defer cancel()
+	q := &question{kind: kind, site: site, who: who, ends: time.Now().Add(s.config.MaxTime)}
+	if err := run(noDeadline{bounded}, q); err != nil {
+		return s.failed(ctx, kind, site, err)
+	}
+	return nil
 }
 
 // compile turns a request into the plan of its statement.
@@ -79,32 +118,52 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 	return decide(p), nil
 }
 
-func (s *Service) aggregate(ctx context.Context, p plan) (*result, error) {
-	r, err := s.collect(ctx, p)
+func (s *Service) aggregate(ctx context.Context, q *question, p plan) (*result, error) {
+	r, err := s.collect(ctx, q, p)
 	if err != nil && outOfMemory(err) && p.counts() && !p.estimate {
 		s.metrics.bounded.Inc()
-		r, err = s.collect(ctx, p.bounded())
+		r, err = s.collect(ctx, q, p.bounded())
 	}
 	return r, err
 }
 
-func (s *Service) collect(ctx context.Context, p plan) (*result, error) {
+func (s *Service) collect(ctx context.Context, q *question, p plan) (*result, error) {
 	st := lower(p)
 	e := newEncoder(p, st)
-	rowsRead, err := s.rows(ctx, st.Statement, e.targets, e.row)
+	rowsRead, err := s.rows(ctx, q, st.Statement, e.targets, e.row)
 	if err != nil {
 		return nil, err
 	}
 	return e.result(rowsRead), nil
 }
 
+// errQueryTime ends a question that the engine itself did not end in time.
+var errQueryTime = errors.New("the query ran too long")
+
+// Grace is what a question gets on top of MaxTime: for the engine to report its
+// own limit, which it looks at between blocks, and for a connection that cannot
+// be had to fail, which must not look like a slow query.
+const Grace = 12 * time.Second
+
 // rows runs a statement and calls each for every row, scanned into targets.
-func (s *Service) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) (rowsRead uint64, err error) {
-	ctx, cancel := s.limited(ctx)
-	defer cancel()
-	ctx = clickhouse.Context(ctx,
-		clickhouse.WithSettings(s.config.settings()),
-		clickhouse.WithProgress(func(p *clickhouse.Progress) { rowsRead += p.Rows }))
+func (s *Service) rows(ctx context.Context, q *question, st sqltree.Statement, targets []any, each func()) (uint64, error) {
+	left := time.Until(q.ends)
+	if left <= 0 {
+		return 0, errQueryTime
+	}
+	// When the context ends, the driver's own goroutine may still report
+	// progress while this function returns.
+	var rowsRead atomic.Uint64
+	settings := s.config.settings(left)
+	options := []clickhouse.QueryOption{
+		clickhouse.WithSettings(settings),
+		clickhouse.WithProgress(func(p *clickhouse.Progress) { rowsRead.Add(p.Rows) }),
+	}
+	if q.who.Request != "" {
+		settings["log_comment"] = q.comment()
+		options = append(options, clickhouse.WithQueryID(q.queryID()))
+	}
+	ctx = clickhouse.Context(ctx, options...)
 	rows, err := s.conn.Query(ctx, st.SQL, arguments(st.Params)...)
 	if err != nil {
 		return 0, fmt.Errorf("cannot run the query: %w", cause(ctx, err))
@@ -119,24 +178,31 @@ func (s *Service) rows(ctx context.Context, st sqltree.Statement, targets []any,
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return 0, fmt.Errorf("cannot read the rows: %w", cause(ctx, err))
 	}
-	return rowsRead, nil
+	return rowsRead.Load(), nil
 }
 
-// errQueryTime ends a query that the engine itself did not end in time.
-var errQueryTime = errors.New("the query ran too long")
-
-// grace is what the engine gets on top of MaxTime to report its own limit,
-// which it looks at between blocks.
-const grace = 2 * time.Second
-
-// limited bounds a statement's time. The context shows no deadline, because
-// clickhouse-go would replace the setting max_execution_time by it, plus five
-// seconds.
-func (s *Service) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+grace, errQueryTime)
-	return noDeadline{ctx}, cancel
+// queryID names one statement after the request. Clients choose the ids of
+// their requests and may repeat them, which the engine refuses while the first
+// one runs: so each statement has an end of its own.
+func (q *question) queryID() string {
+	var end [6]byte
+	_, _ = rand.Read(end[:]) // crypto/rand.Read never fails: it ends the process instead
+	return q.who.Request + "/" + hex.EncodeToString(end[:])
 }
 
+// comment tells whoever reads the engine's log whose statement it is.
+func (q *question) comment() string {
+	text, _ := json.Marshal(struct { // strings always marshal
+		Request      string `json:"request"`
+		Kind         Kind   `json:"kind"`
+		Organization string `json:"organization"`
+		Site         string `json:"site"`
+	}{q.who.Request, q.kind, q.who.Organization, q.site})
+	return string(text)
+}
+
+// noDeadline hides a context's deadline: clickhouse-go would replace the
+// setting max_execution_time by it, plus five seconds.
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }

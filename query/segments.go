@@ -34,15 +34,20 @@ const (
 // VisitorSegments lists the sets of claims that a site's visitors had in the
 // 30 days before now, from the one with most visitors. A visitor whose claims
 // changed is counted in each of the sets.
-func (s *Service) VisitorSegments(ctx context.Context, site string, now time.Time) (schema.List[Segment], error) {
+func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, now time.Time) (schema.List[Segment], error) {
 	start := time.Now()
-	list, rowsRead, err := s.segments(ctx, segmentsPlan(site, now))
-	if err != nil && outOfMemory(err) {
-		s.metrics.bounded.Inc()
-		list, rowsRead, err = s.segments(ctx, segmentsPlan(site, now).bounded())
-	}
+	var list []Segment
+	var rowsRead uint64
+	err := s.answer(ctx, who, KindSegments, site, func(ctx context.Context, q *question) (err error) {
+		list, rowsRead, err = s.segments(ctx, q, segmentsPlan(site, now))
+		if err != nil && outOfMemory(err) {
+			s.metrics.bounded.Inc()
+			list, rowsRead, err = s.segments(ctx, q, segmentsPlan(site, now).bounded())
+		}
+		return err
+	})
 	if err != nil {
-		return schema.List[Segment]{}, s.failed(ctx, KindSegments, site, err)
+		return schema.List[Segment]{}, err
 	}
 	s.metrics.done(KindSegments, start, rowsRead)
 	return schema.List[Segment]{Items: list, Count: int64(len(list))}, nil
@@ -53,11 +58,11 @@ func segmentsPlan(site string, now time.Time) plan {
 	return bounds(table(plan{site: site, from: from, to: to, limit: maxSegments}))
 }
 
-func (s *Service) segments(ctx context.Context, p plan) ([]Segment, uint64, error) {
+func (s *Service) segments(ctx context.Context, q *question, p plan) ([]Segment, uint64, error) {
 	claims := map[string]string{}
 	events, visitors, sessions := new(uint64), new(uint64), new(uint64)
 	list := []Segment{}
-	rowsRead, err := s.rows(ctx, lowerSegments(p), []any{&claims, events, visitors, sessions}, func() {
+	rowsRead, err := s.rows(ctx, q, lowerSegments(p), []any{&claims, events, visitors, sessions}, func() {
 		list = append(list, Segment{
 			Title: segmentTitle(claims), Claims: nest(claims), Events: *events, Visitors: *visitors, Sessions: *sessions,
 		})

@@ -25,6 +25,16 @@ type ClientInfo struct {
 	AnyPast bool
 }
 
+// QueryOrigin is who asks about which site's events.
+type QueryOrigin struct {
+	OrganizationID string
+	SiteID         string
+	// TokenID is the token's, whose queries are bounded together.
+	TokenID string
+	// RequestID names the question in the logs.
+	RequestID string
+}
+
 // KeyClaim is what is kept with an idempotency key, and what became of the wish to have it.
 type KeyClaim struct {
 	// BodyHash is the SHA-256 of the request's body without its Content-Encoding.

@@ -114,7 +114,7 @@ type statement struct {
 func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
 	listener := &listening{Conn: conn}
 	service := query.New(query.DefaultConfig(), listener, query.NewMetrics(prometheus.NewRegistry()))
-	if _, _, err := service.Aggregate(ctx, site, body, time.Now()); err != nil {
+	if _, _, err := service.Aggregate(ctx, query.Asker{}, site, body, time.Now()); err != nil {
 		return nil, err
 	}
 	if listener.heard.sql == "" {

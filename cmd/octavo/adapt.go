@@ -73,15 +73,19 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 
 type insightsQueries struct{ service *query.Service }
 
-func (a insightsQueries) Aggregate(ctx context.Context, site string, body []byte) ([]byte, map[string]string, error) {
-	return a.service.Aggregate(ctx, site, body, time.Now())
+func (a insightsQueries) Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+	return a.service.Aggregate(ctx, asker(from), from.SiteID, body, time.Now())
 }
 
-func (a insightsQueries) VisitorSegments(ctx context.Context, site string) ([]byte, map[string]string, error) {
-	list, err := a.service.VisitorSegments(ctx, site, time.Now())
+func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
+	list, err := a.service.VisitorSegments(ctx, asker(from), from.SiteID, time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
 	answer, err := json.Marshal(list)
 	return answer, nil, err
+}
+
+func asker(from schema.QueryOrigin) query.Asker {
+	return query.Asker{Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID}
 }

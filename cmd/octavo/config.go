@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -68,6 +70,15 @@ type Settings struct {
 	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. One that finds no room waits for 2 s and is then refused with 503."`
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are good for; 0: without end."`
+
+	QueryConcurrency int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node lets the insights store work on at once; more wait. Times OCTAVO_QUERY_MAX_MEMORY, it is the memory that the store needs for them."`
+	QueryPerOrg      int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them may be of one organization."`
+	QueryPerToken    int           `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"How many of them may be of one token."`
+	QueryQueueWait   time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn before it is answered with 429, or with 503 if it is others that fill the node."`
+	QueryMaxTime     time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered with 400."`
+	QueryMaxMemory   int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory of one query in the insights store, in MiB."`
+	QueryMaxRows     uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
+	QueryMaxThreads  int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads of one query in the insights store; 0: as the store is set up."`
 
 	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
@@ -149,8 +160,47 @@ func (s *Settings) Validate() error {
 	if s.RateLimit < 0 || s.EventRateLimit < 0 {
 		return fmt.Errorf("OCTAVO_RATE_LIMIT and OCTAVO_EVENT_RATE_LIMIT: must not be negative")
 	}
+	if err := s.validateQueries(); err != nil {
+		return err
+	}
 	_, err := s.proxies()
 	return err
+}
+
+func (s *Settings) validateQueries() error {
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{
+		{"CONCURRENCY", int64(s.QueryConcurrency)}, {"PER_ORG", int64(s.QueryPerOrg)}, {"PER_TOKEN", int64(s.QueryPerToken)},
+		{"QUEUE_WAIT", int64(s.QueryQueueWait)}, {"MAX_TIME", int64(s.QueryMaxTime)}, {"MAX_MEMORY", s.QueryMaxMemory},
+		{"MAX_ROWS", int64(min(s.QueryMaxRows, math.MaxInt64))},
+	} {
+		if limit.value <= 0 {
+			return fmt.Errorf("OCTAVO_QUERY_%s: must be above 0", limit.name)
+		}
+	}
+	if s.QueryConcurrency > maxQueryConcurrency || s.QueryMaxMemory > maxQueryMemory {
+		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY: must be at most %d and %d", maxQueryConcurrency, maxQueryMemory)
+	}
+	if s.QueryMaxThreads < 0 {
+		return fmt.Errorf("OCTAVO_QUERY_MAX_THREADS: must not be negative")
+	}
+	return nil
+}
+
+// What no machine has.
+const (
+	maxQueryConcurrency = 10_000
+	maxQueryMemory      = 1 << 30 // MiB
+)
+
+// queryConfig is what queries may take of the insights store.
+func (s *Settings) queryConfig() query.Config {
+	return query.Config{
+		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
+		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory) << 20, MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
+	}
 }
 
 func (s *Settings) proxies() ([]netip.Prefix, error) {

@@ -32,6 +32,15 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--body-memory=1000":                 "OCTAVO_BODY_MEMORY",
 		"--public-rate-limit=-1":             "OCTAVO_PUBLIC_RATE_LIMIT",
 		"--wrong-token-rate-limit=-1":        "OCTAVO_WRONG_TOKEN_RATE_LIMIT",
+		"--query-concurrency=0":              "OCTAVO_QUERY_CONCURRENCY",
+		"--query-per-org=0":                  "OCTAVO_QUERY_PER_ORG",
+		"--query-per-token=-1":               "OCTAVO_QUERY_PER_TOKEN",
+		"--query-queue-wait=0s":              "OCTAVO_QUERY_QUEUE_WAIT",
+		"--query-max-time=-1s":               "OCTAVO_QUERY_MAX_TIME",
+		"--query-max-memory=0":               "OCTAVO_QUERY_MAX_MEMORY",
+		"--query-max-rows=0":                 "OCTAVO_QUERY_MAX_ROWS",
+		"--query-max-threads=-1":             "OCTAVO_QUERY_MAX_THREADS",
+		"--query-max-threads=2":              "",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {

@@ -23,11 +23,11 @@ import (
 
 // Connections of one node to the insights store. Each use has its own, so that
 // none waits for another: slow queries hold up neither the sink nor /readyz,
-// and the sink, which does one thing at a time, holds up no query.
+// and the sink, which does one thing at a time, holds up no query. Queries have
+// as many as may run at once (OCTAVO_QUERY_CONCURRENCY).
 const (
-	queryConnections = 16
-	sinkConnections  = 2 // one may still be busy to end what was given up
-	nodeConnections  = 2 // migrations and /readyz
+	sinkConnections = 2 // one may still be busy to end what was given up
+	nodeConnections = 2 // migrations and /readyz
 )
 
 // The Go runtime aims to stay below memoryLimit, so that the engines beside it
@@ -219,10 +219,10 @@ func (n *node) startServer(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if n.queries, err = n.openEvents("queries", queryConnections); err != nil {
+		if n.queries, err = n.openEvents("queries", n.settings.QueryConcurrency); err != nil {
 			return err
 		}
-		queries := query.DefaultConfig()
+		queries := n.settings.queryConfig()
 		queries.Log = n.log
 		deps.Intake = eventIntake{intake}
 		deps.Balances = eventBalances{n.metrics.Ingest, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}

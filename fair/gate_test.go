@@ -1,0 +1,300 @@
+package fair
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// patience only bounds a failure.
+const patience = 60 * time.Second
+
+type watched struct{ waiting atomic.Int64 }
+
+func (w *watched) Waiting(delta int)    { w.waiting.Add(int64(delta)) }
+func (w *watched) Waited(time.Duration) {}
+
+// crowd enters a gate and shows in which order its people were let in.
+type crowd struct {
+	t       *testing.T
+	gate    *Gate
+	watched watched
+	parties map[string]*Party
+	entered chan string // "party/member"
+	refused chan Verdict
+	wait    sync.WaitGroup
+}
+
+func newCrowd(t *testing.T, r Room) *crowd {
+	t.Helper()
+	if r.Wait == 0 {
+		r.Wait = time.Hour
+	}
+	c := &crowd{t: t, parties: map[string]*Party{}, entered: make(chan string, 1000), refused: make(chan Verdict, 1000)}
+	c.gate = New(r, &c.watched)
+	return c
+}
+
+func (c *crowd) party(name string) *Party {
+	if c.parties[name] == nil {
+		c.parties[name] = &Party{}
+	}
+	return c.parties[name]
+}
+
+// come enters in the background; who is let in stays until leave.
+func (c *crowd) come(party, member string) {
+	p := c.party(party)
+	c.wait.Go(func() {
+		if v := c.gate.Enter(c.t.Context(), p, member, 1); v != Admitted {
+			c.refused <- v
+			return
+		}
+		c.entered <- party + "/" + member
+	})
+}
+
+func (c *crowd) leave(party, member string) { c.gate.Leave(c.party(party), member, 1) }
+
+func (c *crowd) wantEntered(want ...string) {
+	c.t.Helper()
+	left := map[string]int{}
+	for _, w := range want {
+		left[w]++
+	}
+	for range want {
+		select {
+		case got := <-c.entered:
+			if left[got]--; left[got] < 0 {
+				c.t.Fatalf("%s entered, wanted %v", got, want)
+			}
+		case <-time.After(patience):
+			c.t.Fatalf("not all of %v entered", want)
+		}
+	}
+	if len(c.entered) > 0 {
+		c.t.Fatalf("%s entered as well", <-c.entered)
+	}
+}
+
+func (c *crowd) wantRefused(want Verdict) {
+	c.t.Helper()
+	select {
+	case got := <-c.refused:
+		if got != want {
+			c.t.Fatalf("verdict %d, want %d", got, want)
+		}
+	case <-time.After(patience):
+		c.t.Fatal("nobody was refused")
+	}
+}
+
+func (c *crowd) wantWaiting(n int64) {
+	c.t.Helper()
+	eventually.True(c.t, patience, fmt.Sprint(n, " to wait"), func() bool { return c.watched.waiting.Load() == n })
+}
+
+func (c *crowd) wantIdle() {
+	c.t.Helper()
+	c.wait.Wait()
+	g := c.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inside != (load{}) || g.outside != (load{}) || g.active != 0 || len(g.queue) != 0 || len(g.waiting) != 0 {
+		c.t.Errorf("left: inside %+v, outside %+v, %d active, %d in the queue, %d waiting", g.inside, g.outside, g.active, len(g.queue), len(g.waiting))
+	}
+	for name, p := range c.parties {
+		if !p.idle() || len(p.members) != 0 {
+			c.t.Errorf("%s has something left", name)
+		}
+	}
+}
+
+// TestMemberBound: a member beyond its bound waits, though there is room, and
+// the other members of its party enter past it.
+func TestMemberBound(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 4, MemberSlots: 2})
+	for range 80 {
+		c.come("a", "greedy")
+	}
+	c.wantEntered("a/greedy", "a/greedy")
+	c.wantWaiting(78)
+	c.come("a", "modest")
+	c.wantEntered("a/modest")
+	c.come("b", "other")
+	c.wantEntered("b/other")
+	c.leave("a", "greedy")
+	c.wantEntered("a/greedy")
+	for range 77 {
+		c.leave("a", "greedy")
+		c.wantEntered("a/greedy")
+	}
+	for range 2 {
+		c.leave("a", "greedy")
+	}
+	c.leave("a", "modest")
+	c.leave("b", "other")
+	c.wantIdle()
+}
+
+// TestPartyBound: a party does not take all the room, however many members it has.
+func TestPartyBound(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
+	for i := range 3 {
+		c.come("a", fmt.Sprint(i))
+		c.wantEntered(fmt.Sprint("a/", i))
+	}
+	c.come("a", "3")
+	c.wantWaiting(1)
+	c.come("b", "0")
+	c.wantEntered("b/0")
+	c.leave("a", "0")
+	c.wantEntered("a/3")
+	for _, m := range []string{"1", "2", "3"} {
+		c.leave("a", m)
+	}
+	c.leave("b", "0")
+	c.wantIdle()
+}
+
+// TestEqualTurns: what waits enters party by party, not in the order of arrival.
+func TestEqualTurns(t *testing.T) {
+	t.Parallel()
+	for name, room := range map[string]Room{"slots": {Slots: 1, Bytes: 1000}, "bytes": {Slots: 1000, Bytes: 1}, "members": {Slots: 1, MemberSlots: 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			room.Waiting = 100
+			c := newCrowd(t, room)
+			c.come("first", "")
+			c.wantEntered("first/")
+			// Waiters take no bytes of the room, but are bounded by it.
+			c.gate.mu.Lock()
+			bytes := c.gate.room.Bytes
+			if bytes == 1 {
+				c.gate.room.Bytes, c.gate.inside.bytes = 1000, 1000
+			}
+			c.gate.mu.Unlock()
+			for i, party := range []string{"a", "a", "a", "a", "b", "b", "c"} {
+				c.come(party, "")
+				c.wantWaiting(int64(i + 1))
+			}
+			c.gate.mu.Lock()
+			if bytes == 1 {
+				c.gate.room.Bytes, c.gate.inside.bytes = 1, 1
+			}
+			c.gate.mu.Unlock()
+			c.leave("first", "")
+			for _, party := range []string{"a", "b", "c", "a", "b", "a", "a"} {
+				c.wantEntered(party + "/")
+				c.leave(party, "")
+			}
+			c.wantIdle()
+		})
+	}
+}
+
+// TestVerdicts: who is at a bound of its own is told so, whoever meets a room
+// full of others is told that.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 4, PartySlots: 2, MemberSlots: 1, Wait: time.Millisecond})
+	for _, who := range [][2]string{{"a", "1"}, {"a", "2"}, {"b", "1"}, {"c", "1"}} {
+		c.come(who[0], who[1])
+		c.wantEntered(who[0] + "/" + who[1])
+	}
+	for _, x := range []struct {
+		party, member string
+		want          Verdict
+	}{{"a", "3", OwnShare}, {"b", "1", OwnShare}, {"b", "2", Full}, {"d", "1", Full}} {
+		c.come(x.party, x.member)
+		c.wantRefused(x.want)
+	}
+	for _, who := range [][2]string{{"a", "1"}, {"a", "2"}, {"b", "1"}, {"c", "1"}} {
+		c.leave(who[0], who[1])
+	}
+	c.wantIdle()
+}
+
+// TestWhoGivesUpItsPlace: a full waiting room costs the member that fills it
+// most, never somebody who comes anew.
+func TestWhoGivesUpItsPlace(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})
+	c.come("a", "greedy")
+	c.come("b", "1")
+	c.wantEntered("a/greedy", "b/1")
+	for i := range 3 {
+		c.come("a", "greedy")
+		c.wantWaiting(int64(i + 1))
+	}
+	c.come("a", "modest")
+	c.wantWaiting(4)
+	c.come("a", "modest") // greedy has three places, modest would have two
+	c.wantRefused(OwnShare)
+	c.wantWaiting(4)
+	c.come("c", "1")
+	c.wantRefused(OwnShare)
+	c.wantWaiting(4)
+	c.come("a", "greedy") // has to go itself: modest has as many places
+	c.wantRefused(OwnShare)
+	c.leave("b", "1")
+	c.wantEntered("c/1")
+	c.leave("c", "1")
+	c.wantEntered("a/modest")
+	c.leave("a", "modest")
+	c.wantEntered("a/modest")
+	c.leave("a", "modest")
+	c.leave("a", "greedy")
+	c.wantEntered("a/greedy")
+	c.leave("a", "greedy")
+	c.wantIdle()
+}
+
+// TestBooks: whatever comes and goes, the bounds hold, and at the end nothing
+// is left.
+func TestBooks(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, Headroom: 3, Wait: 50 * time.Microsecond})
+	for i := range 5 {
+		c.party(fmt.Sprint(i))
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	g := c.gate
+	for worker := range 64 {
+		c.wait.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(worker), 1))
+			for range 300 {
+				p, member, size := c.parties[fmt.Sprint(random.IntN(5))], fmt.Sprint(random.IntN(3)), random.Int64N(700)
+				ctx := t.Context()
+				if random.IntN(4) == 0 {
+					ctx = cancelled
+				}
+				if g.Enter(ctx, p, member, size) != Admitted {
+					continue
+				}
+				g.mu.Lock()
+				if g.inside.slots > 10 || g.inside.bytes > 1000 || g.outside.slots > 10 || g.outside.bytes > 1000 || g.active > 5 ||
+					p.inside.slots > 6 || p.members[member].inside > 3 {
+					t.Errorf("inside %+v, outside %+v, %d active, party %+v, member %+v", g.inside, g.outside, g.active, p.inside, p.members[member])
+				}
+				for i, q := range g.queue {
+					if q.place != i+1 || g.next(q) == nil || q.share != g.shareOf(q.inside) {
+						t.Error("the queue is in disorder")
+					}
+				}
+				g.mu.Unlock()
+				g.Leave(p, member, size)
+			}
+		})
+	}
+	c.wantIdle()
+}

@@ -1,0 +1,111 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Asker is who asks a question.
+type Asker struct {
+	// Organization and Token are whose questions are bounded together.
+	Organization, Token string
+	// Request is the id of the HTTP request: by it the statements are found in
+	// the engine's log. "" gives them no name.
+	Request string
+}
+
+// admission bounds how many questions the engine works on at once, and shares
+// that out between organizations.
+type admission struct {
+	gate *fair.Gate
+
+	mu      sync.Mutex
+	parties map[string]*party // organizations with a question here
+}
+
+type party struct {
+	fair.Party
+	questions int
+}
+
+// waitersPerSlot bounds who waits: a dashboard's panels are asked for at once.
+const waitersPerSlot = 16
+
+func newAdmission(c Config, m *Metrics) *admission {
+	return &admission{
+		gate: fair.New(fair.Room{
+			Slots: int64(c.Concurrency), Waiting: waitersPerSlot * int64(c.Concurrency), Wait: c.QueueWait,
+			PartySlots: int64(c.PerOrganization), MemberSlots: int64(c.PerToken),
+		}, queueMetrics{m}),
+		parties: map[string]*party{},
+	}
+}
+
+var (
+	errOwnShare = errors.New("the caller's share of concurrent queries is used up")
+	errFull     = errors.New("the node answers as many queries as it may")
+)
+
+// enter waits for a slot; leave gives it back.
+func (a *admission) enter(ctx context.Context, who Asker) (leave func(), err error) {
+	p := a.hold(who.Organization)
+	switch a.gate.Enter(ctx, &p.Party, who.Token, 0) {
+	case fair.Admitted:
+		return func() {
+			a.gate.Leave(&p.Party, who.Token, 0)
+			a.drop(who.Organization, p)
+		}, nil
+	case fair.OwnShare:
+		err = errOwnShare
+	case fair.Full:
+		err = errFull
+	}
+	a.drop(who.Organization, p)
+	return nil, cause(ctx, err)
+}
+
+// hold finds the party of an organization and keeps it until drop.
+func (a *admission) hold(organization string) *party {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.parties[organization]
+	if p == nil {
+		p = &party{}
+		a.parties[organization] = p
+	}
+	p.questions++
+	return p
+}
+
+func (a *admission) drop(organization string, p *party) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.questions--; p.questions == 0 {
+		delete(a.parties, organization)
+	}
+}
+
+// shed is the answer to a question that found no slot in time, nil for another
+// error.
+func shed(err error) (*schema.Error, Class) {
+	switch {
+	case errors.Is(err, errOwnShare):
+		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you ask more", retryAfter)
+		e.Cause = err
+		return e, ClassOverShare
+	case errors.Is(err, errFull):
+		return schema.Unavailable(err, retryAfter), ClassFull
+	}
+	return nil, ""
+}
+
+// queueMetrics shows the queue in the metrics.
+type queueMetrics struct{ *Metrics }
+
+func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }
+func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }

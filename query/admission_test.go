@@ -1,0 +1,237 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// patience only bounds a failure.
+const patience = 60 * time.Second
+
+// slow is an engine on which each statement about testSite runs until the test
+// lets it go, and all others are done at once.
+type slow struct {
+	driver.Conn
+	started chan chan struct{}
+}
+
+func newSlow(t *testing.T) *slow {
+	t.Helper()
+	return &slow{started: make(chan chan struct{}, 1000)}
+}
+
+func (s *slow) Query(ctx context.Context, _ string, args ...any) (driver.Rows, error) {
+	heavy := slices.ContainsFunc(args, func(a any) bool { return a.(driver.NamedValue).Value == testSite })
+	if !heavy {
+		return noRows{}, nil
+	}
+	done := make(chan struct{})
+	s.started <- done
+	select {
+	case <-done:
+		return noRows{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+type noRows struct{ driver.Rows }
+
+func (noRows) Next() bool   { return false }
+func (noRows) Err() error   { return nil }
+func (noRows) Close() error { return nil }
+
+// TestHeavyTokenLeavesTheOthers: a token with 80 questions that do not end is
+// held at its share and told so; its organization's other tokens, and other
+// organizations, are answered without any of the 80 being done.
+func TestHeavyTokenLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 3, 2, time.Hour // 64 may wait
+	})
+	var wait sync.WaitGroup
+	answers := make(chan error, 1000)
+	ask := func(organization, token, site string) {
+		_, _, err := service.Aggregate(t.Context(), Asker{Organization: organization, Token: token}, site, []byte(byCountry), testNow)
+		answers <- err
+	}
+	answer := func(want schema.Code) {
+		t.Helper()
+		select {
+		case err := <-answers:
+			e, _ := errors.AsType[*schema.Error](err)
+			if want == 0 && err != nil || want != 0 && (e == nil || e.Code != want || e.RetryAfterSeconds() == 0) {
+				t.Fatalf("%v, want %d and Retry-After", err, want)
+			}
+		case <-time.After(patience):
+			t.Fatal("no answer")
+		}
+	}
+	for range 80 {
+		wait.Go(func() { ask("a", "greedy", testSite) })
+	}
+	var running []chan struct{}
+	for range 2 {
+		running = append(running, <-engine.started)
+	}
+	for range 80 - 2 - 64 {
+		answer(schema.CodeTooManyRequests)
+	}
+	for range 100 {
+		for _, who := range [][2]string{{"a", "modest"}, {"b", "1"}, {"c", "1"}} {
+			ask(who[0], who[1], "light")
+			answer(0)
+		}
+	}
+	if n := testutil.ToFloat64(service.metrics.running); n != 2 || len(engine.started) != 0 {
+		t.Errorf("%v are running, and %d more have started", n, len(engine.started))
+	}
+	// Two more organizations fill the node: who comes then waits for the first
+	// slot, and gets it before the 64 that came first.
+	for _, organization := range []string{"b", "c"} {
+		wait.Go(func() { ask(organization, "1", testSite) })
+		running = append(running, <-engine.started)
+	}
+	wait.Go(func() { ask("d", "1", "light") })
+	eventually.True(t, patience, "d to wait", func() bool { return testutil.ToFloat64(service.metrics.waiting) == 64 })
+	answer(schema.CodeTooManyRequests) // one of the 64 gave up its place
+	close(running[2])
+	answer(0) // b's
+	answer(0) // d's
+	if len(engine.started) != 0 {
+		t.Error("the greedy token got a third slot")
+	}
+	close(running[3])
+	for _, done := range running[:2] {
+		close(done)
+	}
+	answer(0) // c's
+	answered := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case done := <-engine.started:
+				close(done)
+			case <-answered:
+				return
+			}
+		}
+	}()
+	for range 2 + 63 {
+		answer(0)
+	}
+	close(answered)
+	wait.Wait()
+	if len(service.admission.parties) != 0 || testutil.ToFloat64(service.metrics.waiting)+testutil.ToFloat64(service.metrics.running) != 0 {
+		t.Errorf("left: %v", service.admission.parties)
+	}
+}
+
+// TestShed: a question that waited in vain is a 429 if its own token or
+// organization is why, else a 503; both say when to come back, and count.
+func TestShed(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 3, 2, 1, time.Millisecond
+	})
+	var wait sync.WaitGroup
+	var running []chan struct{}
+	for _, who := range []Asker{{Organization: "a", Token: "1"}, {Organization: "a", Token: "2"}, {Organization: "b", Token: "1"}} {
+		wait.Go(func() {
+			if _, _, err := service.Aggregate(t.Context(), who, testSite, []byte(byCountry), testNow); err != nil {
+				t.Error(err)
+			}
+		})
+		running = append(running, <-engine.started)
+	}
+	for _, c := range []struct {
+		who   Asker
+		code  schema.Code
+		class Class
+	}{
+		{Asker{Organization: "a", Token: "3"}, schema.CodeTooManyRequests, ClassOverShare},
+		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, ClassOverShare},
+		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, ClassFull},
+	} {
+		count := service.metrics.errors[KindAggregate][c.class]
+		before := testutil.ToFloat64(count)
+		_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
+		e, ok := errors.AsType[*schema.Error](err)
+		if !ok || e.Code != c.code || e.RetryAfterSeconds() == 0 || testutil.ToFloat64(count) != before+1 {
+			t.Errorf("%+v: %v", c.who, err)
+		}
+	}
+	for _, done := range running {
+		close(done)
+	}
+	wait.Wait()
+}
+
+// TestBadQuestionsTakeNoSlot: what is no question is refused also by a full node.
+func TestBadQuestionsTakeNoSlot(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, func(c *Config) { c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 1, 1, 1, time.Hour })
+	var wait sync.WaitGroup
+	wait.Go(func() { _, _, _ = service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow) })
+	done := <-engine.started
+	if _, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{}`), testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+		t.Errorf("%v", err)
+	}
+	close(done)
+	wait.Wait()
+}
+
+// TestOneBudget: a question's statements share its time.
+func TestOneBudget(t *testing.T) {
+	t.Parallel()
+	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
+	first := time.Time{}
+	err := service.answer(t.Context(), Asker{}, KindAggregate, testSite, func(_ context.Context, q *question) error {
+		first = q.ends
+		q.ends = time.Now() // as if the first statement had taken all of it
+		_, err := service.rows(t.Context(), q, lowerSegments(segmentsPlan("light", testNow)), nil, func() {})
+		return err
+	})
+	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || time.Until(first) > time.Minute {
+		t.Errorf("%v, until %v", err, first)
+	}
+}
+
+// TestStatementsAreNamed: the engine knows whose a statement is.
+func TestStatementsAreNamed(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	service := newService(conn)
+	q := soon()
+	q.site, q.who = testSite, Asker{Organization: "org_1", Token: "tok_1", Request: "req-1"}
+	var comment, id string
+	one := sqltree.Statement{SQL: "SELECT getSetting('log_comment'), queryID()"}
+	if _, err := service.rows(t.Context(), q, one, []any{&comment, &id}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	// The embedded engine puts its session's name before it.
+	want := `{"request":"req-1","kind":"aggregate","organization":"org_1","site":"site_1"}`
+	if len(comment) < len(want) || comment[len(comment)-len(want):] != want {
+		t.Errorf("log_comment is %q", comment)
+	}
+	a, b := fmt.Sprint(q.queryID()), fmt.Sprint(q.queryID())
+	if a == b || a[:6] != "req-1/" || len(a) != 6+12 {
+		t.Errorf("query ids %q and %q", a, b)
+	}
+	t.Logf("the engine's id of it is %q", id)
+}
