@@ -283,7 +283,7 @@ func (*fakeInsights) Aggregate(ctx context.Context, from schema.QueryOrigin, bod
 	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Asker": from.OrganizationID + " " + from.TokenID + " " + from.RequestID}, nil
 }
 
-func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin) ([]byte, map[string]string, error) {
+func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema.PageRequest) ([]byte, map[string]string, error) {
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }
 

@@ -22,7 +22,7 @@ type EventBalances interface {
 // the answer came about. body is the question as JSON text and belongs to the caller.
 type Insights interface {
 	Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
-	VisitorSegments(ctx context.Context, from schema.QueryOrigin) (answer []byte, headers map[string]string, err error)
+	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
 
 // EventBodyLimit bounds a batch of events, as it is sent and again when inflated.
@@ -55,7 +55,8 @@ func insightsOperations(h *siteInsights) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
-			Doc:   "List the segments of a site's visitors.",
+			Doc: "List the segments of a site's visitors in the last 30 days (fewer where they are too many to count: Octavo-Range says): " +
+				"what claims they share. Claims that tell who a visitor is make no segments.",
 			Scope: having(RightAccess, onInsights), Status: http.StatusOK, Timeout: Unbounded, Handler: handle(h.segments),
 		},
 		{
@@ -94,8 +95,14 @@ func (h *siteInsights) aggregate(ctx context.Context, c *Caller, r *aggregateReq
 	return Encoded{Body: answer, Header: headers}, err
 }
 
-func (h *siteInsights) segments(ctx context.Context, c *Caller, _ *struct{}) (Encoded, error) {
-	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c))
+// segmentsRequest is a schema.PageRequest whose pages are as long as the list that had none used to be.
+type segmentsRequest struct {
+	Page  string `query:"page"`
+	Limit *int   `query:"limit" rules:"range=0..1000,default=100"`
+}
+
+func (h *siteInsights) segments(ctx context.Context, c *Caller, r *segmentsRequest) (Encoded, error) {
+	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c), schema.PageRequest{Page: r.Page, Limit: r.Limit})
 	return Encoded{Body: answer, Header: headers}, err
 }
 

@@ -12,12 +12,15 @@ import (
 // aliases the body or its own scratch; the encoder copies. It is reused.
 type decoder struct {
 	scanner
-	index   int // of the current event
-	event   insights.Event
-	sent    sent
-	target  target
-	path    []byte // of the current claim
-	encoder insights.Encoder
+	index  int // of the current event
+	event  insights.Event
+	sent   sent
+	target target
+	path   []byte // of the current claim
+	exact  []byte // the same, unambiguous: see insights.ClaimTypes
+
+	claimPaths []claimPath // of the event's claims
+	encoder    insights.Encoder
 }
 
 // sent is what an event said and no column holds as it is.
@@ -48,6 +51,7 @@ func putDecoder(d *decoder) {
 	d.data = nil
 	d.begin()
 	clear(d.event.Claims[:cap(d.event.Claims)])
+	clear(d.claimPaths[:cap(d.claimPaths)])
 	decoders.Put(d)
 }
 

@@ -1,22 +1,33 @@
 package ingest
 
 import (
+	"strings"
+
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// claims reads session.visitorAuthClaims: nested objects become dotted paths,
-// arrays JSON text, booleans and numbers their text; nulls are left out. Of
-// claims with one name the last stays.
+// claimPath is how a claim of the event came to its name, in the order of the
+// event's claims.
+type claimPath struct {
+	plain, exact string
+	sent         insights.ClaimType
+}
+
+// claims reads session.visitorAuthClaims: nested objects become paths, arrays
+// JSON text, booleans and numbers their text, with their types beside them
+// (insights.ClaimTypes); nulls are left out. Of claims with one path the last
+// stays.
 func (d *decoder) claims() *Error {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
-	d.path = d.path[:0]
+	d.path, d.exact, d.claimPaths = d.path[:0], d.exact[:0], d.claimPaths[:0]
 	if c := d.peek(); c == '{' {
 		start := d.pos
 		size := 0
-		if err := d.claimObject(field, 1, &size); err != nil {
+		if err := d.claimObject(field, 1, false, &size); err != nil {
 			return err
 		}
+		d.noteClaims()
 		// `{}` says nothing about the visitor.
 		if !emptyObject(d.data[start+1 : d.pos]) {
 			d.event.Authenticated = true
@@ -37,14 +48,16 @@ func emptyObject(rest []byte) bool {
 	return s.peek() == '}'
 }
 
-// claimObject flattens the object that the scanner stands at, below d.path.
-func (d *decoder) claimObject(field string, depth int, size *int) *Error {
+// claimObject flattens the object that the scanner stands at, below d.path. odd
+// says that d.exact is another path.
+func (d *decoder) claimObject(field string, depth int, odd bool, size *int) *Error {
 	if depth > maxClaimDepth {
 		return d.fail(insights.TooLong, field, "must not nest deeper than "+itoa(maxClaimDepth)+" objects")
 	}
 	d.pos++
-	above := len(d.path)
+	above, aboveExact := len(d.path), len(d.exact)
 	for first := true; ; first = false {
+		d.path, d.exact = d.path[:above], d.exact[:aboveExact]
 		more, ok := d.more(first, '}')
 		if !ok {
 			return d.syntax("")
@@ -59,16 +72,16 @@ func (d *decoder) claimObject(field string, depth int, size *int) *Error {
 		if above+len(key) >= maxClaimName {
 			return d.fail(insights.TooLong, field, "must not have names of over "+itoa(maxClaimName)+" bytes, with their path")
 		}
+		if depth > 1 {
+			d.path, d.exact = append(d.path, '.'), append(d.exact, '.')
+		}
+		d.path, d.exact = append(d.path, key...), insights.AppendExactName(d.exact, key)
+		oddKey := odd || strings.ContainsAny(key, `.\`)
 		c := d.peek()
 		if c == '{' {
-			if above > 0 {
-				d.path = append(d.path, '.')
-			}
-			d.path = append(d.path, key...)
-			if err := d.claimObject(field, depth+1, size); err != nil {
+			if err := d.claimObject(field, depth+1, oddKey, size); err != nil {
 				return err
 			}
-			d.path = d.path[:above]
 			continue
 		}
 		value, none, ok := d.claimValue(c)
@@ -78,22 +91,42 @@ func (d *decoder) claimObject(field string, depth int, size *int) *Error {
 		if none {
 			continue
 		}
-		name := key
-		if above > 0 {
-			from := len(d.scratch)
-			d.scratch = append(d.scratch, d.path...)
-			d.scratch = append(d.scratch, '.')
-			d.scratch = append(d.scratch, key...)
-			name = text(d.scratch[from:])
+		path := claimPath{plain: key, sent: claimType(c)}
+		if depth > 1 {
+			path.plain = d.keep(d.path)
 		}
-		*size += len(name) + len(value)
+		path.exact = path.plain
+		if oddKey {
+			path.exact = d.keep(d.exact)
+		}
+		*size += len(path.plain) + len(value)
 		if *size > maxClaimBytes {
 			return d.fail(insights.TooLong, field, "must not have over "+itoa(maxClaimBytes)+" bytes")
 		}
-		if !d.setClaim(name, value) {
+		if !d.setClaim(path, value) {
 			return d.fail(insights.TooLong, field, "must not have over "+itoa(maxClaims)+" claims")
 		}
 	}
+}
+
+// keep copies to scratch what the next claim overwrites.
+func (d *decoder) keep(b []byte) string {
+	from := len(d.scratch)
+	d.scratch = append(d.scratch, b...)
+	return text(d.scratch[from:])
+}
+
+// claimType tells a value's type by its first byte.
+func claimType(first byte) insights.ClaimType {
+	switch first {
+	case '"':
+		return insights.ClaimString
+	case 't', 'f':
+		return insights.ClaimBool
+	case '[':
+		return insights.ClaimArray
+	}
+	return insights.ClaimNumber
 }
 
 // claimValue reads a value that is no object as text.
@@ -144,17 +177,44 @@ func (d *decoder) compact(raw []byte) string {
 	return validText(text(d.scratch[from:]))
 }
 
-func (d *decoder) setClaim(name, value string) bool {
+// setClaim stores a claim under its plain path, or under the exact one if that
+// has a backslash or another claim has the plain one as well: so it does not
+// matter which came first.
+func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
-	for i := range e.Claims {
-		if e.Claims[i].Name == name {
-			e.Claims[i].Value = value
+	name := path.plain
+	if strings.IndexByte(name, '\\') >= 0 {
+		name = path.exact
+	}
+	for i := range d.claimPaths {
+		other := &d.claimPaths[i]
+		if other.exact == path.exact {
+			e.Claims[i].Value, other.sent = value, path.sent
 			return true
+		}
+		if other.plain == path.plain {
+			e.Claims[i].Name, name = other.exact, path.exact
 		}
 	}
 	if len(e.Claims) == maxClaims {
 		return false
 	}
 	e.Claims = append(e.Claims, insights.Claim{Name: name, Value: value})
+	d.claimPaths = append(d.claimPaths, path)
 	return true
+}
+
+// noteClaims adds what the claims' texts do not tell about them.
+func (d *decoder) noteClaims() {
+	from, any := len(d.scratch), false
+	for i, path := range d.claimPaths {
+		c := d.event.Claims[i]
+		var noted bool
+		d.scratch, noted = insights.AppendClaimNote(d.scratch, any, c.Name, path.exact, c.Value, path.sent)
+		any = any || noted
+	}
+	if any {
+		d.scratch = insights.EndClaimNotes(d.scratch)
+		d.event.Claims = append(d.event.Claims, insights.Claim{Name: insights.ClaimTypes, Value: text(d.scratch[from:])})
+	}
 }

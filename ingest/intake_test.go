@@ -126,11 +126,34 @@ func TestFullEvent(t *testing.T) {
 		"device": deviceMobile, "browser": browserSafari, "os": osIOS, "language": "de-DE",
 		"authenticated": uint8(1),
 		"claims": map[string]string{"plan": "free", "beta": "true", "seats": "12.5", "org.id": "o1",
-			"org.tags": `["a",{"b":1}]`, "org.deep.x": "y"},
+			"org.tags": `["a",{"b":1}]`, "org.deep.x": "y",
+			insights.ClaimTypes: `{"beta":"b","seats":"n","org.tags":"a"}`},
 	}) {
 		want[name] = v
 	}
 	checkRow(t, rowsOf(t, log.messages[0])[0], want)
+}
+
+// TestClaimPaths: no claim takes another one's place, whichever comes first, and
+// none can pass for the types of the others.
+func TestClaimPaths(t *testing.T) {
+	t.Parallel()
+	type claims = map[string]string
+	for sent, want := range map[string]claims{
+		`{"plan":"pro","n":"3"}`:                 {"plan": "pro", "n": "3"},
+		`{"a.b":"1","a":{"b":"2"}}`:              {`a\.b`: "1", "a.b": "2"},
+		`{"a":{"b":"2"},"a.b":"1"}`:              {`a\.b`: "1", "a.b": "2"},
+		`{"a.b":{"c":"1"},"a":{"b.c":"2"}}`:      {`a\.b.c`: "1", `a.b\.c`: "2"},
+		`{"a.b":"1"}`:                            {"a.b": "1", insights.ClaimTypes: `{"a.b":"sa\\.b"}`},
+		`{"\\types":"1","a\\.b":"2"}`:            {`\\types`: "1", `a\\\.b`: "2"},
+		`{"":{"a":"1"},"a":"2"}`:                 {".a": "1", "a": "2"},
+		`{"s":"[1]","n":-1e3,"b":false,"o":[ ]}`: {"s": "[1]", "n": "-1e3", "b": "false", "o": "[]", insights.ClaimTypes: `{"s":"s","n":"n","b":"b","o":"a"}`},
+	} {
+		body := events(event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":`+sent+`}`))
+		if got := acceptOne(t, body)["claims"]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", sent, got, want)
+		}
+	}
 }
 
 func TestRefusals(t *testing.T) {

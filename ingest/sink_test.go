@@ -275,7 +275,7 @@ func TestSinkClaims(t *testing.T) {
 	if err := r.conn.QueryRow(t.Context(), "SELECT claims, authenticated FROM events WHERE log_index = 0").Scan(&claims, &authenticated); err != nil {
 		t.Fatal(err)
 	}
-	if len(claims) != 2 || claims["a.b"] != `é'\` || claims["c"] != "[1,2]" || authenticated != 1 {
+	if len(claims) != 3 || claims[insights.ClaimTypes] != `{"c":"a"}` || claims["a.b"] != `é'\` || claims["c"] != "[1,2]" || authenticated != 1 {
 		t.Errorf("claims %q, authenticated %d", claims, authenticated)
 	}
 	if err := r.conn.QueryRow(t.Context(), "SELECT claims, authenticated FROM events WHERE log_index = 1").Scan(&claims, &authenticated); err != nil || len(claims) != 0 || authenticated != 0 {

@@ -204,7 +204,7 @@ func TestOneBudget(t *testing.T) {
 	err := service.answer(t.Context(), Asker{}, KindAggregate, testSite, func(_ context.Context, q *question) error {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
-		_, err := service.rows(t.Context(), q, lowerSegments(segmentsPlan("light", testNow)), nil, func() {})
+		_, err := service.rows(t.Context(), q, lowerShared(segmentsPlan("light", segmentPage{to: testNow, days: 1})), nil, func() {})
 		return err
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || time.Until(first) > time.Minute {

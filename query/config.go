@@ -56,7 +56,7 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_rows_to_read":          c.MaxRowsRead,
 		"read_overflow_mode":        "throw",
 		"max_memory_usage":          c.MaxMemory,
-		"max_result_rows":           maxLimit,
+		"max_result_rows":           maxLimit + 1, // one more tells that there is another page
 		"result_overflow_mode":      "throw",
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,

@@ -89,6 +89,12 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				e.Claims = append(e.Claims, insights.Claim{Name: name, Value: pick("1", "2")})
 			}
 		}
+		switch r.IntN(4) {
+		case 0: // as stored before types were
+			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: pick(`["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a")})
+		case 1:
+			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: pick(`["a"]`, `[2]`)}, insights.Claim{Name: insights.ClaimTypes, Value: pick(`{"roles":"a"}`, `{"roles":"s"}`)})
+		}
 	}
 	return list
 }
@@ -183,7 +189,7 @@ func drawRef(t *rapid.T, label string, names []string) naiveRef {
 			r.Precision = &p
 		}
 	case insights.ExtraClaim:
-		r.Claim = rapid.SampledFrom([]string{"plan", "org.id", "none"}).Draw(t, "claim")
+		r.Claim = rapid.SampledFrom([]string{"plan", "org.id", "none", "roles", "roles"}).Draw(t, "claim")
 	case insights.NoExtra:
 	}
 	return r
@@ -265,6 +271,9 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
 		values := naiveColumns[f.Column].read(n, e, extra)
+		if f.Claim == "roles" && rapid.Bool().Draw(t, "member") {
+			values = text(rapid.SampledFrom([]string{"a", "b", "1", "true", "2"}).Draw(t, "role"))
+		}
 		for _, v := range values {
 			raw, err := json.Marshal(v.json)
 			if err != nil {

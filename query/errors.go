@@ -74,6 +74,9 @@ const (
 // engineError turns an error of the engine or the connection into one that a
 // client may see. The engine's own text stays in the cause.
 func engineError(ctx context.Context, err error) (*schema.Error, Class) {
+	if errors.Is(err, errSegments) {
+		return schema.Unavailable(err, retryAfter), ClassTooHeavy
+	}
 	if errors.Is(err, errQueryTime) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
 	}

@@ -60,6 +60,9 @@ var extras = []extra{
 			if to.Claim == "" || len(to.Claim) > maxClaim {
 				return n.invalid("must be a claim's name of 1 to " + strconv.Itoa(maxClaim) + " bytes")
 			}
+			if to.Claim == insights.ClaimTypes {
+				return n.invalid("is reserved: no claim has this name")
+			}
 			return nil
 		},
 		text: func(a insights.Arguments) string { return strconv.Quote(a.Claim) },

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -220,8 +222,29 @@ func (n *naive) matches(e *insights.Event, filters []naiveFilter) bool {
 	return true
 }
 
+// filterValues are what a filter may match one of: of an array in a claim, its
+// text and its members.
 func (n *naive) filterValues(e *insights.Event, f naiveFilter) []naiveValue {
-	return naiveColumns[f.Column].read(n, e, f.Claim)
+	values := naiveColumns[f.Column].read(n, e, f.Claim)
+	if f.Column != "visitorClaim" || strings.Contains(naiveClaim(e, `\types`), strconv.Quote(f.Claim)+`:"s`) {
+		return values
+	}
+	var members []any
+	if json.Unmarshal([]byte(naiveClaim(e, f.Claim)), &members) == nil {
+		for _, m := range members {
+			values = append(values, text(fmt.Sprint(m))...)
+		}
+	}
+	return values
+}
+
+func naiveClaim(e *insights.Event, name string) string {
+	for _, c := range e.Claims {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
 }
 
 func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {

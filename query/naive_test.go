@@ -197,7 +197,9 @@ var naiveColumns = map[string]naiveColumn{
 	"visitorClaimProperty": {excluded: true, read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
 		var list []naiveValue
 		for _, c := range e.Claims {
-			list = append(list, text(c.Name)...)
+			if c.Name != `\types` {
+				list = append(list, text(c.Name)...)
+			}
 		}
 		return list
 	}},

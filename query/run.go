@@ -84,6 +84,9 @@ type question struct {
 	site string
 	who  Asker
 	ends time.Time // when all its statements have to be done
+	// spills lets groups that outgrow half of the memory go to disk, where
+	// their number is not the asker's to bound.
+	spills bool
 }
 
 // answer lets a question in, gives it its time, and turns its error into one
@@ -155,6 +158,9 @@ func (s *Service) rows(ctx context.Context, q *question, st sqltree.Statement, t
 	// progress while this function returns.
 	var rowsRead atomic.Uint64
 	settings := s.config.settings(left)
+	if q.spills {
+		settings["max_bytes_before_external_group_by"] = s.config.MaxMemory / 2
+	}
 	options := []clickhouse.QueryOption{
 		clickhouse.WithSettings(settings),
 		clickhouse.WithProgress(func(p *clickhouse.Progress) { rowsRead.Add(p.Rows) }),

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -22,56 +20,6 @@ import (
 )
 
 const byCountry = `{"range":"lastYear","groupBy":[{"column":"visitorGeoCountry"}],"select":[{"column":"visitorGeoCountry"},{"column":"visitorsCount"}]}`
-
-func TestSegments(t *testing.T) {
-	t.Parallel()
-	conn := store(t)
-	insert(t, conn, testSite, fixture())
-	insert(t, conn, "site_2", fixture()[:1])
-	got, err := newService(conn).VisitorSegments(t.Context(), Asker{}, testSite, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := schema.List[Segment]{Count: 3, Items: []Segment{
-		{Title: "Anonymous", Claims: map[string]any{}, Events: 5, Visitors: 4, Sessions: 5},
-		{Title: "org.id: 7, plan: pro", Claims: map[string]any{"org": map[string]any{"id": "7"}, "plan": "pro"}, Events: 2, Visitors: 1, Sessions: 1},
-		{Title: "plan: free", Claims: map[string]any{"plan": "free"}, Events: 1, Visitors: 1, Sessions: 1},
-	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	none, err := newService(conn).VisitorSegments(t.Context(), Asker{}, "nobody", testNow)
-	text, _ := json.Marshal(none)
-	if err != nil || string(text) != `{"items":[],"count":0}` {
-		t.Errorf("%s, %v", text, err)
-	}
-	sql := lowerSegments(segmentsPlan(testSite, testNow))
-	checkSQL(t, sql.SQL)
-}
-
-func TestNest(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		claims map[string]string
-		want   string
-	}{
-		{nil, `{}`},
-		{map[string]string{"a": "1", "b.c": "2", "b.d.e": "3"}, `{"a":"1","b":{"c":"2","d":{"e":"3"}}}`},
-		{map[string]string{"a": "1", "a.b": "2", "a.b.c": "3"}, `{"a":"1","a.b":"2","a.b.c":"3"}`},
-		{map[string]string{".": "1", "a.": "2", ".b": "3", "a..b": "4"}, `{".":"1",".b":"3","a":{".b":"4"},"a.":"2"}`},
-	} {
-		if got, _ := json.Marshal(nest(c.claims)); string(got) != c.want {
-			t.Errorf("%v: %s, want %s", c.claims, got, c.want)
-		}
-	}
-}
-
-func TestSegmentTitle(t *testing.T) {
-	t.Parallel()
-	if got := segmentTitle(map[string]string{"long": strings.Repeat("ü", 300)}); len([]rune(got)) != maxTitle || !strings.HasSuffix(got, "…") {
-		t.Errorf("%q", got)
-	}
-}
 
 // fill stores n events of n visitors, without going through the log.
 func fill(t testing.TB, conn driver.Conn, site string, n int) {

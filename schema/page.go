@@ -58,7 +58,7 @@ func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil
 	}
-	bad := Invalid("page", "is not a page of this list")
+	bad := BadPage()
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	mark := listMark(list)
 	if err != nil || len(raw) < 1+len(mark) || raw[0] != pageVersion || string(raw[1:1+len(mark)]) != string(mark) {
@@ -79,6 +79,9 @@ func PageKeys(list, token string, n int) ([]string, error) {
 	}
 	return keys, nil
 }
+
+// BadPage refuses a page token.
+func BadPage() *Error { return Invalid("page", "is not a page of this list") }
 
 func listMark(list string) []byte {
 	h := fnv.New32a()

@@ -77,13 +77,13 @@ func (a insightsQueries) Aggregate(ctx context.Context, from schema.QueryOrigin,
 	return a.service.Aggregate(ctx, asker(from), from.SiteID, body, time.Now())
 }
 
-func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin) ([]byte, map[string]string, error) {
-	list, err := a.service.VisitorSegments(ctx, asker(from), from.SiteID, time.Now())
+func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
+	list, headers, err := a.service.VisitorSegments(ctx, asker(from), from.SiteID, page, time.Now())
 	if err != nil {
 		return nil, nil, err
 	}
 	answer, err := json.Marshal(list)
-	return answer, nil, err
+	return answer, headers, err
 }
 
 func asker(from schema.QueryOrigin) query.Asker {

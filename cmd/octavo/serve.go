@@ -224,6 +224,10 @@ func (n *node) startServer(ctx context.Context) error {
 		}
 		queries := n.settings.queryConfig()
 		queries.Log = n.log
+		fresh := ingest.NewFreshness(n.eventLog, n.settings.sinkGroup())
+		fresh.Start(ctx)
+		n.onStop("freshness", fresh.Stop)
+		queries.FreshUntil = func(context.Context, string) (time.Time, bool) { return fresh.Until() }
 		deps.Intake = eventIntake{intake}
 		deps.Balances = eventBalances{n.metrics.Ingest, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
 		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}

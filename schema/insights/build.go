@@ -190,8 +190,6 @@ func cellResolution(index string) int {
 	return int(c - '0')
 }
 
-func claimNames() sqltree.Expr { return sqltree.Call("mapKeys", sqltree.Col("claims")) }
-
 // Events counts events, for statements that no request names columns of.
 func Events(a Arguments) sqltree.Expr { return byName["eventsCount"].Expr(a) }
 
@@ -201,6 +199,5 @@ func Sessions(a Arguments) sqltree.Expr { return byName["sessionsCount"].Expr(a)
 // Visitors counts different visitors, as Events.
 func Visitors(a Arguments) sqltree.Expr { return byName["visitorsCount"].Expr(a) }
 
-// ClaimSet reads all claims of an event, sorted by name so that equal sets are
-// equal values. It scans into a map[string]string.
-func ClaimSet() sqltree.Expr { return sqltree.Call("mapSort", sqltree.Col("claims")) }
+// VisitorHash reads the keyed hash of an event's visitor.
+func VisitorHash() sqltree.Expr { return sqltree.Col("visitor") }

@@ -150,9 +150,9 @@ var columns = []Column{
 	{
 		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: Excluded, Privacy: Personal,
 		Doc:  "Name of a claim: an event counts once for each claim it has. A filter selects events that have any of the names.",
-		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("arrayJoin", claimNames()) },
+		Expr: func(Arguments) sqltree.Expr { return ClaimNames() },
 		// arrayJoin itself leaves out events without claims.
-		Present: func() sqltree.Expr { return sqltree.Call("notEmpty", sqltree.Col("claims")) },
+		Present: HasClaims,
 		Match: func(_ Arguments, values []any) sqltree.Expr {
 			return sqltree.Call("hasAny", claimNames(), sqltree.Param(sqltree.ArrayOf(typeString), values))
 		},
@@ -160,10 +160,9 @@ var columns = []Column{
 	{
 		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: AsEmpty, Extra: ExtraClaim, Privacy: Personal,
 		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, kind: claimsKind{func(e *Event) []Claim { return e.Claims }}}},
-		Doc:    `Value of the claim named by claim (nested claims by dotted path); "" for visitors without it.`,
-		Expr: func(a Arguments) sqltree.Expr {
-			return sqltree.Call("arrayElement", sqltree.Col("claims"), sqltree.Param(typeString, a.Claim))
-		},
+		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. An array is grouped by as a whole, as JSON, and a filter finds it by its text or by any of its members.`,
+		Expr:   func(a Arguments) sqltree.Expr { return claimValue(sqltree.Param(typeString, a.Claim)) },
+		Match:  matchClaim,
 	},
 
 	textDimension("eventAdDomain", Excluded, text(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),

@@ -70,6 +70,15 @@ type call struct {
 // Call is a function call; the name is from this program's source.
 func Call(name constant, args ...Expr) Expr { return call{name, args} }
 
+type lambda struct {
+	names []string
+	body  Expr
+}
+
+// Lambda is a function to be given to another one. Its body names the
+// parameters by [Col].
+func Lambda(names []string, body Expr) Expr { return lambda{names, body} }
+
 type binary struct {
 	op   Op
 	l, r Expr
@@ -133,3 +142,4 @@ func (call) prec() int     { return precAtom }
 func (b binary) prec() int { return b.op.prec }
 func (not) prec() int      { return precNot }
 func (param) prec() int    { return precAtom }
+func (lambda) prec() int   { return precOr - 1 }

@@ -43,6 +43,18 @@ func (c call) print(p *printer) {
 	p.write(")")
 }
 
+func (l lambda) print(p *printer) {
+	p.write("(")
+	for i, name := range l.names {
+		if i > 0 {
+			p.write(", ")
+		}
+		p.write(Ident(name))
+	}
+	p.write(") -> ")
+	l.body.print(p)
+}
+
 func (b binary) print(p *printer) {
 	left := b.op.prec
 	if left == precCompare {

@@ -37,6 +37,7 @@ func TestExpressions(t *testing.T) {
 		{Bin(In, Bin(Or, a, b), c), "(a OR b) IN c"},
 		{Bin(Sub, a, Int(-1)), "a - -1"},
 		{Bin(Lt, Int(-5), a), "-5 < a"},
+		{Call("f", Lambda([]string{"a", "b"}, Bin(And, a, b)), c), "f((a, b) -> a AND b, c)"},
 		{Call("f", a, Bin(Or, b, c), Call("g")), "f(a, b OR c, g())"},
 		{AllOf(), "1"},
 		{AnyOf(), "0"},

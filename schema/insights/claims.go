@@ -1,0 +1,207 @@
+package insights
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Claims are stored as a map from a path to a text, so that every version of
+// the sink can write them and one claim is one look-up:
+//
+//   - A path is the names from the outside in, joined by dots: org.id. Names may
+//     hold dots themselves. If two claims of one event have the same path so,
+//     each is stored under its exact path, in which a dot within a name is
+//     written `\.` and a backslash `\\`: {"a.b": 1, "a": {"b": 2}} is `a\.b` and
+//     a.b. A name with a backslash is always stored under its exact path.
+//   - A text is a string, a number as it was sent, true or false, or an array as
+//     JSON. What a string cannot tell is noted under ClaimTypes.
+
+// ClaimTypes is the path under which the types of an event's other claims
+// stand, if there is anything to note. No claim can have it: a backslash in an
+// exact path comes before a dot or another backslash only. Answers never show it.
+const ClaimTypes = `\types`
+
+// ClaimType is what a claim was sent as.
+type ClaimType byte
+
+// The types of claims.
+const (
+	ClaimString ClaimType = 's'
+	ClaimNumber ClaimType = 'n'
+	ClaimBool   ClaimType = 'b'
+	ClaimArray  ClaimType = 'a'
+)
+
+// The value of ClaimTypes is a JSON object with a member for each path whose
+// claim is no plain string: its type, and its exact path where that is another.
+
+// AppendClaimNote adds a claim to the value of ClaimTypes, unless there is
+// nothing to note. The first one begins it, and EndClaimNotes ends it.
+func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimType) (notes []byte, noted bool) {
+	if t == ClaimString && path == exact && !strings.HasPrefix(value, "[") {
+		return dst, false
+	}
+	if begun {
+		dst = append(dst, ',')
+	} else {
+		dst = append(dst, '{')
+	}
+	dst = append(appendText(dst, path), ':', '"', byte(t))
+	if exact != path {
+		quoted := len(dst)
+		dst = appendText(dst, exact)
+		dst = append(dst[:quoted], dst[quoted+1:]...) // goes on in the same string
+	} else {
+		dst = append(dst, '"')
+	}
+	return dst, true
+}
+
+// EndClaimNotes ends the value of ClaimTypes.
+func EndClaimNotes(dst []byte) []byte { return append(dst, '}') }
+
+// AppendExactName adds a name to an exact path.
+func AppendExactName(dst []byte, name string) []byte {
+	for i := range len(name) {
+		c := name[i]
+		if c == '.' || c == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// ClaimsObject is the object that claims were flattened from, as it was sent but
+// for nulls and empty objects. notes is the value of ClaimTypes: events that
+// were stored before it was have none, and their claims are taken for strings
+// with plain names. A path below another claim's value stays as it is.
+func ClaimsObject(claims map[string]string, notes string) map[string]any {
+	noted := map[string]string{}
+	if notes != "" {
+		// What cannot be read says nothing.
+		_ = json.Unmarshal([]byte(notes), &noted)
+	}
+	root := map[string]any{}
+	for _, path := range slices.Sorted(maps.Keys(claims)) {
+		if path == ClaimTypes {
+			continue
+		}
+		note, exact := noted[path], path
+		if len(note) > 1 {
+			exact = note[1:]
+		}
+		put(root, splitExact(exact), path, typedClaim(claims[path], note))
+	}
+	return root
+}
+
+// typedClaim is a claim's value as it was sent.
+func typedClaim(value, note string) any {
+	if note == "" {
+		return value
+	}
+	switch t := ClaimType(note[0]); {
+	case t == ClaimBool && (value == "true" || value == "false"):
+		return value == "true"
+	case (t == ClaimNumber || t == ClaimArray) && json.Valid([]byte(value)):
+		return json.RawMessage(value)
+	}
+	return value
+}
+
+// put sets a member deep in an object, or under its whole path if a value is in
+// the way.
+func put(root map[string]any, names []string, path string, value any) {
+	object := root
+	for _, name := range names[:len(names)-1] {
+		child, exists := object[name]
+		if !exists {
+			child = map[string]any{}
+			object[name] = child
+		}
+		below, isObject := child.(map[string]any)
+		if !isObject {
+			root[path] = value
+			return
+		}
+		object = below
+	}
+	last := names[len(names)-1]
+	if _, taken := object[last]; taken {
+		root[path] = value
+		return
+	}
+	object[last] = value
+}
+
+// splitExact gives the names of an exact path.
+func splitExact(path string) []string {
+	if !strings.Contains(path, `\`) {
+		return strings.Split(path, ".")
+	}
+	var names []string
+	var name []byte
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\' && i+1 < len(path):
+			i++
+			name = append(name, path[i])
+		case c == '.':
+			names, name = append(names, string(name)), name[:0]
+		default:
+			name = append(name, c)
+		}
+	}
+	return append(names, string(name))
+}
+
+// claimNames reads the paths of an event's claims.
+func claimNames() sqltree.Expr {
+	return sqltree.Call("arrayFilter",
+		sqltree.Lambda([]string{"name"}, sqltree.Bin(sqltree.Ne, sqltree.Col("name"), sqltree.Str(ClaimTypes))),
+		sqltree.Call("mapKeys", sqltree.Col("claims")))
+}
+
+func claimValue(path sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
+}
+
+// matchClaim selects events whose claim is one of the values, or an array that
+// has one of them as a member. An array is a text that begins with a bracket,
+// unless it is noted as a string.
+func matchClaim(a Arguments, values []any) sqltree.Expr {
+	path := sqltree.Param(typeString, a.Claim)
+	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
+	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", claimValue(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))
+	return sqltree.AnyOf(
+		sqltree.Bin(sqltree.In, claimValue(path), list()),
+		sqltree.AllOf(
+			sqltree.Call("startsWith", claimValue(path), sqltree.Str("[")),
+			sqltree.Not(isString),
+			sqltree.Call("hasAny", sqltree.Call("JSONExtract", claimValue(path), sqltree.Str("Array(String)")), list())))
+}
+
+// ClaimNames reads the paths of an event's claims, one row for each.
+func ClaimNames() sqltree.Expr { return sqltree.Call("arrayJoin", claimNames()) }
+
+// ClaimOf reads the claim whose path another expression reads.
+func ClaimOf(path sqltree.Expr) sqltree.Expr { return claimValue(path) }
+
+// HasClaims is the condition "the event has claims".
+func HasClaims() sqltree.Expr { return sqltree.Call("notEmpty", sqltree.Col("claims")) }
+
+// ClaimSet reads the claims with the given paths, sorted by path so that equal
+// sets are equal values. It scans into a map[string]string.
+func ClaimSet(paths []string) sqltree.Expr {
+	return sqltree.Call("mapSort", sqltree.Call("mapFilter",
+		sqltree.Lambda([]string{"path", "value"}, sqltree.Call("has", sqltree.Param(sqltree.ArrayOf(typeString), paths), sqltree.Col("path"))),
+		sqltree.Col("claims")))
+}
+
+// ClaimNotes reads the value of ClaimTypes.
+func ClaimNotes() sqltree.Expr { return claimValue(sqltree.Str(ClaimTypes)) }
