@@ -32,7 +32,16 @@
 //     value; in and comparisons never match an absent value where the contract
 //     has no word for it (Excluded).
 //   - Members that are null are absent; unknown members are a 400.
+//   - A rating counts once: page_post_feedback, not the comment that repeats it.
+//   - A claim is compared as text; an array also by its members.
 //
-// It imports schema, schema/insights and schema/sqltree of this module; never
+// # What a question may take
+//
+// Questions wait in turns for a bounded number of slots (admission.go), by
+// organization and token. All statements of one share its time. A question that
+// outgrows its time, rows or memory is a 400, since sending it again cannot
+// help; 429 and 503 mean that it can.
+//
+// It imports fair, schema, schema/insights and schema/sqltree of this module; never
 // store, ingest, api or cmd.
 package query
