@@ -13,7 +13,7 @@ type listPendingRequest struct {
 
 func (h *invites) listPending(ctx context.Context, c *Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
 	organization := c.Organization.Organization.ID
-	return listPage("invites "+organization, r.PageRequest,
+	return listPage(ctx, "invites "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.EmailInvite], error) {
 			return h.store.ListEmailInvites(ctx, organization, after, size)
 		},
@@ -25,7 +25,7 @@ func (h *invites) endPending(ctx context.Context, c *Caller, r *linkInviteReques
 }
 
 func (h *invites) listOwn(ctx context.Context, c *Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
-	return listPage("invites of "+c.Principal.UserID, r.PageRequest,
+	return listPage(ctx, "invites of "+c.Principal.UserID, r.PageRequest,
 		func(after string, size int) (store.Page[store.InviteOfUser], error) {
 			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
 		},
