@@ -58,8 +58,18 @@ func NewClickHouse(cfg ClickHouseConfig) (*ClickHouse, error) {
 	}, nil
 }
 
-// Insert implements [Store].
+// Insert implements [Store]. While inserts are held, it waits.
 func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	for {
+		err := c.insertOnce(ctx, rows, token)
+		if !heldBack(err) || ctx.Err() != nil {
+			return err
+		}
+		sleep(ctx, c.cfg.SettleWait)
+	}
+}
+
+func (c *ClickHouse) insertOnce(ctx context.Context, rows *insights.Batch, token string) error {
 	settings, err := c.settingsFor(ctx, token)
 	if err != nil {
 		return err
@@ -103,15 +113,17 @@ func (c *ClickHouse) processes() string {
 
 // Settle implements [Store]. A server goes on with an insert whose client is
 // gone once it has all of its rows.
-func (c *ClickHouse) Settle(ctx context.Context) error {
-	running, err := c.runningInserts(ctx)
+func (c *ClickHouse) Settle(ctx context.Context) error { return c.settle(ctx, insights.Table) }
+
+func (c *ClickHouse) settle(ctx context.Context, table string) error {
+	running, err := c.runningInserts(ctx, table)
 	for err == nil && len(running) > 0 {
 		sleep(ctx, c.cfg.SettleWait)
 		if err = ctx.Err(); err != nil {
 			break
 		}
 		var now map[string]bool
-		if now, err = c.runningInserts(ctx); err == nil {
+		if now, err = c.runningInserts(ctx, table); err == nil {
 			for id := range running {
 				if !now[id] {
 					delete(running, id)
@@ -125,9 +137,10 @@ func (c *ClickHouse) Settle(ctx context.Context) error {
 	return nil
 }
 
-// runningInserts are the ids of running inserts into the events table.
-func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error) {
-	query := "SELECT query_id FROM " + c.processes() + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
+// runningInserts are the ids of running inserts into a table, or one whose name
+// begins like its.
+func (c *ClickHouse) runningInserts(ctx context.Context, table string) (map[string]bool, error) {
+	query := "SELECT query_id FROM " + c.processes() + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + table + "') > 0"
 	if c.cfg.Cluster == "" {
 		// A shard's part of an insert runs in a database of the shard's choice.
 		query += " AND current_database = currentDatabase()"

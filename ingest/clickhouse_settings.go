@@ -27,8 +27,8 @@ var insertSettings = clickhouse.Settings{
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
 	// The server knows a repeated insert block by block, so an insert is one
-	// block, which the server divides by month and by nothing else: neither by
-	// limits of its own nor over threads.
+	// block, which the server divides by its table's partitions and by nothing
+	// else: neither by limits of its own nor over threads.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,
@@ -37,7 +37,8 @@ var insertSettings = clickhouse.Settings{
 	"max_insert_block_size_bytes":                        0,
 	"max_insert_threads":                                 1,
 	"parallel_view_processing":                           0,
-	// Events may be of any month since 1970, and an import has them all.
+	// A table that still has the first version's layout is cut by event time, and
+	// an import has all months since 1970.
 	"max_partitions_per_insert_block": 0,
 }
 

@@ -50,13 +50,21 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 	return n
 }
 
-// TestInsertIsOneBlock: an insert makes one part for each month, however many
-// rows it has.
+// TestInsertIsOneBlock: an insert makes one part, however many rows it has, of
+// whatever months; in a table of the first version one for each month.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
-	store, conn := newStore(t)
-	b := insights.NewBatch()
 	m := eventsOver(t, 9000, 1, 2, 3)
+	store, conn := newStore(t)
+	insertsOneBlock(t, store, conn, m, 1)
+	store, conn = newOldStore(t, 0)
+	upgrade(t, conn)
+	insertsOneBlock(t, store, conn, m, 3)
+}
+
+func insertsOneBlock(t *testing.T, store *ClickHouse, conn driver.Conn, m insights.Message, wantParts uint64) {
+	t.Helper()
+	b := insights.NewBatch()
 	for offset := range 10 {
 		if err := b.Add(m, insights.Position{Offset: uint64(offset)}, nil); err != nil {
 			t.Fatal(err)
@@ -70,18 +78,47 @@ func TestInsertIsOneBlock(t *testing.T) {
 		if err := conn.QueryRow(t.Context(), "SELECT count(), sum(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND level = 0").Scan(&parts, &rows); err != nil {
 			t.Fatal(err)
 		}
-		if parts != 3 || rows != 90_000 {
-			t.Errorf("%d parts with %d rows, want 3 with 90000", parts, rows)
+		if parts != wantParts || rows != 90_000 {
+			t.Errorf("%d parts with %d rows, want %d with 90000", parts, rows, wantParts)
 		}
 	}
 }
 
-// TestInsertTwice: a repeated insert is dropped whole, month by month, also if
-// it brings other months than before; another token's rows are not, though
-// they are equal.
+// TestInsertTwice: a repeated insert is dropped whole, also if it brings other
+// rows than before; another token's rows are not, though they are equal.
 func TestInsertTwice(t *testing.T) {
 	t.Parallel()
 	store, conn := newStore(t)
+	m := eventsOver(t, 900, 1, 2, 3)
+	for _, insert := range []struct {
+		token string
+		skip  func(int) bool
+		want  uint64
+	}{
+		{"first", nil, 900},
+		{"first", nil, 900},
+		{"first", func(i int) bool { return i%3 == 1 }, 900},
+		{"second", nil, 1800},
+		{"third", func(i int) bool { return i%3 != 1 }, 2100},
+		{"third", nil, 2100},
+		{"third", func(i int) bool { return i%3 == 1 }, 2100},
+		{"third/again1", func(i int) bool { return i%3 == 1 }, 2700},
+	} {
+		if err := store.Insert(t.Context(), batchOf(t, m, 0, insert.skip), insert.token); err != nil {
+			t.Fatal(err)
+		}
+		if n := countRows(t, conn, "1"); n != insert.want {
+			t.Errorf("%d rows after the insert under %q, want %d", n, insert.token, insert.want)
+		}
+	}
+}
+
+// TestInsertTwiceByMonth: into a table of the first version, a repeated insert
+// is dropped month by month, also if it brings other months than before.
+func TestInsertTwiceByMonth(t *testing.T) {
+	t.Parallel()
+	store, conn := newOldStore(t, 0)
+	upgrade(t, conn)
 	m := eventsOver(t, 900, 1, 2, 3)
 	month := func(i int) int { return i%3 + 1 }
 	insert := func(token string, want uint64, skip func(int) bool) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/netip"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,12 +130,5 @@ func event(kind, extra string) string {
 }
 
 func events(list ...string) string {
-	body := `{"events":[`
-	for i, e := range list {
-		if i > 0 {
-			body += ","
-		}
-		body += e
-	}
-	return body + "]}"
+	return `{"events":[` + strings.Join(list, ",") + "]}"
 }

@@ -43,6 +43,9 @@ type Metrics struct {
 	logsAnew     prometheus.Counter
 	fetchErrors  prometheus.Counter
 	commitErrors prometheus.Counter
+
+	layoutRows   prometheus.Gauge
+	layoutCopied prometheus.Gauge
 }
 
 // NewMetrics makes the metrics and registers them. It is the one place that
@@ -105,6 +108,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		unreadable:   counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are written to the dead-letter topic."),
 		logsAnew:     counter("octavo_sink_logs_made_anew_total", "Partitions whose topic was found to be made anew. What was in it and not stored is lost, of which octavo_sink_lost_messages_total has what is known."),
 		fetchErrors:  counter("octavo_sink_fetch_errors_total", "Reads of the log that failed; each is tried again."),
+		layoutRows:   gauge("octavo_layout_rows", "Rows of the events table when it was last looked at for its move to another layout; 0 if this node moves none."),
+		layoutCopied: gauge("octavo_layout_rows_copied", "Of these, rows that the table of the new layout has."),
 		commitErrors: counter("octavo_sink_commit_errors_total", "Commits to the group that failed; one that must come before an insert is tried again."),
 	}
 	// A counter that begins with its first event hides that from increase(), and so from the alerts.

@@ -9,9 +9,9 @@ import (
 // Store is where the sink puts rows. ClickHouse is the one there is; tests
 // put faults before it.
 type Store interface {
-	// Insert stores all rows of a batch, those of a month at once or not at
-	// all, but for months of which rows came under the same token before: it
-	// drops those. After an error any part of the rows may be stored, then or
+	// Insert stores all rows of a batch at once or not at all, or drops them if
+	// rows came under the same token before. In a table that still has the layout
+	// of the first version it does so for each month of the rows by itself. After an error any part of the rows may be stored, then or
 	// later; refusedRows tells errors that come of what is in the rows from
 	// those that come of the store's state. It does not keep the batch.
 	Insert(ctx context.Context, rows *insights.Batch, token string) error

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
@@ -25,7 +26,7 @@ type storeFault struct {
 // aside by mistake is not. So are those that would refuse every row alike (a
 // column of another type): then the table is not what this version expects.
 var storeFaults = []storeFault{
-	{469, "constraint", true}, // VIOLATED_CONSTRAINT
+	{violatedConstraint, "constraint", true},
 	{6, "value", true},        // CANNOT_PARSE_TEXT
 	{26, "value", true},       // CANNOT_PARSE_QUOTED_STRING
 	{27, "value", true},       // CANNOT_PARSE_INPUT_ASSERTION_FAILED
@@ -69,7 +70,10 @@ var storeFaults = []storeFault{
 	{unknownSetting, "settings", false},
 }
 
-const unknownSetting = 115
+const (
+	unknownSetting     = 115
+	violatedConstraint = 469
+)
 
 var (
 	otherFault       = storeFault{reason: "other"}
@@ -79,11 +83,19 @@ var (
 	clientFault = storeFault{reason: "value", rows: true}
 	// columnFault: it could put no value of ours there, whatever it is.
 	columnFault = storeFault{reason: "schema"}
+	// heldFault: the table is held for a moment, and no row is at fault.
+	heldFault = storeFault{reason: "held"}
 )
+
+// heldBack tells the refusal of every row by heldConstraint from that of a row.
+func heldBack(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && e.Code == violatedConstraint && strings.Contains(e.Message, "`"+heldConstraint+"`")
+}
 
 // faultReasons are all that faultOf gives, of rows or of the store's state.
 func faultReasons(rows bool) (list []string) {
-	for _, f := range append([]storeFault{otherFault, timeoutFault, unreachableFault, clientFault, columnFault}, storeFaults...) {
+	for _, f := range append([]storeFault{otherFault, timeoutFault, unreachableFault, clientFault, columnFault, heldFault}, storeFaults...) {
 		if f.rows == rows && !slices.Contains(list, f.reason) {
 			list = append(list, f.reason)
 		}
@@ -104,6 +116,9 @@ func faultOf(err error) storeFault {
 			return columnFault
 		}
 		return clientFault
+	}
+	if heldBack(err) {
+		return heldFault
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		for _, f := range storeFaults {

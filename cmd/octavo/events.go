@@ -40,7 +40,15 @@ type eventsSetup struct {
 func (n *node) startEvents(ctx context.Context) error {
 	err := n.prepareEvents(ctx)
 	if err == nil {
-		return n.beginSink(ctx)
+		err = n.beginSink(ctx)
+	}
+	if err == nil || storeAway(err) {
+		if layoutErr := n.startLayout(); layoutErr != nil {
+			return layoutErr
+		}
+	}
+	if err == nil {
+		return nil
 	}
 	if ctx.Err() != nil || !storeAway(err) {
 		return err

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/ingest"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -21,7 +23,7 @@ type MigrateCmd struct {
 func (c *MigrateCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: true, ClickHouse: true})
+	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true, ClickHouse: true})
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,16 @@ func (c *MigrateCmd) Run() (err error) {
 		return err
 	}
 	fmt.Printf("%d migrations applied to Postgres, %d statements to ClickHouse\n", done.postgres, done.clickHouse)
-	return nil
+	moved, err := moveLayout(ctx, &c.Settings, b, st, events, nil, c.logger())
+	switch {
+	case errors.Is(err, ingest.ErrOlderMembers), errors.Is(err, ingest.ErrClusterLayout), errors.Is(err, store.ErrLocked):
+		// It goes on as it is, and an upgrade must not stop for it.
+		fmt.Printf("The events table keeps its earlier layout for now: %v\n", err)
+		return nil
+	case err == nil && moved:
+		fmt.Println("The events table has its new layout.")
+	}
+	return err
 }
 
 type migrated struct{ postgres, clickHouse int }

@@ -20,7 +20,8 @@ type Batch struct {
 	partition column[uint16]
 	offset    column[uint64]
 	index     column[uint16]
-	event     reader // of the event that is read: here, it is not made anew for each
+	received  column[int64] // seconds
+	event     reader        // of the event that is read: here, it is not made anew for each
 }
 
 // NewBatch makes an empty batch.
@@ -42,6 +43,7 @@ func (b *Batch) Rows() int { return len(b.site.list) }
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
+	received := m.receivedDay()
 	for i := range m.Count {
 		size := r.uvarint()
 		if r.err != nil || size > uint64(len(r.b)) {
@@ -64,6 +66,7 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 		b.partition.list = append(b.partition.list, at.Partition)
 		b.offset.list = append(b.offset.list, at.Offset)
 		b.index.list = append(b.index.list, uint16(i))
+		b.received.list = append(b.received.list, received)
 	}
 	if len(r.b) != 0 {
 		b.truncate(before)
@@ -110,6 +113,7 @@ func (b *Batch) truncate(n int) {
 	b.partition.truncate(n)
 	b.offset.truncate(n)
 	b.index.truncate(n)
+	b.received.truncate(n)
 }
 
 // Reset empties the batch and lets go of the messages.
@@ -120,7 +124,7 @@ func (b *Batch) Reset() {
 
 // InsertColumns are the names of the table's columns in the order of Values.
 func InsertColumns() []string {
-	names := []string{ColumnSite, ColumnPartition, ColumnOffset, ColumnIndex}
+	names := []string{ColumnSite, ColumnPartition, ColumnOffset, ColumnIndex, ColumnReceived}
 	for i := range fields {
 		names = append(names, fields[i].Name)
 	}
@@ -130,7 +134,7 @@ func InsertColumns() []string {
 // Values are the columns in the order of InsertColumns, each a slice that
 // clickhouse-go appends as it is. They are valid until the next change.
 func (b *Batch) Values() []any {
-	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values()}
+	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values(), b.received.values()}
 	for _, c := range b.columns {
 		list = append(list, c.values())
 	}

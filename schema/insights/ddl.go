@@ -11,6 +11,10 @@ import (
 // Table is the table that queries read and the sink writes.
 const Table = "events"
 
+// NextTable is the table that becomes Table when the layout changes: see
+// ingest.Layout.
+const NextTable = Table + "_next"
+
 // The columns that come from where an event stands in the log, not from the
 // event. Partition, offset and index identify a row for ever.
 const (
@@ -18,6 +22,9 @@ const (
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
+	// ColumnReceived is the day on which the message came in. One insert has one
+	// or two of them, so it makes as many parts, whatever the events' times are.
+	ColumnReceived = "received"
 )
 
 // Topology is how the events table is laid out.
@@ -29,7 +36,11 @@ type Topology struct {
 
 // StoredColumn is a column of the events table as the server names it. Default
 // is an expression, "" for the type's own.
-type StoredColumn struct{ Name, Type, Codec, Default string }
+type StoredColumn struct {
+	Name, Type, Codec, Default string
+	// Before is the default in a table that got the column later; "" is Default.
+	Before string
+}
 
 // columnDefault: rows from before the column was added have no place, which is
 // not the place at 0°, 0°.
@@ -42,6 +53,9 @@ func StoredColumns() []StoredColumn {
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
+		// A sink of before the column inserts without it. Rows of before have
+		// mostly come in when they happened, and keep the month they had.
+		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))", Before: "toDateTime(toStartOfDay(time), 'UTC')"},
 	}
 	for _, f := range fields {
 		c := StoredColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
@@ -99,27 +113,34 @@ func settingsText(list []tableSetting) string {
 	return strings.Join(text, ", ")
 }
 
-// sortKey puts one visit's rows side by side, where they compress best, inside
+// The layout of the table that holds rows, as the server writes it.
+//
+// Partitions are by arrival: by event time, an import of many years would make
+// a part for each month of every insert, for everybody's events beside it too.
+// Within a part the primary key finds a site's hours.
+const (
+	PartitionKey = "toYYYYMM(" + ColumnReceived + ")"
+	PrimaryKey   = "(site, toStartOfHour(time))"
+)
+
+// SortKey puts one visit's rows side by side, where they compress best, inside
 // the hour, which is what queries cut by.
-const sortKey = "(site, toStartOfHour(time), visitor, session, time)"
+const SortKey = "(site, toStartOfHour(time), visitor, session, time)"
 
 // positionIndex spares the sink, which asks for the newest positions of a log
 // partition when it takes it over, most of what is older.
 const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULARITY 16"
 
+// timeIndex spares a question about some days the parts of other months.
+const timeIndex = "INDEX time time TYPE minmax GRANULARITY 16"
+
 // CreateStatements are the statements that make the events table, in order;
 // each is safe to repeat.
 func CreateStatements(t Topology) []string {
-	columns := make([]string, 0, len(fields)+4)
-	for _, c := range StoredColumns() {
-		columns = append(columns, "    "+c.definition())
-	}
-	columns = append(columns, "    "+positionIndex)
-	body := "(\n" + strings.Join(columns, ",\n") + "\n)"
-	layout := "PARTITION BY toYYYYMM(time)\nPRIMARY KEY (site, toStartOfHour(time))\nORDER BY " + sortKey + "\nSETTINGS " + settingsText(t.settings())
 	if t.Cluster == "" {
-		return []string{"CREATE TABLE IF NOT EXISTS " + Table + " " + body + "\nENGINE = MergeTree\n" + layout}
+		return []string{t.create(Table)}
 	}
+	body, layout := t.body(), t.layout()
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
@@ -129,6 +150,27 @@ func CreateStatements(t Topology) []string {
 		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
 			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")",
 	}
+}
+
+// NextStatement makes an empty table of today's layout beside that of a single
+// server. It is safe to repeat.
+func NextStatement(t Topology) string { return t.create(NextTable) }
+
+func (t Topology) create(table string) string {
+	return "CREATE TABLE IF NOT EXISTS " + table + " " + t.body() + "\nENGINE = MergeTree\n" + t.layout()
+}
+
+func (t Topology) body() string {
+	columns := make([]string, 0, len(fields)+7)
+	for _, c := range StoredColumns() {
+		columns = append(columns, "    "+c.definition())
+	}
+	columns = append(columns, "    "+positionIndex, "    "+timeIndex)
+	return "(\n" + strings.Join(columns, ",\n") + "\n)"
+}
+
+func (t Topology) layout() string {
+	return "PARTITION BY " + PartitionKey + "\nPRIMARY KEY " + PrimaryKey + "\nORDER BY " + SortKey + "\nSETTINGS " + settingsText(t.settings())
 }
 
 // LocalTable is the table that holds rows on each node.
@@ -148,6 +190,9 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 		old, ok := have[c.Name]
 		switch {
 		case !ok:
+			if c.Before != "" {
+				c.Default = c.Before
+			}
 			change := "ADD COLUMN IF NOT EXISTS " + c.definition()
 			if after != "" {
 				change += " AFTER " + sqltree.Ident(after)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -155,6 +156,14 @@ func ParseMessage(data []byte) (Message, error) {
 	}
 	m.Count, m.events = int(n), r.b
 	return m, nil
+}
+
+// receivedDay is when the day began on which the message came in, in seconds.
+// A clock that is far off must not make a value that the column cannot hold.
+func (m *Message) receivedDay() int64 {
+	const day = 24 * 60 * 60
+	seconds := min(max(m.ReceivedMillis/1000, 0), math.MaxUint32)
+	return seconds - seconds%day
 }
 
 func appendString(dst []byte, s string) []byte {

@@ -3,6 +3,7 @@ CREATE TABLE IF NOT EXISTS events (
     log_partition UInt16 CODEC(ZSTD(1)),
     log_offset UInt64 CODEC(Delta, ZSTD(1)),
     log_index UInt16 CODEC(Delta, ZSTD(1)),
+    received DateTime('UTC') DEFAULT toStartOfDay(now('UTC')) CODEC(ZSTD(1)),
     time DateTime64(3,'UTC') CODEC(Delta, ZSTD(1)),
     url String CODEC(ZSTD(3)),
     type Enum8('' = 0, 'page_view' = 1, 'search_open' = 2, 'search_type_query' = 3, 'search_open_result' = 4, 'page_post_feedback' = 5, 'page_post_feedback_comment' = 6, 'ask_question' = 7, 'ask_view' = 8, 'ask_rate_response' = 9, 'link_click' = 10, 'api_client_open' = 11, 'api_client_request' = 12, 'ad_click' = 13, 'ad_display' = 14, 'trademark_click' = 15, 'page_markdown_request' = 16, 'agent_feedback' = 17, 'llms_request' = 18, 'mcp_request' = 19, 'rss_request' = 20) CODEC(ZSTD(1)),
@@ -54,10 +55,11 @@ CREATE TABLE IF NOT EXISTS events (
     trademark_placement Enum8('' = 0, 'sidebar' = 1, 'ad' = 2, 'footer' = 3, 'pdf' = 4, 'embed' = 5) CODEC(ZSTD(1)),
     llms_variant Enum8('' = 0, 'standard' = 1, 'full' = 2) CODEC(ZSTD(1)),
     markdown_source Enum8('' = 0, 'page-action' = 1) CODEC(ZSTD(1)),
-    INDEX log_offset log_offset TYPE minmax GRANULARITY 16
+    INDEX log_offset log_offset TYPE minmax GRANULARITY 16,
+    INDEX time time TYPE minmax GRANULARITY 16
 )
 ENGINE = MergeTree
-PARTITION BY toYYYYMM(time)
+PARTITION BY toYYYYMM(received)
 PRIMARY KEY (site, toStartOfHour(time))
 ORDER BY (site, toStartOfHour(time), visitor, session, time)
 SETTINGS index_granularity = 8192, non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// layoutRetry is between two attempts to move the events table to today's
+// layout: another node may be at it, or an older sink still run.
+const layoutRetry = 10 * time.Second
+
+// moveLayout moves the events table to today's layout, if it has another, while
+// no other process does.
+func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *ingest.Metrics, log *slog.Logger) (moved bool, err error) {
+	access, err := s.kafkaAccess()
+	if err != nil {
+		return false, err
+	}
+	var lock *store.Lock
+	layout, err := ingest.NewLayout(ingest.LayoutConfig{
+		Conn: events, Topology: insights.Topology{Cluster: s.ClickHouseCluster}, Metrics: metrics, Logger: log,
+		Holds: func(ctx context.Context) error { return lock.Holds(ctx) },
+		OlderMembers: func(ctx context.Context) (bool, error) {
+			n, err := ingest.OlderMembers(ctx, b.kafkaBrokers, access, s.sinkGroup())
+			return n > 0, err
+		},
+	})
+	if err != nil {
+		return false, err
+	}
+	if current, err := layout.Current(ctx); current || err != nil {
+		return false, err
+	}
+	if lock, err = st.TryLock(ctx, "layout of the events table"); err != nil {
+		return false, err
+	}
+	defer func() { err = firstError(err, lock.Release(ctx)) }()
+	return true, layout.Move(ctx)
+}
+
+// startLayout moves the events table in the background, on nodes with a sink.
+func (n *node) startLayout() error {
+	if n.setup.sink == nil {
+		return nil
+	}
+	events, err := n.openEvents("move of the events table", 1)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		said := ""
+		for {
+			if !n.setup.migrated.Load() {
+				if !pause(ctx, eventsRetry) {
+					return
+				}
+				continue
+			}
+			_, err := moveLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Ingest, n.log)
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			if text := err.Error(); text != said && !errors.Is(err, store.ErrLocked) && !errors.Is(err, ingest.ErrGroupMoves) {
+				n.log.Warn("The events table keeps its earlier layout for now.", "error", err)
+				said = text
+			}
+			if errors.Is(err, ingest.ErrClusterLayout) {
+				return
+			}
+			if !pause(ctx, layoutRetry) {
+				return
+			}
+		}
+	}()
+	n.onStop("move of the events table", func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	})
+	return nil
+}
+
+// pause waits and reports whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
