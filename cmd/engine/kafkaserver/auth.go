@@ -1,0 +1,86 @@
+package kafkaserver
+
+import (
+	"crypto/rand"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/xdg-go/scram"
+)
+
+const (
+	mechanism = "SCRAM-SHA-256"
+	// iterations is Kafka's least; the password is a random one.
+	iterations = 4096
+)
+
+// authenticator knows the one user, by what SCRAM needs instead of the password.
+type authenticator struct {
+	server *scram.Server
+}
+
+func newAuthenticator(user, password string) (*authenticator, error) {
+	client, err := scram.SHA256.NewClient(user, password, "")
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the user or password: %w", err)
+	}
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // crypto/rand does not fail
+	stored := client.GetStoredCredentials(scram.KeyFactors{Salt: string(salt), Iters: iterations})
+	server, err := scram.SHA256.NewServer(func(name string) (scram.StoredCredentials, error) {
+		if name != user {
+			return scram.StoredCredentials{}, fmt.Errorf("there is no user %q", name)
+		}
+		return stored, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the user or password: %w", err)
+	}
+	return &authenticator{server}, nil
+}
+
+// login is one connection's.
+type login struct {
+	auth         *authenticator
+	conversation *scram.ServerConversation
+}
+
+func (a *authenticator) begin() *login { return &login{auth: a} }
+
+func (c *conn) saslHandshake(r *request, q *kmsg.SASLHandshakeRequest) *kmsg.SASLHandshakeResponse {
+	resp := kmsg.NewPtrSASLHandshakeResponse()
+	resp.SupportedMechanisms = []string{mechanism}
+	switch {
+	case c.login == nil || c.login.conversation != nil:
+		resp.ErrorCode, r.closeAfter = errIllegalSASL, true
+	case q.Mechanism != mechanism:
+		resp.ErrorCode, r.closeAfter = errSASLMechanism, true
+	default:
+		c.login.conversation = c.login.auth.server.NewConversation()
+	}
+	return resp
+}
+
+func (c *conn) saslAuthenticate(r *request, q *kmsg.SASLAuthenticateRequest) *kmsg.SASLAuthenticateResponse {
+	resp := kmsg.NewPtrSASLAuthenticateResponse()
+	resp.SASLAuthBytes = []byte{}
+	if c.login == nil || c.login.conversation == nil {
+		resp.ErrorCode, r.closeAfter = errIllegalSASL, true
+		return resp
+	}
+	talk := c.login.conversation
+	answer, err := talk.Step(string(q.SASLAuthBytes))
+	if err != nil || talk.Done() && !talk.Valid() {
+		// Not why: whether it was the name or the password is nobody's business.
+		message := "the user or the password is wrong"
+		resp.ErrorCode, resp.ErrorMessage, r.closeAfter = errSASLAuthentication, &message, true
+		c.server.broker.cfg.Logger.Warn("A login is refused.", "from", c.net.RemoteAddr().String())
+		return resp
+	}
+	resp.SASLAuthBytes = []byte(answer)
+	if talk.Done() {
+		c.login = nil
+		c.server.known(c)
+	}
+	return resp
+}

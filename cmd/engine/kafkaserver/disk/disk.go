@@ -1,0 +1,96 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// FS is a file system. Nothing that it did is safe from a power cut until it was synced: what a file holds by [File.Sync], that a name
+// leads to a file, or no longer does, by SyncDir of its directory.
+type FS interface {
+	// Create makes a file that does not exist.
+	Create(name string) (File, error)
+	// Open opens a file for reading and writing.
+	Open(name string) (File, error)
+	// List names what is in a directory.
+	List(dir string) ([]Entry, error)
+	// Mkdir makes one directory; one that exists is no error.
+	Mkdir(dir string) error
+	Rename(from, to string) error
+	Remove(name string) error
+	RemoveAll(name string) error
+	SyncDir(dir string) error
+	// Free is what this user may still write on the file system of dir, and how large that is.
+	Free(dir string) (free, size int64, err error)
+}
+
+// Entry is one name in a directory.
+type Entry struct {
+	Name string
+	Dir  bool
+	Size int64 // of a file
+}
+
+// File is an open file.
+type File interface {
+	ReadAt(p []byte, at int64) (int, error)
+	WriteAt(p []byte, at int64) (int, error)
+	Truncate(size int64) error
+	// Sync returns when the content and the size are on the disk. After an error the state of what was not synced before is unknown.
+	Sync() error
+	Size() (int64, error)
+	Close() error
+}
+
+// MakeDir makes a directory that stays, with those above it down from root, which exists.
+func MakeDir(f FS, root, dir string) error {
+	relative, err := filepath.Rel(root, dir)
+	if err != nil || relative == "." {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := MakeDir(f, root, parent); err != nil {
+		return err
+	}
+	if err := f.Mkdir(dir); err != nil {
+		return err
+	}
+	return f.SyncDir(parent)
+}
+
+// ReadFile reads a whole small file.
+func ReadFile(f FS, name string, most int64) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size > most {
+		return nil, fmt.Errorf("cannot read %s: it has %d bytes, more than %d", name, size, most)
+	}
+	data := make([]byte, size)
+	if n, err := file.ReadAt(data, 0); n < len(data) {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// Exists tells whether there is a file or directory of that name.
+func Exists(f FS, name string) (bool, error) {
+	entries, err := f.List(filepath.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	for _, e := range entries {
+		if e.Name == filepath.Base(name) {
+			return true, nil
+		}
+	}
+	return false, err
+}

@@ -1,0 +1,189 @@
+package group
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
+)
+
+const (
+	keyPrefix = "offset/"
+	// maxMetadata is what a member may say beside an offset. Kafka takes 4,096 bytes.
+	maxMetadata = 64 << 10
+)
+
+// Commit is how far a group is in a partition.
+type Commit struct {
+	Offset   int64  `json:"offset"`
+	Epoch    int32  `json:"epoch"`
+	Metadata string `json:"metadata,omitempty"`
+	// TopicID tells the topic from one that was made anew under its name.
+	TopicID string    `json:"topic,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Entry is a commit as the journal keeps it.
+func (c Commit) Entry(group, topic string, partition int32) journal.Entry {
+	value, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // numbers and texts only
+	}
+	return journal.Entry{Key: groupKey(group) + url.QueryEscape(topic) + "/" + strconv.Itoa(int(partition)), Value: value}
+}
+
+func groupKey(group string) string { return keyPrefix + url.QueryEscape(group) + "/" }
+
+// parseKey is the reverse of Entry's key.
+func parseKey(key string) (group, topic string, partition int32, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(key, keyPrefix), "/")
+	if len(parts) != 3 {
+		return "", "", 0, false
+	}
+	group, err := url.QueryUnescape(parts[0])
+	if err != nil {
+		return "", "", 0, false
+	}
+	if topic, err = url.QueryUnescape(parts[1]); err != nil {
+		return "", "", 0, false
+	}
+	number, err := strconv.ParseInt(parts[2], 10, 32)
+	return group, topic, int32(number), err == nil
+}
+
+// EachCommit calls f with all committed offsets.
+func (m *Manager) EachCommit(f func(group, topic string, partition int32, c Commit)) {
+	m.eachCommit(keyPrefix, f)
+}
+
+func (m *Manager) eachCommit(prefix string, f func(group, topic string, partition int32, c Commit)) {
+	m.journal.Each(prefix, func(key string, value []byte) {
+		var c Commit
+		if group, topic, partition, ok := parseKey(key); ok && json.Unmarshal(value, &c) == nil {
+			f(group, topic, partition, c)
+		}
+	})
+}
+
+// Commit answers when the offsets are on the disk.
+func (m *Manager) Commit(req *kmsg.OffsetCommitRequest) *kmsg.OffsetCommitResponse {
+	resp := &kmsg.OffsetCommitResponse{}
+	var entries []journal.Entry
+	now := time.Now().UTC()
+	for _, t := range req.Topics {
+		answer := kmsg.OffsetCommitResponseTopic{Topic: t.Topic}
+		id, partitions, known := m.topics.Topic(t.Topic)
+		for _, p := range t.Partitions {
+			c := Commit{Offset: p.Offset, Epoch: p.LeaderEpoch, TopicID: id, At: now}
+			if p.Metadata != nil {
+				c.Metadata = *p.Metadata
+			}
+			code := int16(none)
+			switch {
+			case !known || p.Partition < 0 || int(p.Partition) >= partitions:
+				code = codeUnknownTopic
+			case len(c.Metadata) > maxMetadata:
+				code = codeMetadataTooLarge
+			default:
+				entries = append(entries, c.Entry(req.Group, t.Topic, p.Partition))
+			}
+			answer.Partitions = append(answer.Partitions, kmsg.OffsetCommitResponseTopicPartition{Partition: p.Partition, ErrorCode: code})
+		}
+		resp.Topics = append(resp.Topics, answer)
+	}
+	code := m.commit(req, entries)
+	for i := range resp.Topics {
+		for k := range resp.Topics[i].Partitions {
+			if p := &resp.Topics[i].Partitions[k]; p.ErrorCode == none {
+				p.ErrorCode = code
+			}
+		}
+	}
+	return resp
+}
+
+// commit writes in the order in which commits were let in: what a member wrote before the next generation began is not behind what that
+// one writes.
+func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry) int16 {
+	if req.Group == "" || len(req.Group) > maxName {
+		return codeInvalidGroup
+	}
+	var ticket *journal.Ticket
+	g := m.group(req.Group, req.Generation < 0)
+	if g == nil {
+		return codeUnknownMember
+	}
+	g.mu.Lock()
+	code := g.mayCommit(req)
+	if code == none && len(entries) > 0 {
+		ticket = m.journal.Begin(entries...)
+	}
+	g.mu.Unlock()
+	if ticket != nil && ticket.Wait() != nil {
+		return codeNotAvailable // and the journal has said why
+	}
+	return code
+}
+
+func (g *group) mayCommit(req *kmsg.OffsetCommitRequest) int16 {
+	if g.gone {
+		return codeNotAvailable
+	}
+	if req.Generation < 0 && len(g.members) == 0 {
+		return none // somebody who assigns partitions to itself, or a tool
+	}
+	m, code := g.check(req.MemberID, req.InstanceID, req.Generation)
+	switch {
+	case code != none:
+		return code
+	case g.phase == completing:
+		return codeRebalanceInProgress
+	}
+	g.alive(m)
+	return none
+}
+
+// Fetch answers with what is on the disk, and waits for what is being written there.
+func (m *Manager) Fetch(req *kmsg.OffsetFetchRequest) *kmsg.OffsetFetchResponse {
+	m.journal.Barrier()
+	resp := &kmsg.OffsetFetchResponse{}
+	commits := map[string]map[int32]Commit{}
+	m.eachCommit(groupKey(req.Group), func(_, topic string, partition int32, c Commit) {
+		if commits[topic] == nil {
+			commits[topic] = map[int32]Commit{}
+		}
+		commits[topic][partition] = c
+	})
+	add := func(topic *kmsg.OffsetFetchResponseTopic, partition int32) {
+		p := kmsg.OffsetFetchResponseTopicPartition{Partition: partition, Offset: -1, LeaderEpoch: -1}
+		metadata := ""
+		if c, ok := commits[topic.Topic][partition]; ok {
+			p.Offset, p.LeaderEpoch, metadata = c.Offset, c.Epoch, c.Metadata
+		}
+		p.Metadata = &metadata
+		topic.Partitions = append(topic.Partitions, p)
+	}
+	if req.Topics == nil {
+		for name, partitions := range commits {
+			topic := kmsg.OffsetFetchResponseTopic{Topic: name}
+			for partition := range partitions {
+				add(&topic, partition)
+			}
+			resp.Topics = append(resp.Topics, topic)
+		}
+		return resp
+	}
+	for _, t := range req.Topics {
+		topic := kmsg.OffsetFetchResponseTopic{Topic: t.Topic}
+		for _, partition := range t.Partitions {
+			add(&topic, partition)
+		}
+		resp.Topics = append(resp.Topics, topic)
+	}
+	return resp
+}

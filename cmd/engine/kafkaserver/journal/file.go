@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+)
+
+const (
+	filePrefix  = "journal-"
+	newSuffix   = ".new"
+	ballastName = "ballast"
+	// maxFile bounds what a start reads: far above what topics and offsets need.
+	maxFile = 1 << 30
+
+	frameHeader = 8 // length and checksum
+	removed     = ^uint32(0)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func entrySize(key string, value []byte) int64 { return int64(frameHeader + 8 + len(key) + len(value)) }
+
+// appendFrame writes changes that are made together.
+func appendFrame(b []byte, entries []Entry) []byte {
+	at := len(b)
+	b = append(b, make([]byte, frameHeader)...)
+	for _, e := range entries {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(e.Key)))
+		b = append(b, e.Key...)
+		if e.Value == nil {
+			b = binary.LittleEndian.AppendUint32(b, removed)
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(e.Value)))
+		b = append(b, e.Value...)
+	}
+	binary.LittleEndian.PutUint32(b[at:], uint32(len(b)-at-frameHeader))
+	binary.LittleEndian.PutUint32(b[at+4:], crc32.Checksum(b[at+frameHeader:], castagnoli))
+	return b
+}
+
+// readFrame reads the first frame of b; size is 0 if that is not whole.
+func readFrame(b []byte) (entries []Entry, size int) {
+	if len(b) < frameHeader {
+		return nil, 0
+	}
+	length := int(binary.LittleEndian.Uint32(b))
+	if length == 0 || length > len(b)-frameHeader {
+		return nil, 0
+	}
+	body := b[frameHeader : frameHeader+length]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b[4:]) {
+		return nil, 0
+	}
+	take := func() ([]byte, bool) {
+		if len(body) < 4 {
+			return nil, false
+		}
+		n := binary.LittleEndian.Uint32(body)
+		body = body[4:]
+		if n == removed {
+			return nil, true
+		}
+		if uint64(n) > uint64(len(body)) {
+			return nil, false
+		}
+		field := append([]byte{}, body[:n]...)
+		body = body[n:]
+		return field, true
+	}
+	for len(body) > 0 {
+		key, ok := take()
+		value, also := take()
+		if !ok || !also {
+			return nil, 0
+		}
+		entries = append(entries, Entry{string(key), value})
+	}
+	return entries, frameHeader + length
+}
+
+// Open opens the journal of a directory, or begins one.
+func Open(cfg Config) (*Journal, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	j := &Journal{cfg: cfg, synced: map[string][]byte{}, number: -1}
+	entries, err := cfg.FS.List(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the journal: %w", err)
+	}
+	var old []string
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name, filePrefix)
+		if !ok {
+			continue
+		}
+		number, err := strconv.ParseInt(digits, 10, 64)
+		switch {
+		case err != nil: // one that was being written anew
+			old = append(old, e.Name)
+		case number > j.number:
+			if j.number >= 0 {
+				old = append(old, filepath.Base(j.fileName(j.number)))
+			}
+			j.number = number
+		default:
+			old = append(old, e.Name)
+		}
+	}
+	if j.number < 0 {
+		j.number = 0
+		err = j.rewrite()
+	} else {
+		err = j.load()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range old {
+		if err := cfg.FS.Remove(filepath.Join(cfg.Dir, name)); err != nil {
+			return nil, fmt.Errorf("cannot remove an old journal: %w", err)
+		}
+	}
+	j.takeBallast()
+	return j, nil
+}
+
+func (j *Journal) load() error {
+	name := j.fileName(j.number)
+	data, err := disk.ReadFile(j.cfg.FS, name, maxFile)
+	if err != nil {
+		return fmt.Errorf("cannot read the journal: %w", err)
+	}
+	for int(j.size) < len(data) {
+		entries, size := readFrame(data[j.size:])
+		if size == 0 {
+			break
+		}
+		j.apply(entries)
+		j.size += int64(size)
+	}
+	if j.file, err = j.cfg.FS.Open(name); err != nil {
+		return fmt.Errorf("cannot open the journal: %w", err)
+	}
+	if rest := int64(len(data)) - j.size; rest > 0 {
+		j.cfg.Logger.Warn("The end of the journal was not whole and is cut off: it was never acknowledged.", "bytes", rest)
+		if err := j.file.Truncate(j.size); err != nil {
+			return fmt.Errorf("cannot cut the journal: %w", err)
+		}
+	}
+	if err := errors.Join(j.file.Sync(), j.cfg.FS.SyncDir(j.cfg.Dir)); err != nil {
+		return fmt.Errorf("cannot sync the journal: %w", err)
+	}
+	return nil
+}
+
+// rewrite writes what is synced into a new file, which then is the journal.
+func (j *Journal) rewrite() error {
+	name := j.fileName(j.number+1) + newSuffix
+	file, err := j.cfg.FS.Create(name)
+	if err != nil {
+		if err = j.cfg.FS.Remove(name); err == nil {
+			file, err = j.cfg.FS.Create(name)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write the journal anew: %w", err)
+		}
+	}
+	size, err := j.writeAll(file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = j.cfg.FS.Rename(name, j.fileName(j.number+1))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write the journal anew: %w", err), file.Close(), j.cfg.FS.Remove(name))
+	}
+	// From here on a start reads the new file, so it is the one to go on with, whatever fails.
+	old, oldNumber := j.file, j.number
+	j.file, j.number, j.size, j.broken = file, j.number+1, size, true
+	if err := j.cfg.FS.SyncDir(j.cfg.Dir); err != nil {
+		return fmt.Errorf("cannot sync the journal's directory: %w", err)
+	}
+	j.broken = false
+	if old != nil {
+		_ = old.Close()
+		if err := j.cfg.FS.Remove(j.fileName(oldNumber)); err != nil {
+			j.cfg.Logger.Warn("An old journal cannot be removed.", "error", err)
+		}
+	}
+	return nil
+}
+
+func (j *Journal) writeAll(file disk.File) (size int64, err error) {
+	var b []byte
+	flush := func() {
+		if err == nil {
+			_, err = file.WriteAt(b, size)
+			size += int64(len(b))
+			b = b[:0]
+		}
+	}
+	j.mu.Lock()
+	synced := make([]Entry, 0, len(j.synced))
+	for key, value := range j.synced {
+		synced = append(synced, Entry{key, value})
+	}
+	j.mu.Unlock()
+	for _, e := range synced {
+		if b = appendFrame(b, []Entry{e}); len(b) > 1<<20 {
+			flush()
+		}
+	}
+	flush()
+	return size, err
+}
+
+// takeBallast takes the room that is given up when the disk is full. That there is none is no error.
+func (j *Journal) takeBallast() {
+	name := filepath.Join(j.cfg.Dir, ballastName)
+	if there, err := disk.Exists(j.cfg.FS, name); j.cfg.Ballast == 0 || there || err != nil {
+		return
+	}
+	file, err := j.cfg.FS.Create(name)
+	if err != nil {
+		return
+	}
+	zeros := make([]byte, 1<<20)
+	for at := int64(0); at < j.cfg.Ballast && err == nil; at += int64(len(zeros)) {
+		_, err = file.WriteAt(zeros[:min(int64(len(zeros)), j.cfg.Ballast-at)], at)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	_ = file.Close()
+	if err != nil {
+		_ = j.cfg.FS.Remove(name)
+	}
+}
+
+func (j *Journal) giveBallast() bool {
+	if j.cfg.FS.Remove(filepath.Join(j.cfg.Dir, ballastName)) != nil {
+		return false
+	}
+	j.given.Store(true)
+	j.cfg.Logger.Error("The disk is full: the journal's reserve is given up, so that commits can go on.")
+	return true
+}
+
+// TakeBallastIf takes the reserve again, if it is gone and there is room.
+func (j *Journal) TakeBallastIf(room bool) {
+	if room && j.given.CompareAndSwap(true, false) {
+		j.takeBallast()
+	}
+}

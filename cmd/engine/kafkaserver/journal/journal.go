@@ -1,0 +1,243 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+)
+
+// ErrClosed: the broker stops.
+var ErrClosed = errors.New("the journal is closed")
+
+// Entry is one change. A nil Value removes the key.
+type Entry struct {
+	Key   string
+	Value []byte
+}
+
+// Config of a journal.
+type Config struct {
+	FS     disk.FS
+	Dir    string // exists
+	Logger *slog.Logger
+	// Ballast is the size of a file that only takes up room: when the disk is full it is given up, so that what is known of the log can
+	// still be written. 0: none.
+	Ballast int64
+}
+
+// Journal is the map.
+type Journal struct {
+	cfg Config
+
+	mu       sync.Mutex
+	synced   map[string][]byte
+	queue    []*Ticket
+	flushing bool
+	closed   bool
+	last     *Ticket // put last
+
+	// Those below belong to who flushes.
+	file   disk.File
+	number int64
+	size   int64 // of the file
+	live   int64 // of what the file must hold, about
+	broken bool
+	spare  []byte
+
+	given atomic.Bool // the ballast is
+}
+
+// Ticket is a change that may not be on the disk yet.
+type Ticket struct {
+	entries []Entry
+	done    chan struct{}
+	err     error
+}
+
+// Wait returns when the change is on the disk, or the error says that it is not.
+func (t *Ticket) Wait() error {
+	<-t.done
+	return t.err
+}
+
+// Put changes all entries or none, and returns when they are on the disk.
+func (j *Journal) Put(entries ...Entry) error { return j.Begin(entries...).Wait() }
+
+// Begin is Put without the wait: changes are made in the order of their Begins.
+func (j *Journal) Begin(entries ...Entry) *Ticket {
+	t := &Ticket{entries: entries, done: make(chan struct{})}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		t.err = ErrClosed
+		close(t.done)
+		return t
+	}
+	j.queue, j.last = append(j.queue, t), t
+	if !j.flushing {
+		j.flushing = true
+		go j.flush()
+	}
+	return t
+}
+
+// Barrier returns when all changes begun so far have ended.
+func (j *Journal) Barrier() {
+	j.mu.Lock()
+	last := j.last
+	j.mu.Unlock()
+	if last != nil {
+		<-last.done
+	}
+}
+
+// Get is a key's value as it is on the disk; it must not be changed.
+func (j *Journal) Get(key string) ([]byte, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	value, ok := j.synced[key]
+	return value, ok
+}
+
+// Each calls f with what is on the disk under keys that begin so.
+func (j *Journal) Each(prefix string, f func(key string, value []byte)) {
+	j.mu.Lock()
+	found := map[string][]byte{}
+	for key, value := range j.synced {
+		if strings.HasPrefix(key, prefix) {
+			found[key] = value
+		}
+	}
+	j.mu.Unlock()
+	for key, value := range found {
+		f(key, value)
+	}
+}
+
+// Close ends it when what was begun has ended.
+func (j *Journal) Close() {
+	j.mu.Lock()
+	j.closed = true
+	j.mu.Unlock()
+	j.Barrier()
+	for {
+		j.mu.Lock()
+		if !j.flushing {
+			if j.file != nil {
+				_ = j.file.Close()
+				j.file = nil
+			}
+			j.mu.Unlock()
+			return
+		}
+		last := j.last
+		j.mu.Unlock()
+		<-last.done
+	}
+}
+
+func (j *Journal) flush() {
+	for {
+		j.mu.Lock()
+		list := j.queue
+		j.queue = nil
+		if len(list) == 0 {
+			j.flushing = false
+			j.mu.Unlock()
+			return
+		}
+		j.mu.Unlock()
+		err := j.write(list)
+		if err == nil {
+			j.mu.Lock()
+			for _, t := range list {
+				j.apply(t.entries)
+			}
+			j.mu.Unlock()
+		} else {
+			j.cfg.Logger.Error("What the broker must remember cannot be written: it is refused.", "error", err)
+		}
+		for _, t := range list {
+			t.err = err
+			close(t.done)
+		}
+	}
+}
+
+// apply changes the map. The caller holds mu, or nobody else has the journal.
+func (j *Journal) apply(entries []Entry) {
+	for _, e := range entries {
+		if old, ok := j.synced[e.Key]; ok {
+			j.live -= entrySize(e.Key, old)
+			delete(j.synced, e.Key)
+		}
+		if e.Value != nil {
+			j.live += entrySize(e.Key, e.Value)
+			j.synced[e.Key] = e.Value
+		}
+	}
+}
+
+// minRewrite is the size below which a file is not written anew.
+const minRewrite = 4 << 20
+
+// write makes changes stay.
+func (j *Journal) write(list []*Ticket) error {
+	b := j.spare[:0]
+	for _, t := range list {
+		b = appendFrame(b, t.entries)
+	}
+	if cap(b) < 1<<20 {
+		j.spare = b
+	}
+	if j.broken || j.size+int64(len(b)) > max(minRewrite, 4*j.live) {
+		if err := j.rewrite(); err != nil {
+			if j.broken {
+				return err
+			}
+			j.cfg.Logger.Warn("The journal cannot be written anew and grows on.", "error", err)
+		}
+	}
+	err := j.append(b)
+	if full(err) && j.giveBallast() {
+		if j.broken {
+			err = j.rewrite()
+		} else {
+			err = nil
+		}
+		if err == nil {
+			err = j.append(b)
+		}
+	}
+	return err
+}
+
+func (j *Journal) append(b []byte) error {
+	if _, err := j.file.WriteAt(b, j.size); err != nil {
+		if cut := j.file.Truncate(j.size); cut != nil {
+			j.broken = true
+		}
+		return fmt.Errorf("cannot write the journal: %w", err)
+	}
+	if err := j.file.Sync(); err != nil {
+		j.broken = true
+		return fmt.Errorf("cannot sync the journal: %w", err)
+	}
+	j.size += int64(len(b))
+	return nil
+}
+
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func (j *Journal) fileName(number int64) string {
+	return filepath.Join(j.cfg.Dir, fmt.Sprintf("%s%d", filePrefix, number))
+}

@@ -1,0 +1,39 @@
+package kafkaserver
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
+)
+
+const (
+	producerKey = "producer"
+	// producerBlock is how many ids are taken from the journal at once; a restart leaves out the rest.
+	producerBlock = 1000
+)
+
+// producerIDs gives each producer an id that no other has had.
+type producerIDs struct {
+	journal *journal.Journal
+
+	mu         sync.Mutex
+	next, most int64
+}
+
+func (p *producerIDs) take() (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next == p.most {
+		from := int64(1)
+		if value, ok := p.journal.Get(producerKey); ok {
+			from, _ = strconv.ParseInt(string(value), 10, 64) // we wrote it
+		}
+		if err := p.journal.Put(journal.Entry{Key: producerKey, Value: strconv.AppendInt(nil, from+producerBlock, 10)}); err != nil {
+			return 0, err
+		}
+		p.next, p.most = from, from+producerBlock
+	}
+	p.next++
+	return p.next - 1, nil
+}

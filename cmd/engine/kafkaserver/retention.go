@@ -1,0 +1,155 @@
+package kafkaserver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
+)
+
+// keepHouse looks at the room and removes what may go, until the broker stops.
+func (b *broker) keepHouse() {
+	look := time.NewTicker(b.cfg.lookEvery)
+	defer look.Stop()
+	clean := time.NewTicker(b.cfg.cleanEvery)
+	defer clean.Stop()
+	for {
+		select {
+		case <-b.stopping:
+			return
+		case <-look.C:
+			b.space.look()
+			if b.space.tight() {
+				b.clean(time.Now())
+			}
+			b.journal.TakeBallastIf(b.space.fits(2 * ballast))
+		case <-clean.C:
+			b.clean(time.Now())
+		}
+	}
+}
+
+// committed is how far the groups are with a topic: for each partition the offset that all of them have committed. ok is false if no
+// group ever has.
+type committed struct {
+	groups map[string]map[int32]int64
+}
+
+func (b *broker) committed() map[string]*committed {
+	byTopic := map[string]*committed{}
+	b.groups.EachCommit(func(name, _ string, partition int32, c group.Commit) {
+		of := byTopic[c.TopicID]
+		if of == nil {
+			of = &committed{map[string]map[int32]int64{}}
+			byTopic[c.TopicID] = of
+		}
+		if of.groups[name] == nil {
+			of.groups[name] = map[int32]int64{}
+		}
+		of.groups[name][partition] = c.Offset
+	})
+	return byTopic
+}
+
+// of is the offset behind which no group needs a partition. A group that has committed elsewhere in the topic needs all of it.
+func (c *committed) of(partition int32) int64 {
+	least := int64(-1)
+	for _, offsets := range c.groups {
+		offset, ok := offsets[partition]
+		if !ok {
+			return 0
+		}
+		if least < 0 || offset < least {
+			least = offset
+		}
+	}
+	return max(0, least)
+}
+
+// candidate is a segment that may go.
+type candidate struct {
+	topic     *topic
+	partition int
+	segment   seglog.Segment
+}
+
+// clean removes segments: those that are over their topic's time or size, and of what every group has committed the oldest beyond
+// RetainBytes. What a group has not committed stays, however old and large, if any group has ever committed on its topic.
+func (b *broker) clean(now time.Time) {
+	b.making.Lock() // no topic goes meanwhile
+	defer b.making.Unlock()
+	tight := b.space.tight()
+	groups := b.committed()
+	var kept []candidate
+	for _, t := range b.list() {
+		for partition := range t.partitions() {
+			kept = append(kept, b.cleanPartition(t, partition, groups[t.id], now, tight)...)
+		}
+	}
+	b.cleanKept(kept)
+}
+
+// cleanPartition removes what is over, and lists what else may go.
+func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now time.Time, tight bool) (kept []candidate) {
+	l, s := t.partitions()[partition], t.settings.Load()
+	old := func(seg seglog.Segment) bool {
+		return s.retention >= 0 && seg.MaxTime < now.Add(-s.retention).UnixMilli()
+	}
+	done := int64(-1) // no group: all may go that is over
+	if groups != nil {
+		done = groups.of(int32(partition))
+	}
+	if last := l.Segments(); len(last) > 0 {
+		active := last[len(last)-1]
+		free := groups != nil && active.End <= done
+		if active.Size > 0 && (old(active) && (groups == nil || free) || tight && free) {
+			if err := l.Roll(); err != nil {
+				b.cfg.Logger.Warn("A segment cannot be ended.", "topic", t.name, "partition", partition, "error", err)
+			}
+		}
+	}
+	rest := l.Size()
+	for _, seg := range l.Segments() {
+		if seg.Active || done >= 0 && seg.End > done {
+			break
+		}
+		switch {
+		case old(seg), s.retentionBytes >= 0 && rest-seg.Size >= s.retentionBytes:
+			b.drop(candidate{t, partition, seg})
+			rest -= seg.Size
+		case done >= 0:
+			kept = append(kept, candidate{t, partition, seg})
+		}
+	}
+	return kept
+}
+
+// cleanKept removes the oldest of what may go until RetainBytes are left, or, when room is short, until there is some.
+func (b *broker) cleanKept(kept []candidate) {
+	slices.SortStableFunc(kept, func(x, y candidate) int { return int(min(1, max(-1, x.segment.MaxTime-y.segment.MaxTime))) })
+	sum := int64(0)
+	for _, c := range kept {
+		sum += c.segment.Size
+	}
+	b.space.measure()
+	for _, c := range kept {
+		if sum <= b.cfg.RetainBytes && !b.space.tight() {
+			return
+		}
+		b.drop(c)
+		sum -= c.segment.Size
+		b.space.measure()
+	}
+}
+
+func (b *broker) drop(c candidate) {
+	if start, _ := c.topic.partitions()[c.partition].Offsets(); start >= c.segment.End {
+		return // went with a later one
+	}
+	if err := c.topic.trim(c.partition, c.segment.End); err != nil {
+		b.cfg.Logger.Warn("A segment cannot be removed.", "topic", c.topic.name, "partition", c.partition, "error", err)
+		return
+	}
+	b.cfg.Logger.Info("A segment is removed.", "topic", c.topic.name, "partition", c.partition, "to_offset", c.segment.End, "bytes", c.segment.Size)
+}

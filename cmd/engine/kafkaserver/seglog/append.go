@@ -1,0 +1,235 @@
+package seglog
+
+import (
+	"time"
+)
+
+// appending is one call of Append.
+type appending struct {
+	batch      []byte
+	h          header
+	appendTime bool
+	done       chan error
+	result     Appended
+}
+
+// Appended says where a batch is.
+type Appended struct {
+	Base int64
+	// Time is that of the append in milliseconds if the log gave it to the batch, else -1.
+	Time int64
+}
+
+// Append appends a record batch, whose offset it writes into b, and returns when it is on the disk. b is the caller's again then. A
+// batch that its producer has sent before is not appended again: the answer is that of the first time.
+func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
+	h, err := checkSent(b)
+	if err != nil {
+		return Appended{}, err
+	}
+	a := &appending{batch: b, h: h, appendTime: appendTime, done: make(chan error, 1)}
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return Appended{}, ErrClosed
+	}
+	l.queue = append(l.queue, a)
+	if !l.flushing {
+		l.flushing = true
+		go l.flush()
+	}
+	l.mu.Unlock()
+	err = <-a.done
+	return a.result, err
+}
+
+// flush appends what is queued, round by round: what comes during a round's sync is the next one.
+func (l *Log) flush() {
+	for {
+		l.mu.Lock()
+		list := l.queue
+		l.queue = nil
+		if len(list) == 0 {
+			l.flushing = false
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		l.writing.Lock()
+		for len(list) > 0 {
+			list = list[l.round(list):]
+		}
+		l.writing.Unlock()
+	}
+}
+
+// round is what is written and synced at once.
+type round struct {
+	log     *Log
+	members []*appending
+	headers []header // of those that are written
+	known   producers
+	pos     int64 // where the next batch goes
+	next    int64 // its offset
+	written int64 // up to here the file has it
+	buffer  []byte
+	err     error
+}
+
+// round appends the first calls of a list, as many as the segment takes, answers them and says how many they were. The caller holds
+// writing.
+func (l *Log) round(list []*appending) int {
+	if l.isClosed() {
+		return refuse(list, ErrClosed)
+	}
+	if err := l.repair(); err != nil {
+		return refuse(list, err)
+	}
+	sum := &l.active.sum
+	if sum.size > 0 && sum.size+int64(len(list[0].batch)) > l.cfg.SegmentBytes {
+		if err := l.roll(sum.end); err != nil {
+			return refuse(list, err)
+		}
+		sum = &l.active.sum
+	}
+	r := &round{log: l, pos: sum.size, written: sum.size, next: sum.end, buffer: l.scratch[:0]}
+	now := time.Now().UnixMilli()
+	taken := 0
+	for _, a := range list {
+		if r.pos > 0 && r.pos+int64(len(a.batch)) > l.cfg.SegmentBytes {
+			break
+		}
+		taken++
+		r.stage(a, now)
+	}
+	r.end()
+	if cap(r.buffer) <= 4*gather {
+		l.scratch = r.buffer
+	}
+	return taken
+}
+
+func refuse(list []*appending, err error) int {
+	for _, a := range list {
+		a.done <- err
+	}
+	return len(list)
+}
+
+// gather is up to how many bytes are written at once; a larger batch is written by itself.
+const gather = 128 << 10
+
+// stage takes one call into the round, unless its sequence is wrong.
+func (r *round) stage(a *appending, now int64) {
+	h := &a.h
+	if h.producer >= 0 {
+		p, staged := r.known[h.producer]
+		if !staged {
+			p = r.log.producers[h.producer]
+		}
+		known, err := p.check(h)
+		if err != nil {
+			a.done <- err
+			return
+		}
+		if known != nil {
+			// That may be of this very round: its answer waits for the sync too.
+			a.result = Appended{known.offset, -1}
+			r.members = append(r.members, a)
+			return
+		}
+	}
+	h.last += r.next - h.base
+	h.base = r.next
+	place(a.batch, h.base)
+	a.result = Appended{h.base, -1}
+	if a.appendTime {
+		stampAppend(a.batch, h, now)
+		a.result.Time = now
+	}
+	if h.producer >= 0 {
+		if r.known == nil {
+			r.known = producers{}
+		}
+		p, staged := r.known[h.producer]
+		if !staged {
+			p = r.log.producers[h.producer]
+		}
+		r.known[h.producer] = p.after(h)
+	}
+	r.write(a.batch)
+	r.next = h.last + 1
+	r.headers = append(r.headers, *h)
+	r.members = append(r.members, a)
+}
+
+func (r *round) write(b []byte) {
+	r.pos += int64(len(b))
+	if len(r.buffer)+len(b) > gather {
+		r.flushBuffer()
+	}
+	if len(b) > gather {
+		r.put(b)
+		return
+	}
+	r.buffer = append(r.buffer, b...)
+}
+
+func (r *round) flushBuffer() {
+	r.put(r.buffer)
+	r.buffer = r.buffer[:0]
+}
+
+func (r *round) put(b []byte) {
+	if r.err != nil || len(b) == 0 {
+		return
+	}
+	if _, err := r.log.active.file.WriteAt(b, r.written); err != nil {
+		r.err = r.log.storageError("write the log", err)
+		return
+	}
+	r.written += int64(len(b))
+}
+
+// end syncs what the round wrote, shows it to readers and answers.
+func (r *round) end() {
+	r.flushBuffer()
+	l := r.log
+	switch {
+	case r.err != nil:
+		l.undo()
+	case len(r.headers) > 0:
+		if err := l.active.file.Sync(); err != nil {
+			r.err = l.storageError("sync the log", err)
+			l.broken = true
+		}
+	}
+	if r.err != nil {
+		l.cfg.Logger.Error("The log cannot be written: nothing is acknowledged until it can.", "partition", l.cfg.Name, "error", r.err)
+		refuse(r.members, r.err)
+		return
+	}
+	if len(r.headers) > 0 {
+		l.publish(r)
+	}
+	for _, a := range r.members {
+		a.done <- nil
+	}
+}
+
+// publish shows readers what is synced.
+func (l *Log) publish(r *round) {
+	for id, p := range r.known {
+		l.producers.set(id, p)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pos := l.active.sum.size
+	for i := range r.headers {
+		l.active.sum.add(&r.headers[i], pos, indexEvery)
+		pos += r.headers[i].size
+	}
+	for ch := range l.watchers {
+		tell(ch)
+	}
+}

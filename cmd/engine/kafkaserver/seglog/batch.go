@@ -1,0 +1,169 @@
+package seglog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Offsets in a record batch. See "Record Batch" in Kafka's protocol guide.
+const (
+	atLength      = 8
+	atEpoch       = 12
+	atMagic       = 16
+	atCRC         = 17
+	atAttributes  = 21
+	atLastDelta   = 23
+	atFirstTime   = 27
+	atMaxTime     = 35
+	atProducer    = 43
+	atProducerEra = 51
+	atSequence    = 53
+	atCount       = 57
+	headerSize    = 61
+
+	lengthOverhead = 12 // what the length does not count
+
+	compressionMask = 0x07
+	appendTimeBit   = 0x08
+	transactionBit  = 0x10
+	controlBit      = 0x20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrInvalid is wrapped by errors about batches that are not stored.
+var ErrInvalid = errors.New("not a valid record batch")
+
+// ErrCorrupt is wrapped by errors about a batch whose checksum is wrong.
+var ErrCorrupt = errors.New("the checksum of a record batch is wrong")
+
+// header is what the log needs to know of a batch.
+type header struct {
+	base, last  int64 // offsets
+	size        int64
+	maxTime     int64
+	producer    int64 // -1: none
+	epoch       int16
+	sequence    int32
+	count       int32
+	attributes  uint16
+	recordBytes int64
+}
+
+// parseHeader reads a header as it lies in a segment. ok is false for bytes that no log of ours has written.
+func parseHeader(b []byte) (h header, ok bool) {
+	if len(b) < headerSize || b[atMagic] != 2 {
+		return h, false
+	}
+	length := int64(int32(binary.BigEndian.Uint32(b[atLength:])))
+	h.base = int64(binary.BigEndian.Uint64(b))
+	delta := int32(binary.BigEndian.Uint32(b[atLastDelta:]))
+	h.last = h.base + int64(delta)
+	h.size = length + lengthOverhead
+	h.recordBytes = h.size - headerSize
+	h.maxTime = int64(binary.BigEndian.Uint64(b[atMaxTime:]))
+	h.producer = int64(binary.BigEndian.Uint64(b[atProducer:]))
+	h.epoch = int16(binary.BigEndian.Uint16(b[atProducerEra:]))
+	h.sequence = int32(binary.BigEndian.Uint32(b[atSequence:]))
+	h.count = int32(binary.BigEndian.Uint32(b[atCount:]))
+	h.attributes = binary.BigEndian.Uint16(b[atAttributes:])
+	return h, h.recordBytes >= 0 && h.base >= 0 && delta >= 0 && h.last >= h.base
+}
+
+// checkSent reads and checks a batch that a client sent: it may be stored if there is no error.
+func checkSent(b []byte) (header, error) {
+	h, ok := parseHeader(b)
+	switch {
+	case !ok:
+		return h, fmt.Errorf("%w: its header is not one of version 2", ErrInvalid)
+	case h.size != int64(len(b)):
+		return h, fmt.Errorf("%w: %d bytes were sent and its length says %d (one batch for each partition)", ErrInvalid, len(b), h.size)
+	case !sumIsRight(b):
+		return h, ErrCorrupt
+	case h.count < 1 || h.last-h.base != int64(h.count)-1:
+		return h, fmt.Errorf("%w: %d records have offsets up to the %dth", ErrInvalid, h.count, h.last-h.base+1)
+	case h.attributes&(transactionBit|controlBit) != 0:
+		return h, fmt.Errorf("%w: this log has no transactions", ErrInvalid)
+	case h.producer >= 0 && (h.epoch < 0 || h.sequence < 0):
+		return h, fmt.Errorf("%w: a producer without epoch or sequence", ErrInvalid)
+	case h.attributes&compressionMask == 0:
+		return h, checkRecords(b[headerSize:], int(h.count))
+	}
+	return h, nil
+}
+
+func sumIsRight(b []byte) bool {
+	return crc32.Checksum(b[atAttributes:], castagnoli) == binary.BigEndian.Uint32(b[atCRC:])
+}
+
+// checkRecords walks through records: a reader that stumbled over one would stop there for ever.
+func checkRecords(b []byte, count int) error {
+	for i := range count {
+		size, n := binary.Varint(b)
+		if n <= 0 || size < 1 || size > int64(len(b)-n) {
+			return fmt.Errorf("%w: record %d does not fit", ErrInvalid, i)
+		}
+		record := b[n : n+int(size)]
+		b = b[n+int(size):]
+		if !checkRecord(record[1:], int64(i)) {
+			return fmt.Errorf("%w: record %d cannot be read", ErrInvalid, i)
+		}
+	}
+	if len(b) > 0 {
+		return fmt.Errorf("%w: %d bytes behind its records", ErrInvalid, len(b))
+	}
+	return nil
+}
+
+// checkRecord checks what is behind a record's attributes.
+func checkRecord(b []byte, delta int64) bool {
+	good := true
+	varint := func() int64 {
+		v, n := binary.Varint(b)
+		if n <= 0 {
+			good, n = false, 0
+		}
+		b = b[n:]
+		return v
+	}
+	skip := func() { // bytes, of which -1 are none
+		size := varint()
+		if size > int64(len(b)) {
+			good = false
+			return
+		}
+		b = b[max(0, size):]
+	}
+	varint() // time after the first's
+	good = varint() == delta && good
+	skip() // key
+	skip() // value
+	headers := varint()
+	if headers < 0 || headers > int64(len(b)) {
+		return false
+	}
+	for range headers {
+		if skip(); !good {
+			return false
+		}
+		skip()
+	}
+	return good && len(b) == 0
+}
+
+// place writes what the log decides into a batch: neither is under the checksum.
+func place(b []byte, base int64) {
+	binary.BigEndian.PutUint64(b, uint64(base))
+	binary.BigEndian.PutUint32(b[atEpoch:], 0) // one broker leads for ever
+}
+
+// stampAppend gives a batch the time of its append, as a topic with LogAppendTime wants it.
+func stampAppend(b []byte, h *header, millis int64) {
+	h.attributes |= appendTimeBit
+	h.maxTime = millis
+	binary.BigEndian.PutUint16(b[atAttributes:], h.attributes)
+	binary.BigEndian.PutUint64(b[atMaxTime:], uint64(millis))
+	binary.BigEndian.PutUint32(b[atCRC:], crc32.Checksum(b[atAttributes:], castagnoli))
+}

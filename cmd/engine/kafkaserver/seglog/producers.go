@@ -1,0 +1,101 @@
+package seglog
+
+import (
+	"errors"
+	"math"
+)
+
+// Errors about sequences, which are Kafka's.
+var (
+	ErrOutOfOrder = errors.New("a producer's sequence has a gap")
+	ErrDuplicate  = errors.New("a producer's sequence is older than those remembered")
+	ErrEpoch      = errors.New("a producer's epoch is over")
+)
+
+const (
+	// remembered is how many batches of a producer are known again, as in Kafka: a client has no more in flight.
+	remembered = 5
+	// maxProducers bounds the producers that a partition knows: the one heard of least recently is forgotten.
+	maxProducers = 4096
+)
+
+// batchID is one batch of a producer.
+type batchID struct {
+	first, last int32 // sequences
+	offset      int64 // of its first record
+}
+
+// producer is what a partition knows of one.
+type producer struct {
+	epoch   int16
+	last    int64     // offset of its last record
+	batches []batchID // the last ones, oldest first
+}
+
+// producers of a partition, by id.
+type producers map[int64]*producer
+
+func lastSequence(h *header) int32 {
+	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
+}
+
+// check tells whether a batch may be appended; known is set if it has been.
+func (p *producer) check(h *header) (known *batchID, err error) {
+	switch {
+	case p == nil: // never heard of, or forgotten: it begins where it says
+		return nil, nil
+	case h.epoch < p.epoch:
+		return nil, ErrEpoch
+	case h.epoch > p.epoch:
+		if h.sequence != 0 {
+			return nil, ErrOutOfOrder
+		}
+		return nil, nil
+	}
+	last := lastSequence(h)
+	for i := range p.batches {
+		if p.batches[i].first == h.sequence && p.batches[i].last == last {
+			return &p.batches[i], nil
+		}
+	}
+	if n := len(p.batches); n > 0 {
+		next := int32((int64(p.batches[n-1].last) + 1) & math.MaxInt32)
+		if h.sequence != next {
+			if h.sequence < next && h.sequence >= p.batches[0].first || last < p.batches[0].first {
+				return nil, ErrDuplicate
+			}
+			return nil, ErrOutOfOrder
+		}
+	}
+	return nil, nil
+}
+
+// after is the producer once a batch of it is appended.
+func (p *producer) after(h *header) *producer {
+	q := &producer{epoch: h.epoch, last: h.last}
+	if p != nil && p.epoch == h.epoch {
+		q.batches = p.batches[max(0, len(p.batches)-remembered+1):]
+	}
+	q.batches = append(append(make([]batchID, 0, remembered), q.batches...), batchID{h.sequence, lastSequence(h), h.base})
+	return q
+}
+
+// learn remembers a batch that is in the log.
+func (s producers) learn(h *header) {
+	if h.producer >= 0 {
+		s.set(h.producer, s[h.producer].after(h))
+	}
+}
+
+func (s producers) set(id int64, p *producer) {
+	if _, known := s[id]; !known && len(s) >= maxProducers {
+		oldest, at := int64(-1), int64(math.MaxInt64)
+		for other, q := range s {
+			if q.last < at {
+				oldest, at = other, q.last
+			}
+		}
+		delete(s, oldest)
+	}
+	s[id] = p
+}

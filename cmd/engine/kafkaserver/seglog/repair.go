@@ -1,0 +1,74 @@
+package seglog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// page is at least what the system writes to a disk at once.
+const page = 64 << 10
+
+// undo takes back a write that failed. Nothing was synced, so cutting it off is enough; if even that fails, the log is broken.
+func (l *Log) undo() {
+	if err := l.active.file.Truncate(l.active.sum.size); err != nil {
+		l.broken = true
+	}
+}
+
+// repair makes a log usable whose sync failed. After that the system may take pages for written that are not: so what was synced before
+// is verified, the pages that it shared with what was not are written and synced again, and a new file is begun. The caller holds
+// writing.
+func (l *Log) repair() error {
+	if !l.broken {
+		return nil
+	}
+	if err := l.rewriteEnd(); err != nil {
+		return l.storageError("repair the log", err)
+	}
+	if l.active.sum.size > 0 {
+		if err := l.roll(l.active.sum.end); err != nil {
+			return err
+		}
+	}
+	l.broken = false
+	l.cfg.Logger.Info("The log can be written again.", "partition", l.cfg.Name, "offset", l.active.sum.end)
+	return nil
+}
+
+func (l *Log) rewriteEnd() error {
+	sum := &l.active.sum
+	file, err := l.cfg.FS.Open(l.segmentName(sum.base)) // it may show what the old one hides
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := file.Truncate(sum.size); err != nil {
+		return err
+	}
+	from := max(0, sum.size-page) / page * page
+	// The batches that these pages hold a part of.
+	pos := int64(0)
+	for _, m := range sum.marks {
+		if m.pos <= from {
+			pos = m.pos
+		}
+	}
+	s := newScanner(file, pos, sum.size)
+	defer s.free()
+	for {
+		if _, _, err := s.next(true); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("what was synced before cannot be read: %w", err)
+		}
+	}
+	end := make([]byte, sum.size-from)
+	if n, err := file.ReadAt(end, from); n < len(end) {
+		return err
+	}
+	if _, err := file.WriteAt(end, from); err != nil {
+		return err
+	}
+	return file.Sync()
+}

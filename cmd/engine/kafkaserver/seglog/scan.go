@@ -1,0 +1,106 @@
+package seglog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sync"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+)
+
+// scanWindow is how much of a file is read at once, and all the memory that reading a segment takes.
+const scanWindow = 256 << 10
+
+// scanner goes from batch to batch. It reads headers; records only if it checks them.
+type scanner struct {
+	file   disk.File
+	pos    int64 // of the next batch
+	end    int64 // of the file
+	window []byte
+	at     int64 // of window in the file
+	ahead  int64 // how much of it to read
+}
+
+var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
+
+// headerAhead is what is read where batches are large: little more than a header.
+const headerAhead = 4 << 10
+
+func newScanner(file disk.File, pos, end int64) *scanner {
+	return &scanner{file: file, pos: pos, end: end, window: windows.Get().(*[scanWindow]byte)[:0], ahead: 32 << 10}
+}
+
+// free gives the scanner's memory back.
+func (s *scanner) free() {
+	windows.Put((*[scanWindow]byte)(s.window[:scanWindow]))
+	s.window = nil
+}
+
+// bytes are n bytes of the file, n ≤ scanWindow, valid until the next call.
+func (s *scanner) bytes(at int64, n int) ([]byte, error) {
+	if at < s.at || at+int64(n) > s.at+int64(len(s.window)) {
+		size := min(s.end-at, max(int64(n), s.ahead))
+		s.window, s.at = s.window[:size], at
+		if got, err := s.file.ReadAt(s.window, at); got < int(size) {
+			s.window = s.window[:0]
+			if err == nil || errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	return s.window[at-s.at:][:n], nil
+}
+
+// errTorn: from here on there is no whole batch.
+var errTorn = errors.New("no whole record batch")
+
+// next reads a header and goes behind its batch; io.EOF at the end. errTorn leaves pos where it was.
+func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
+	if s.pos == s.end {
+		return h, s.pos, io.EOF
+	}
+	if s.end-s.pos < headerSize {
+		return h, s.pos, errTorn
+	}
+	b, err := s.bytes(s.pos, headerSize)
+	if err != nil {
+		return h, s.pos, fmt.Errorf("cannot read a segment at %d: %w", s.pos, err)
+	}
+	h, ok := parseHeader(b)
+	if !ok || h.size > s.end-s.pos {
+		return h, s.pos, errTorn
+	}
+	if checksum {
+		sum, err := s.sum(s.pos+atAttributes, s.pos+h.size, binary.BigEndian.Uint32(b[atCRC:]))
+		if err != nil {
+			return h, s.pos, err
+		}
+		if !sum {
+			return h, s.pos, errTorn
+		}
+	}
+	pos = s.pos
+	s.pos += h.size
+	if s.ahead = scanWindow; h.size > 8*headerAhead {
+		s.ahead = headerAhead
+	}
+	return h, pos, nil
+}
+
+func (s *scanner) sum(from, to int64, want uint32) (bool, error) {
+	var sum uint32
+	for from < to {
+		n := int(min(to-from, scanWindow/2))
+		b, err := s.bytes(from, n)
+		if err != nil {
+			return false, fmt.Errorf("cannot read a segment at %d: %w", from, err)
+		}
+		sum = crc32.Update(sum, castagnoli, b)
+		from += int64(n)
+	}
+	return sum == want, nil
+}

@@ -1,0 +1,133 @@
+package seglog
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io/fs"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+)
+
+// mark is an entry of a segment's sparse index: at pos begins the batch whose first offset is offset.
+type mark struct {
+	offset, pos int64
+	maxTime     int64 // of the batches before it
+}
+
+// summary is what there is to know of a segment without reading it.
+type summary struct {
+	base, end int64 // offsets; end is that of the next record
+	size      int64
+	maxTime   int64
+	marks     []mark
+	producers producers // after its last batch
+}
+
+const (
+	summaryMagic = 0x4f435355 // "OCSU"
+	maxSummary   = 64 << 20
+)
+
+var errSummary = errors.New("not a summary")
+
+func (s *summary) encode() []byte {
+	b := make([]byte, 4, 64+24*len(s.marks)+160*len(s.producers))
+	put := func(values ...int64) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	put(summaryMagic, s.base, s.end, s.size, s.maxTime, int64(len(s.marks)), int64(len(s.producers)))
+	for _, m := range s.marks {
+		put(m.offset, m.pos, m.maxTime)
+	}
+	for id, p := range s.producers {
+		put(id, int64(p.epoch), p.last, int64(len(p.batches)))
+		for _, k := range p.batches {
+			put(int64(k.first), int64(k.last), k.offset)
+		}
+	}
+	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
+	return b
+}
+
+func (s *summary) decode(b []byte) error {
+	if len(b) < 4+7*8 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
+		return errSummary
+	}
+	b = b[4:]
+	good := true
+	get := func() int64 {
+		if len(b) < 8 {
+			good = false
+			return 0
+		}
+		v := binary.LittleEndian.Uint64(b)
+		b = b[8:]
+		return int64(v)
+	}
+	if get() != summaryMagic {
+		return errSummary
+	}
+	s.base, s.end, s.size, s.maxTime = get(), get(), get(), get()
+	marks, known := get(), get()
+	if marks < 0 || marks > int64(len(b))/24 || known < 0 || known > int64(len(b))/32 {
+		return errSummary
+	}
+	s.marks = make([]mark, marks)
+	for i := range s.marks {
+		s.marks[i] = mark{get(), get(), get()}
+	}
+	s.producers = make(producers, known)
+	for range known {
+		id := get()
+		p := &producer{epoch: int16(get()), last: get()}
+		for n := get(); n > 0 && good; n-- {
+			p.batches = append(p.batches, batchID{int32(get()), int32(get()), get()})
+		}
+		s.producers[id] = p
+	}
+	if !good || len(b) > 0 {
+		return errSummary
+	}
+	return nil
+}
+
+// writeSummary writes it beside its segment. It is not synced, nor need it be: what is wrong is found and made again.
+func writeSummary(f disk.FS, name string, s *summary) error {
+	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := f.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(s.encode(), 0)
+	return errors.Join(err, file.Close())
+}
+
+func readSummary(f disk.FS, name string, base, size int64) (*summary, error) {
+	data, err := disk.ReadFile(f, name, maxSummary)
+	if err != nil {
+		return nil, err
+	}
+	s := &summary{}
+	if err := s.decode(data); err != nil {
+		return nil, err
+	}
+	if s.base != base || s.size != size {
+		return nil, errSummary
+	}
+	return s, nil
+}
+
+// add takes a batch into a summary that is being made.
+func (s *summary) add(h *header, pos, indexEvery int64) {
+	if n := len(s.marks); n == 0 || pos-s.marks[n-1].pos >= indexEvery {
+		s.marks = append(s.marks, mark{h.base, pos, s.maxTime})
+	}
+	s.end = h.last + 1
+	s.size = pos + h.size
+	s.maxTime = max(s.maxTime, h.maxTime)
+}

@@ -1,0 +1,253 @@
+package kafkaserver
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
+)
+
+const (
+	topicsName  = "topics"
+	topicPrefix = "topic/"
+	startPrefix = "start/"
+	// maxPartitions of one topic: each is a directory and an open file.
+	maxPartitions = 10_000
+	maxTopicName  = 249
+)
+
+// topic is one, with its partitions' logs.
+type topic struct {
+	name, id string
+	broker   *broker
+	logs     atomic.Pointer[[]*seglog.Log]
+	settings atomic.Pointer[settings]
+
+	mu      sync.Mutex
+	configs map[string]string // as they were given
+}
+
+// topicEntry is a topic in the journal.
+type topicEntry struct {
+	ID         string            `json:"id"`
+	Partitions int               `json:"partitions"`
+	Configs    map[string]string `json:"configs,omitempty"`
+}
+
+func (e topicEntry) entry(name string) journal.Entry {
+	value, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // texts and a number only
+	}
+	return journal.Entry{Key: topicPrefix + name, Value: value}
+}
+
+// takenTopic is the journal's entry of a topic that is taken over from the broker of before.
+func takenTopic(name, id string, partitions int, starts []int64, configs map[string]string) []journal.Entry {
+	known := map[string]string{}
+	for key, value := range configs {
+		if check(map[string]string{key: value}) == nil {
+			known[key] = value
+		}
+	}
+	entries := []journal.Entry{topicEntry{ID: id, Partitions: partitions, Configs: known}.entry(name)}
+	for partition, start := range starts {
+		entries = append(entries, startEntry(id, partition, start))
+	}
+	return entries
+}
+
+func startEntry(id string, partition int, offset int64) journal.Entry {
+	return journal.Entry{Key: startPrefix + id + "/" + strconv.Itoa(partition), Value: strconv.AppendInt(nil, offset, 10)}
+}
+
+func newTopicID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // crypto/rand does not fail
+	return hex.EncodeToString(b[:])
+}
+
+func validTopicName(name string) bool {
+	if name == "" || len(name) > maxTopicName || name == "." || name == ".." {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *topic) partitions() []*seglog.Log { return *t.logs.Load() }
+
+// log is one partition's; nil if there is none.
+func (t *topic) log(partition int32) *seglog.Log {
+	logs := t.partitions()
+	if partition < 0 || int(partition) >= len(logs) {
+		return nil
+	}
+	return logs[partition]
+}
+
+func (t *topic) close() {
+	for _, l := range t.partitions() {
+		l.Close()
+	}
+}
+
+func (t *topic) dir() string { return filepath.Join(t.broker.dir, topicsName, t.id) }
+
+// openTopic opens one that the journal has.
+func (b *broker) openTopic(name string, value []byte) (*topic, error) {
+	var e topicEntry
+	if err := json.Unmarshal(value, &e); err != nil {
+		return nil, fmt.Errorf("cannot read what the journal says of topic %s: %w", name, err)
+	}
+	t := &topic{name: name, id: e.ID, broker: b, configs: e.Configs}
+	s, err := parse(e.Configs)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what the journal says of topic %s: %w", name, err)
+	}
+	t.settings.Store(&s)
+	logs, err := t.openLogs(nil, e.Partitions)
+	if err != nil {
+		return nil, err
+	}
+	t.logs.Store(&logs)
+	return t, nil
+}
+
+// openLogs opens, or begins, the logs of partitions that are not in the list, which it appends them to.
+func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
+	b := t.broker
+	had := len(logs)
+	logs = append(make([]*seglog.Log, 0, count), logs...)
+	for partition := had; partition < count; partition++ {
+		dir := filepath.Join(t.dir(), strconv.Itoa(partition))
+		l, err := func() (*seglog.Log, error) {
+			if err := disk.MakeDir(b.cfg.fs, b.dir, dir); err != nil {
+				return nil, err
+			}
+			var start int64
+			if value, ok := b.journal.Get(startEntry(t.id, partition, 0).Key); ok {
+				start, _ = strconv.ParseInt(string(value), 10, 64) // we wrote it
+			}
+			return seglog.Open(seglog.Config{
+				FS: b.cfg.fs, Dir: dir, Name: t.name + "/" + strconv.Itoa(partition), Logger: b.cfg.Logger,
+				SegmentBytes: b.cfg.SegmentBytes, Start: start,
+			})
+		}()
+		if err != nil {
+			for _, l := range logs[had:] {
+				l.Close()
+			}
+			return nil, fmt.Errorf("cannot open partition %d of topic %s: %w", partition, t.name, err)
+		}
+		logs = append(logs, l)
+	}
+	return logs, nil
+}
+
+// create makes a topic. It is there for clients once the journal has it.
+func (b *broker) create(name string, partitions int, configs map[string]string, only bool) (*topic, *apiError) {
+	b.making.Lock()
+	defer b.making.Unlock()
+	s, err := parse(configs)
+	switch {
+	case !validTopicName(name):
+		return nil, failed(errInvalidTopic, "a topic's name has letters, digits, '.', '_' and '-', at most %d", maxTopicName)
+	case b.topic(name) != nil:
+		return nil, failed(errTopicExists, "topic %s exists", name)
+	case partitions < 1 || partitions > maxPartitions:
+		return nil, failed(errInvalidPartitions, "a topic has 1 to %d partitions", maxPartitions)
+	case err != nil:
+		return nil, failed(errInvalidConfig, "%v", err)
+	case only:
+		return nil, nil
+	}
+	t := &topic{name: name, id: newTopicID(), broker: b, configs: configs}
+	t.settings.Store(&s)
+	logs, err := t.openLogs(nil, partitions)
+	if err == nil {
+		t.logs.Store(&logs)
+		if err = b.journal.Put(topicEntry{t.id, partitions, configs}.entry(name)); err != nil {
+			t.close()
+		}
+	}
+	if err != nil {
+		b.cfg.Logger.Error("A topic cannot be made.", "topic", name, "error", err)
+		_ = b.cfg.fs.RemoveAll(t.dir()) // else the next start does it
+		return nil, failed(errStorage, "the disk failed")
+	}
+	b.mu.Lock()
+	b.topics[name] = t
+	b.mu.Unlock()
+	return t, nil
+}
+
+// remove deletes a topic. Committed offsets stay: a group that comes again can tell that the topic is another.
+func (b *broker) remove(name string) *apiError {
+	b.making.Lock()
+	defer b.making.Unlock()
+	t := b.topic(name)
+	if t == nil {
+		return failed(errUnknownTopic, "there is no topic %s", name)
+	}
+	entries := []journal.Entry{{Key: topicPrefix + name}}
+	b.journal.Each(startPrefix+t.id+"/", func(key string, _ []byte) { entries = append(entries, journal.Entry{Key: key}) })
+	if err := b.journal.Put(entries...); err != nil {
+		return failed(errStorage, "the disk failed")
+	}
+	b.mu.Lock()
+	delete(b.topics, name)
+	b.mu.Unlock()
+	t.close()
+	if err := b.cfg.fs.RemoveAll(t.dir()); err != nil {
+		b.cfg.Logger.Warn("The files of a deleted topic cannot be removed; the next start tries again.", "topic", name, "error", err)
+	}
+	return nil
+}
+
+// grow gives a topic more partitions.
+func (b *broker) grow(t *topic, count int) *apiError {
+	b.making.Lock()
+	defer b.making.Unlock()
+	had := t.partitions()
+	if count <= len(had) || count > maxPartitions {
+		return failed(errInvalidPartitions, "topic %s has %d partitions, and can have up to %d", t.name, len(had), maxPartitions)
+	}
+	logs, err := t.openLogs(had, count)
+	if err == nil {
+		t.mu.Lock()
+		configs := t.configs
+		t.mu.Unlock()
+		if err = b.journal.Put(topicEntry{t.id, count, configs}.entry(t.name)); err != nil {
+			for _, l := range logs[len(had):] {
+				l.Close()
+			}
+		}
+	}
+	if err != nil {
+		b.cfg.Logger.Error("A topic cannot be given partitions.", "topic", t.name, "error", err)
+		return failed(errStorage, "the disk failed")
+	}
+	t.logs.Store(&logs)
+	return nil
+}
+
+// trim forgets what is before an offset of a partition, first in the journal: what a power cut brings back is then removed again.
+func (t *topic) trim(partition int, to int64) error {
+	if err := t.broker.journal.Put(startEntry(t.id, partition, to)); err != nil {
+		return err
+	}
+	return t.partitions()[partition].Trim(to)
+}
