@@ -153,7 +153,8 @@ func tell(ch chan<- struct{}) {
 	}
 }
 
-// Close waits for the appends that were begun and closes the files.
+// Close waits for the appends that were begun, leaves a summary of the active segment, which makes the next start quick, and closes the
+// files.
 func (l *Log) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -163,6 +164,9 @@ func (l *Log) Close() {
 	l.mu.Unlock()
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	if l.active.openSegment != nil && !l.broken && l.active.sum.size > 0 {
+		l.summariseActive()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.active.openSegment != nil {
@@ -207,17 +211,22 @@ func (l *Log) roll(base int64) error {
 	if err != nil {
 		return l.storageError("begin a segment", err)
 	}
-	old.sum.producers = l.producers
-	if err := writeSummary(l.cfg.FS, l.summaryName(old.sum.base), &old.sum); err != nil {
-		l.cfg.Logger.Warn("A segment's summary cannot be written: the next start reads the segment.", "partition", l.cfg.Name, "segment", old.sum.base, "error", err)
-	}
-	old.sum.producers = nil
+	l.summariseActive()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sealed = append(l.sealed, segment{old.sum.base, old.sum.end, old.sum.size, old.sum.maxTime})
 	l.active = &active{newOpenSegment(file, nil), summary{base: base, end: base}}
 	l.cold.add(old.sum.base, newOpenSegment(old.take(), old.sum.marks))
 	return nil
+}
+
+// summariseActive writes the active segment's summary, all of which is synced: nothing is written to it any more.
+func (l *Log) summariseActive() {
+	sum := l.active.sum
+	sum.producers = l.producers
+	if err := writeSummary(l.cfg.FS, l.summaryName(sum.base), &sum); err != nil {
+		l.cfg.Logger.Warn("A segment's summary cannot be written: the next start reads the segment.", "partition", l.cfg.Name, "segment", sum.base, "error", err)
+	}
 }
 
 // begin makes a segment's file and its name in the directory.
@@ -238,7 +247,7 @@ func (l *Log) begin(base int64) (disk.File, error) {
 		}
 	}
 	if err := l.cfg.FS.SyncDir(l.cfg.Dir); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close(), l.cfg.FS.Remove(name))
 	}
 	return file, nil
 }

@@ -30,6 +30,15 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return int(min(1, max(-1, a.base-b.base))) })
+	// One without content was begun last, or its begin failed and the segment before went on: then it is that one's offsets that count.
+	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
+		if found[i].size == 0 {
+			if err := l.remove(found[i].base); err != nil {
+				return nil, err
+			}
+			found = slices.Delete(found, i, i+1)
+		}
+	}
 	for len(found) > 1 && found[1].base <= l.start {
 		// A removal that a power cut took back, or a stop before it.
 		if err := l.remove(found[0].base); err != nil {
@@ -123,28 +132,39 @@ func (l *Log) scan(file disk.File, base, size int64, checksum bool) (*summary, e
 	}
 }
 
-// openActive checks the last segment and goes on with it. What a kill left there unsynced is synced before anybody reads it: a reader
-// that remembers an offset must find it after a power cut.
+// openActive checks the last segment and goes on with it, unless a clean stop has left its summary.
 func (l *Log) openActive(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
 		return fmt.Errorf("cannot open a segment of %s: %w", l.cfg.Name, err)
 	}
-	sum, err := l.scan(file, s.base, s.size, true)
-	if err == nil && sum.size < s.size {
-		l.cfg.Logger.Warn("The end of the log was not whole and is cut off: it was never acknowledged.",
-			"partition", l.cfg.Name, "offset", sum.end, "bytes", s.size-sum.size)
-		err = file.Truncate(sum.size)
-	}
+	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
 	if err == nil {
-		err = file.Sync()
-	}
-	if err == nil {
-		err = l.cfg.FS.SyncDir(l.cfg.Dir)
-	}
-	if err != nil {
+		l.producers, sum.producers = sum.producers, nil
+	} else if sum, err = l.recover(file, s); err != nil {
 		return errors.Join(fmt.Errorf("cannot go on with the log of %s: %w", l.cfg.Name, err), file.Close())
 	}
 	l.active = &active{newOpenSegment(file, nil), *sum}
 	return nil
+}
+
+// recover cuts off what is not whole, and syncs what a kill left there unsynced before anybody reads it: a reader that remembers an
+// offset must find it after a power cut. All is written once more, because the system may take for written what a sync that failed
+// before the kill did not write.
+func (l *Log) recover(file disk.File, s segment) (*summary, error) {
+	sum, err := l.scan(file, s.base, s.size, true)
+	if err != nil {
+		return nil, err
+	}
+	if sum.size < s.size {
+		l.cfg.Logger.Warn("The end of the log was not whole and is cut off: it was never acknowledged.",
+			"partition", l.cfg.Name, "offset", sum.end, "bytes", s.size-sum.size)
+		if err := file.Truncate(sum.size); err != nil {
+			return nil, err
+		}
+	}
+	if err := rewrite(file, 0, sum.size); err != nil {
+		return nil, err
+	}
+	return sum, errors.Join(file.Sync(), l.cfg.FS.SyncDir(l.cfg.Dir))
 }

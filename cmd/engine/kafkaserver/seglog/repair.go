@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
 // page is at least what the system writes to a disk at once.
@@ -63,12 +65,25 @@ func (l *Log) rewriteEnd() error {
 			return fmt.Errorf("what was synced before cannot be read: %w", err)
 		}
 	}
-	end := make([]byte, sum.size-from)
-	if n, err := file.ReadAt(end, from); n < len(end) {
-		return err
-	}
-	if _, err := file.WriteAt(end, from); err != nil {
+	if err := rewrite(file, from, sum.size); err != nil {
 		return err
 	}
 	return file.Sync()
+}
+
+// rewrite writes what a part of a file holds once more, so that the next sync writes it to the disk.
+func rewrite(file disk.File, from, to int64) error {
+	window := windows.Get().(*[scanWindow]byte)
+	defer windows.Put(window)
+	for from < to {
+		b := window[:min(to-from, scanWindow)]
+		if n, err := file.ReadAt(b, from); n < len(b) {
+			return errors.Join(err, io.ErrUnexpectedEOF)
+		}
+		if _, err := file.WriteAt(b, from); err != nil {
+			return err
+		}
+		from += int64(len(b))
+	}
+	return nil
 }

@@ -1,0 +1,366 @@
+package seglog_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
+)
+
+func TestBatchesAreReadAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	l := open(t, crashdisk.New(), seglog.Config{SegmentBytes: 400})
+	want := map[int64]string{}
+	for i := range 100 {
+		s := sent{values: []string{fmt.Sprint("a", i), fmt.Sprint("b", i)}}
+		base := appendOne(t, l, s)
+		want[base], want[base+1] = s.values[0], s.values[1]
+	}
+	for _, most := range []int{1, 100, 1 << 20} {
+		got := all(t, l, most)
+		if len(got) != 200 || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("most %d: read %d records", most, len(got))
+		}
+	}
+	if n := len(l.Segments()); n < 10 {
+		t.Errorf("%d segments", n)
+	}
+	for offset := range int64(200) { // also with an offset in a batch
+		b, err := l.Read(nil, offset, 1, true)
+		if err != nil || values(t, b)[offset] != want[offset] {
+			t.Errorf("offset %d: %v, %v", offset, values(t, b), err)
+		}
+	}
+	if _, err := l.Read(nil, 201, 1, true); !errors.Is(err, seglog.ErrRange) {
+		t.Errorf("behind the end: %v", err)
+	}
+}
+
+func TestWhatIsNoBatchIsRefused(t *testing.T) {
+	t.Parallel()
+	l := open(t, crashdisk.New(), seglog.Config{})
+	whole := sent{values: []string{"hello"}}.bytes()
+	cases := map[string]struct {
+		change func(b []byte) []byte
+		want   error
+	}{
+		"empty":          {func([]byte) []byte { return nil }, seglog.ErrInvalid},
+		"cut":            {func(b []byte) []byte { return b[:len(b)-1] }, seglog.ErrInvalid},
+		"two":            {func(b []byte) []byte { return append(b, b...) }, seglog.ErrInvalid},
+		"checksum":       {func(b []byte) []byte { b[len(b)-2]++; return b }, seglog.ErrCorrupt},
+		"version":        {func(b []byte) []byte { b[16] = 1; return b }, seglog.ErrInvalid},
+		"control":        {func(b []byte) []byte { b[22] |= 0x20; reseal(b); return b }, seglog.ErrInvalid},
+		"transaction":    {func(b []byte) []byte { b[22] |= 0x10; reseal(b); return b }, seglog.ErrInvalid},
+		"count":          {func(b []byte) []byte { b[60] = 2; reseal(b); return b }, seglog.ErrInvalid},
+		"delta":          {func(b []byte) []byte { b[26] = 1; reseal(b); return b }, seglog.ErrInvalid},
+		"record":         {func(b []byte) []byte { b[61] = 126; reseal(b); return b }, seglog.ErrInvalid},
+		"record's delta": {func(b []byte) []byte { b[64] = 2; reseal(b); return b }, seglog.ErrInvalid},
+		"record's value": {func(b []byte) []byte { b[66] = 12; reseal(b); return b }, seglog.ErrInvalid},
+		"headers":        {func(b []byte) []byte { b[len(b)-1] = 1; reseal(b); return b }, seglog.ErrInvalid},
+	}
+	for name, c := range cases {
+		if _, err := l.Append(c.change(slices.Clone(whole)), false); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, end := l.Offsets(); end != 0 {
+		t.Errorf("the log has %d records", end)
+	}
+	appendOne(t, l, sent{values: []string{"hello"}})
+}
+
+func TestAppendTime(t *testing.T) {
+	t.Parallel()
+	l := open(t, crashdisk.New(), seglog.Config{})
+	done, err := l.Append(sent{values: []string{"x"}, millis: 5}.bytes(), true)
+	if err != nil || done.Time < 1e12 {
+		t.Fatal(done, err)
+	}
+	b, _ := l.Read(nil, 0, 1, true)
+	if at := int64(binary.BigEndian.Uint64(b[35:])); at != done.Time || b[22]&8 == 0 {
+		t.Errorf("the batch has time %d, attributes %x", at, b[22])
+	}
+	values(t, b) // checks its checksum
+}
+
+func TestOffsetsByTime(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{SegmentBytes: 300})
+	for i := range 50 {
+		appendOne(t, l, sent{values: []string{"v"}, millis: int64(1000 + 10*i)})
+	}
+	look := func(l *seglog.Log) {
+		t.Helper()
+		for i := range 50 {
+			offset, at, err := l.OffsetAt(int64(1000 + 10*i - 3))
+			if err != nil || offset != int64(i) || at != int64(1000+10*i) {
+				t.Errorf("%d: %d at %d, %v", i, offset, at, err)
+			}
+		}
+		if offset, _, err := l.OffsetAt(2000); offset != -1 || err != nil {
+			t.Errorf("later than all: %d, %v", offset, err)
+		}
+	}
+	look(l)
+	l.Close()
+	look(open(t, f, seglog.Config{SegmentBytes: 300}))
+}
+
+func TestAProducersRepeatsAreKnownAlsoAfterARestart(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	cfg := seglog.Config{SegmentBytes: 300}
+	l := open(t, f, cfg)
+	batch := func(sequence int32) sent {
+		return sent{values: []string{"a", "b"}, producer: 7, epoch: 1, sequence: sequence}
+	}
+	var bases []int64
+	for i := range int32(20) {
+		bases = append(bases, appendOne(t, l, batch(2*i)))
+	}
+	look := func(l *seglog.Log) {
+		t.Helper()
+		for i := int32(15); i < 20; i++ {
+			done, err := l.Append(batch(2*i).bytes(), false)
+			if err != nil || done.Base != bases[i] {
+				t.Errorf("repeat of %d: %+v, %v", i, done, err)
+			}
+		}
+		for _, c := range []struct {
+			s    sent
+			want error
+		}{
+			{batch(10), seglog.ErrDuplicate},
+			{batch(42), seglog.ErrOutOfOrder},
+			{sent{values: []string{"x"}, producer: 7, epoch: 0, sequence: 40}, seglog.ErrEpoch},
+			{sent{values: []string{"x"}, producer: 7, epoch: 2, sequence: 1}, seglog.ErrOutOfOrder},
+		} {
+			if _, err := l.Append(c.s.bytes(), false); !errors.Is(err, c.want) {
+				t.Errorf("%+v: %v", c.s, err)
+			}
+		}
+		if _, end := l.Offsets(); end != 40 {
+			t.Errorf("the end is %d", end)
+		}
+	}
+	look(l)
+	l.Close()
+	l = open(t, f, cfg)
+	look(l)
+	l.Close()
+	entries, _ := f.List(dir)
+	for _, e := range entries { // without summaries the headers say it
+		if len(e.Name) > 8 && e.Name[len(e.Name)-8:] == ".summary" {
+			if err := f.Remove(dir + "/" + e.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l = open(t, f, cfg)
+	look(l)
+	if base := appendOne(t, l, batch(40)); base != 40 {
+		t.Errorf("the next one is at %d", base)
+	}
+	if base := appendOne(t, l, sent{values: []string{"x"}, producer: 7, epoch: 2, sequence: 0}); base != 42 {
+		t.Errorf("that of a new epoch is at %d", base)
+	}
+}
+
+func TestATornEndIsCutAtEveryByte(t *testing.T) {
+	t.Parallel()
+	first, second := sent{values: []string{"one", "two"}}, sent{values: []string{"three"}}
+	size := len(second.bytes())
+	for cut := range size {
+		f := crashdisk.New()
+		l := open(t, f, seglog.Config{})
+		appendOne(t, l, first)
+		appendOne(t, l, second)
+		name := dir + "/00000000000000000000.log"
+		l.Close()
+		file, err := f.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, _ := file.Size()
+		if err := file.Truncate(whole - int64(size) + int64(cut)); err != nil {
+			t.Fatal(err)
+		}
+		l = open(t, f, seglog.Config{})
+		if _, end := l.Offsets(); end != 2 {
+			t.Errorf("cut after %d bytes: the end is %d", cut, end)
+		}
+		if base := appendOne(t, l, second); base != 2 {
+			t.Errorf("cut after %d bytes: the next one is at %d", cut, base)
+		}
+		if got := all(t, l, 1<<20); got[2] != "three" || len(got) != 3 {
+			t.Errorf("cut after %d bytes: %v", cut, got)
+		}
+	}
+}
+
+func TestADamagedSegmentCostsItsRestOnly(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{SegmentBytes: 200})
+	for i := range 20 {
+		appendOne(t, l, sent{values: []string{fmt.Sprint("v", i)}})
+	}
+	segments := l.Segments()
+	l.Close()
+	second := segments[1]
+	name := fmt.Sprintf("%s/%020d", dir, second.Base)
+	if err := errors.Join(f.Remove(name+".summary"), f.Damage(name+".log", 16)); err != nil { // the first batch's version
+		t.Fatal(err)
+	}
+	got := all(t, open(t, f, seglog.Config{SegmentBytes: 200}), 1<<20)
+	for i := range int64(20) {
+		if lost := i >= second.Base && i < second.End; (got[i] == "") != lost {
+			t.Errorf("%d: %q, lost %v", i, got[i], lost)
+		}
+	}
+}
+
+func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{SegmentBytes: 4 << 10})
+	var mu sync.Mutex
+	syncs := 0
+	hold := make(chan struct{})
+	f.SetFail(func(op crashdisk.Op, _ string) error {
+		if op == crashdisk.OpSync {
+			mu.Lock()
+			syncs++
+			first := syncs == 1
+			mu.Unlock()
+			if first {
+				<-hold
+			}
+		}
+		return nil
+	})
+	const writers, each = 8, 20
+	var wait sync.WaitGroup
+	for w := range writers {
+		wait.Go(func() {
+			for i := range each {
+				s := sent{values: []string{fmt.Sprint(w, "-", i)}, producer: int64(w + 1), sequence: int32(i)}
+				if _, err := l.Append(s.bytes(), false); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	eventually.True(t, 10*time.Second, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
+	if start, end := l.Offsets(); start != 0 || end != 0 {
+		t.Errorf("readers see up to %d before a sync", end)
+	}
+	close(hold)
+	wait.Wait()
+	got := all(t, l, 1<<20)
+	next := map[int]int{}
+	for offset := range int64(writers * each) {
+		var w, i int
+		if _, err := fmt.Sscanf(got[offset], "%d-%d", &w, &i); err != nil || i != next[w] {
+			t.Fatalf("at %d: %q after %d of it", offset, got[offset], next[w])
+		}
+		next[w]++
+	}
+	if syncs > writers*each-(writers-2) { // the second round has all the others
+		t.Errorf("%d syncs for %d appends", syncs, writers*each)
+	}
+}
+
+func TestTrim(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{SegmentBytes: 200})
+	for i := range 20 {
+		appendOne(t, l, sent{values: []string{fmt.Sprint("v", i)}})
+	}
+	before := l.Size()
+	if err := l.Trim(7); err != nil {
+		t.Fatal(err)
+	}
+	if start, end := l.Offsets(); start != 7 || end != 20 || l.Size() >= before {
+		t.Errorf("from %d to %d, %d bytes", start, end, l.Size())
+	}
+	if _, err := l.Read(nil, 6, 1, true); !errors.Is(err, seglog.ErrRange) {
+		t.Errorf("before the start: %v", err)
+	}
+	l.Close()
+	// The removed files come back, as after a power cut.
+	l = open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{SegmentBytes: 200, Start: 7})
+	if got := all(t, l, 1<<20); len(got) != 13 || got[7] != "v7" {
+		t.Errorf("%v", got)
+	}
+	if base := l.Segments()[0].Base; base > 7 || base < 5 {
+		t.Errorf("the first segment begins at %d", base)
+	}
+}
+
+func TestAFullDiskIsSaidAndEndsByItself(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{})
+	appendOne(t, l, sent{values: []string{"before"}})
+	f.SetFail(func(op crashdisk.Op, _ string) error {
+		if op == crashdisk.OpWrite {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	_, err := l.Append(sent{values: []string{"refused"}}.bytes(), false)
+	if !errors.Is(err, seglog.ErrFull) || !errors.Is(err, seglog.ErrStorage) {
+		t.Fatal(err)
+	}
+	f.SetFail(nil)
+	appendOne(t, l, sent{values: []string{"after"}})
+	l.Close()
+	if got := all(t, open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{}), 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
+		t.Errorf("%v", got)
+	}
+}
+
+// A disk whose sync failed takes the pages that it did not write for written: what is synced after that on the same file is not safe.
+func TestNothingIsAcknowledgedBehindAFailedSync(t *testing.T) {
+	t.Parallel()
+	for _, failures := range []int{1, 2, 5} {
+		f := crashdisk.New()
+		l := open(t, f, seglog.Config{})
+		appendOne(t, l, sent{values: []string{"before"}})
+		left := failures
+		f.SetFail(func(op crashdisk.Op, _ string) error {
+			if op == crashdisk.OpSync && left > 0 {
+				left--
+				return syscall.EIO
+			}
+			return nil
+		})
+		for range failures {
+			if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
+				t.Fatal(err)
+			}
+		}
+		if _, end := l.Offsets(); end != 1 {
+			t.Errorf("readers see up to %d", end)
+		}
+		appendOne(t, l, sent{values: []string{"after"}})
+		if got := all(t, l, 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
+			t.Errorf("%v", got)
+		}
+		l.Close()
+		if got := all(t, open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{}), 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
+			t.Errorf("%d failures, after a power cut: %v", failures, got)
+		}
+	}
+}
