@@ -243,6 +243,13 @@ func unavailable(cause error) *Error {
 	return e
 }
 
+// logFull is the refusal of a log that has no room: nothing of the request is in it.
+func logFull(cause error) *Error {
+	e := refuse(insights.LogFull, "", "the event log is full, try again later")
+	e.Cause = cause
+	return e
+}
+
 // logPartition gathers messages for one partition and produces them.
 type logPartition struct {
 	log  *Log

@@ -60,6 +60,11 @@ func (l *Log) produce(ctx context.Context, p *logPartition, b *produceBatch) (an
 			e.Cause = err
 			return answered, e
 		}
+		// The embedded broker says so that it is full, and another attempt soon would not change that. After an attempt in doubt the
+		// batch may be in the log all the same, and its sequence must not be used again.
+		if errors.Is(err, kafka.PolicyViolation) && !before {
+			return answered, logFull(err)
+		}
 		// Under another producer id, a batch that may be in the log could come twice.
 		again := retriable(err) || lost && !before
 		if ctx.Err() != nil || !again || time.Until(give) <= retry.next() {

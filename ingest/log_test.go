@@ -165,6 +165,7 @@ func TestLogFaults(t *testing.T) {
 		{"replicas are away for long", kerr.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
 		{"not allowed", kerr.TopicAuthorizationFailed, 1, insights.LogUnavailable},
 		{"too large", kerr.MessageTooLarge, 1, insights.TooLong},
+		{"full", kerr.PolicyViolation, 1, insights.LogFull},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

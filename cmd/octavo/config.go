@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
@@ -41,6 +42,10 @@ type Settings struct {
 	KafkaRetention time.Duration `env:"OCTAVO_KAFKA_RETENTION" default:"168h" help:"How long the topic keeps events, stored or not, when it is created. Sinks that are away for longer lose events."`
 
 	ClickHouseInsertQuorum string `name:"clickhouse-insert-quorum" env:"OCTAVO_CLICKHOUSE_INSERT_QUORUM" default:"auto" help:"On a ClickHouse cluster, how many replicas must have an insert before it counts: auto (most of them), a number, or off."`
+
+	KafkaMaxBytes     int64 `env:"OCTAVO_KAFKA_MAX_BYTES" default:"17179869184" help:"Bytes of the embedded broker's log at most. When what is not stored yet reaches it, event posts are answered 503."`
+	KafkaRetainBytes  int64 `env:"OCTAVO_KAFKA_RETAIN_BYTES" default:"1073741824" help:"Bytes of the embedded broker's log that are kept although they are stored."`
+	KafkaMinFreeBytes int64 `env:"OCTAVO_KAFKA_MIN_FREE_BYTES" default:"0" help:"Bytes of the disk that the embedded broker leaves free, by answering event posts 503. 0: 512 MiB, or 5 % of the disk if that is less."`
 
 	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"After how long a silent sink loses its partitions to the others. Brokers take no less than their group.min.session.timeout.ms, as a rule 6 s."`
 
@@ -130,6 +135,15 @@ func (s *Settings) Validate() error {
 	}
 	if err := ingest.CheckInsertQuorum(s.ClickHouseInsertQuorum); err != nil {
 		return fmt.Errorf("OCTAVO_CLICKHOUSE_INSERT_QUORUM: %w", err)
+	}
+	if s.KafkaMaxBytes < embedded.LeastLogBytes {
+		return fmt.Errorf("OCTAVO_KAFKA_MAX_BYTES: must be at least %d", embedded.LeastLogBytes)
+	}
+	if s.KafkaRetainBytes < 1<<20 || s.KafkaRetainBytes > s.KafkaMaxBytes/2 {
+		return fmt.Errorf("OCTAVO_KAFKA_RETAIN_BYTES: must be from 1 MiB to a half of OCTAVO_KAFKA_MAX_BYTES")
+	}
+	if s.KafkaMinFreeBytes < 0 {
+		return fmt.Errorf("OCTAVO_KAFKA_MIN_FREE_BYTES: must not be negative")
 	}
 	if s.SinkSessionTimeout < leastSinkSession {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)

@@ -45,6 +45,7 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 	}
 	engines, err := embedded.Start(ctx, embedded.Config{
 		DataDir: s.DataDir, EnginesDir: s.EnginesDir, Want: want, Logger: log, OnRestart: onRestart,
+		Log: embedded.LogLimits{MaxBytes: s.KafkaMaxBytes, RetainBytes: s.KafkaRetainBytes, MinFreeBytes: s.KafkaMinFreeBytes},
 	})
 	if err != nil {
 		return nil, err

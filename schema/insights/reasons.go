@@ -25,10 +25,11 @@ var (
 	SiteOverloaded  = &Reason{"site_overloaded", 429, true, "The site has more events in flight than its share of the node."}
 	Overloaded      = &Reason{"overloaded", 503, true, "More events are in flight than the node accepts."}
 	LogUnavailable  = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
+	LogFull         = &Reason{"log_full", 503, true, "The event log has no room: what it holds must be stored first, or its disk needs room."}
 	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which has the keys, did not answer."}
 
 	Reasons = []*Reason{
 		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,
-		KeyReused, KeyBusy, SiteOverloaded, Overloaded, LogUnavailable, KeysUnavailable,
+		KeyReused, KeyBusy, SiteOverloaded, Overloaded, LogUnavailable, LogFull, KeysUnavailable,
 	}
 )

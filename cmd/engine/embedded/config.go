@@ -3,7 +3,10 @@ package embedded
 import (
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
 // The engines' names, in logs, metrics, State and Config.Ports.
@@ -38,10 +41,32 @@ type Config struct {
 	// engines on purpose wants both otherwise.
 	BackoffMax  time.Duration
 	GiveUpAfter int
+	// Log bounds the Kafka broker's log. The zero value has the broker's own bounds.
+	Log LogLimits
 	// NoSync gives up durability against power loss (not against kill -9) where an engine allows it, for the speed of tests.
 	NoSync bool
 	// KafkaWithoutLogin leaves the broker open to every user of the machine, for tests whose clients do not log in.
 	KafkaWithoutLogin bool
+}
+
+// LogLimits are those of the Kafka broker's log, in bytes; 0 is the broker's own choice. See kafkaserver.Config.
+type LogLimits struct{ MaxBytes, RetainBytes, MinFreeBytes int64 }
+
+// LeastLogBytes is the least MaxBytes of a product's log.
+const LeastLogBytes = kafkaserver.LeastMaxBytes
+
+// arguments are the limits as flags of the broker's command.
+func (l LogLimits) arguments() []string {
+	var list []string
+	for _, limit := range []struct {
+		flag  string
+		value int64
+	}{{"--max-bytes", l.MaxBytes}, {"--retain-bytes", l.RetainBytes}, {"--min-free-bytes", l.MinFreeBytes}} {
+		if limit.value != 0 {
+			list = append(list, limit.flag, strconv.FormatInt(limit.value, 10))
+		}
+	}
+	return list
 }
 
 func (c *Config) fill() {

@@ -61,11 +61,11 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 	if c.Want.Kafka {
 		plans = append(plans, plan{Kafka, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[Kafka]
-			var open []string
+			arguments := c.Log.arguments()
 			if login == (Login{}) {
-				open = []string{"--without-login"}
+				arguments = append(arguments, "--without-login")
 			}
-			spec, address := c.own(Kafka, port, login, open...) //nolint:contextcheck // the child outlives its start
+			spec, address := c.own(Kafka, port, login, arguments...) //nolint:contextcheck // the child outlives its start
 			spec.Ping = func(ctx context.Context) error { return kafkaserver.Ping(ctx, address, login.User, login.Password) }
 			return spec, address, nil
 		}})

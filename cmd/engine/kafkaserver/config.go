@@ -33,10 +33,10 @@ type Config struct {
 
 	// SegmentBytes is the size of a segment file. 64 MiB, less if MaxBytes is small.
 	SegmentBytes int64
+	// CleanEvery is how often segments that may go are looked for, beside when room is short. 10 s.
+	CleanEvery time.Duration
 
-	fs         disk.FS       // the machine's
-	cleanEvery time.Duration // 10 s
-	lookEvery  time.Duration // at the free space; 1 s
+	fs disk.FS // the machine's
 }
 
 const (
@@ -45,6 +45,8 @@ const (
 	defaultMinFree     = 512 << 20
 	// LeastMaxBytes is the least bound of a log.
 	LeastMaxBytes = 64 << 20
+
+	lookEvery = time.Second // at the free space
 )
 
 func (c *Config) complete() error {
@@ -64,11 +66,8 @@ func (c *Config) complete() error {
 	if c.fs == nil {
 		c.fs = disk.OS{}
 	}
-	if c.cleanEvery == 0 {
-		c.cleanEvery = 10 * time.Second
-	}
-	if c.lookEvery == 0 {
-		c.lookEvery = time.Second
+	if c.CleanEvery == 0 {
+		c.CleanEvery = 10 * time.Second
 	}
 	switch {
 	case c.MaxBytes < 1 || c.RetainBytes < 0 || c.RetainBytes > c.MaxBytes || c.MinFreeBytes < 0 || c.SegmentBytes < 1:

@@ -137,13 +137,21 @@ func TestPing(t *testing.T) {
 	}
 }
 
+// tryRun starts a broker that is not to start.
+func tryRun(t *testing.T, dir string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(net.Addr) { cancel() }})
+}
+
 // run starts a broker and returns its address and a function that stops it, which may be called more than once.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
 	return runConfig(t, kafkaserver.Config{Listen: listen, DataDir: dir})
 }
 
-func runConfig(t *testing.T, cfg kafkaserver.Config) (string, func()) {
+func runConfig(t testing.TB, cfg kafkaserver.Config) (string, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan struct{})

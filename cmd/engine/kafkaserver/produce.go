@@ -95,7 +95,7 @@ func (c *conn) append(a *toAppend, acks int16, transaction bool) kmsg.ProduceRes
 		answer.ErrorCode = errTooLarge
 	case acks == -1 && s.minInSync > 1:
 		answer.ErrorCode = errTooFewReplicas // this broker is the only one
-	case !b.space.admit(int64(len(a.batch))):
+	case !b.space.admit(t, int64(len(a.batch))):
 		answer.ErrorCode = errPolicy
 	}
 	if answer.ErrorCode != none {

@@ -10,9 +10,9 @@ import (
 
 // keepHouse looks at the room and removes what may go, until the broker stops.
 func (b *broker) keepHouse() {
-	look := time.NewTicker(b.cfg.lookEvery)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	clean := time.NewTicker(b.cfg.cleanEvery)
+	clean := time.NewTicker(b.cfg.CleanEvery)
 	defer clean.Stop()
 	for {
 		select {

@@ -59,8 +59,19 @@ func (s *space) tight() bool {
 	return !s.fits(max(tenth, s.broker.cfg.SegmentBytes))
 }
 
-// admit tells whether n bytes may be appended. When there is no room it looks for what may go.
-func (s *space) admit(n int64) bool {
+// reserved tells whether a topic is so small that it is not what fills the log. Such a one may take from a reserve of its own: a consumer
+// that has to put aside what it cannot store would else never come to commit what makes room.
+func (s *space) reserved(t *topic, n int64) bool {
+	share := s.broker.cfg.MaxBytes / 16
+	size := n
+	for _, l := range t.partitions() {
+		size += l.Size()
+	}
+	return size <= share && s.used.Load()+n <= s.broker.cfg.MaxBytes+2*share && s.free.Load()-n >= s.least.Load()/2
+}
+
+// admit tells whether n bytes may be appended to a topic. When there is no room it looks for what may go.
+func (s *space) admit(t *topic, n int64) bool {
 	if s.fits(n) {
 		return true
 	}
@@ -77,7 +88,7 @@ func (s *space) admit(n int64) bool {
 	if !fits {
 		s.say(true)
 	}
-	return fits
+	return fits || s.reserved(t, n)
 }
 
 // wrote counts what was appended.

@@ -83,6 +83,10 @@ type Kafka struct {
 	Data   string `required:"" type:"path" help:"Directory of the log."`
 
 	WithoutLogin bool `hidden:"" help:"Ask nobody for a password, for tests whose clients do not log in."`
+
+	MaxBytes     int64 `help:"Bytes of the log at most. 0: 16 GiB."`
+	RetainBytes  int64 `help:"Bytes that are kept although every group has committed them. 0: 1 GiB."`
+	MinFreeBytes int64 `help:"Bytes of the disk that are left free. 0: 512 MiB, or 5 % of the disk if that is less."`
 }
 
 // Run serves until SIGTERM or SIGINT.
@@ -98,6 +102,7 @@ func (c *Kafka) Run() error {
 	}
 	return kafkaserver.Run(ctx, kafkaserver.Config{
 		Listen: c.Listen, DataDir: c.Data, User: user.User, Password: user.Password, Logger: logger(), OnReady: announce,
+		MaxBytes: c.MaxBytes, RetainBytes: c.RetainBytes, MinFreeBytes: c.MinFreeBytes,
 	})
 }
 

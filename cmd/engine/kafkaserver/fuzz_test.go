@@ -1,0 +1,105 @@
+package kafkaserver
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
+)
+
+// FuzzRequests sends a connection whatever the fuzzer makes: it is answered or closed, and another one is served after it.
+func FuzzRequests(f *testing.F) {
+	for i := range apis {
+		a := &apis[i]
+		for _, version := range []int16{a.least, a.most} {
+			body := []byte{0, 1, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 'x'}
+			if a.key != keyProduce {
+				q := kmsg.RequestForKey(a.key)
+				q.SetVersion(version)
+				body = q.AppendTo(nil)
+			}
+			f.Add(a.key, version, body)
+		}
+	}
+	disk := crashdisk.New()
+	if err := disk.Mkdir("/data"); err != nil {
+		f.Fatal(err)
+	}
+	cfg := Config{DataDir: "/data", fs: disk}
+	if err := cfg.complete(); err != nil {
+		f.Fatal(err)
+	}
+	b, err := open(&cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	b.start()
+	f.Cleanup(b.close)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := newServer(b, listener)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.start()
+	f.Cleanup(s.stop)
+	if _, refusal := b.create("x", 2, nil, false); refusal != nil {
+		f.Fatal(refusal.message)
+	}
+	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
+		if waits(key, version, body) {
+			return
+		}
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		frame := binary.BigEndian.AppendUint32(nil, uint32(10+len(body)))
+		frame = binary.BigEndian.AppendUint16(frame, uint16(key))
+		frame = binary.BigEndian.AppendUint16(frame, uint16(version))
+		frame = append(frame, 0, 0, 0, 7, 0xff, 0xff) // no client id
+		_, _ = conn.Write(append(frame, body...))
+		_ = conn.(*net.TCPConn).CloseWrite()
+		answer, err := io.ReadAll(conn)
+		if ne, ok := err.(net.Error); ok && ne.Timeout() { //nolint:errorlint // of the connection itself
+			t.Fatal("neither answered nor closed")
+		}
+		if len(answer) > 0 && (len(answer) < 8 || int(binary.BigEndian.Uint32(answer)) != len(answer)-4 || answer[7] != 7) {
+			t.Fatalf("an answer of %d bytes: %x", len(answer), answer[:min(len(answer), 16)])
+		}
+	})
+}
+
+// waits tells requests that are answered later, as their senders ask.
+func waits(key, version int16, body []byte) bool {
+	switch key {
+	case 1:
+		q := kmsg.NewPtrFetchRequest()
+		q.Version = version
+		return q.ReadFrom(body) == nil && q.MaxWaitMillis > 100
+	case 11, 14: // they wait for the other members
+		return true
+	}
+	return false
+}
+
+func FuzzProduce(f *testing.F) {
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 'x', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _, list, err := readProduce(b)
+		if err == nil && len(list) > len(b)/8 {
+			t.Errorf("%d partitions in %d bytes", len(list), len(b))
+		}
+	})
+}
