@@ -51,6 +51,8 @@ test-all: test test-rest ## make test, and all that takes longer: see test-rest
 test-rest: engines clienttest build kafka ## the tests under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
 	promtool check rules deploy/alerts.yml
 	$(WITH_ENGINES) go test -race -timeout 25m ./...
+	@# The embedded broker's start with 1 GB of log.
+	OCTAVO_TEST_LOG_BYTES=1000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v
 	$(MAKE) chaos-short
 	$(MAKE) powercut-short
 	.ci/apache-kafka
@@ -75,6 +77,11 @@ bench: engines build ## benchmarks with their ratios, into bench/results/
 CHAOS_FAULTS   ?= 320
 CHAOS_DURATION ?= 18m
 CHAOS_FLAGS    ?= --record
+.PHONY: bench-log
+bench-log: ## the embedded broker's start with 20 GB of log, for which the disk must have room, and its produces
+	OCTAVO_TEST_LOG_BYTES=20000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v -timeout 1h
+	go test ./cmd/engine/kafkaserver -run '^$$' -bench Produce -count 6
+
 .PHONY: chaos
 chaos: engines ## kill, pause and cut every process under load, then compare what was acknowledged with what is stored, into bench/results/
 	go run ./bench/chaos --faults $(CHAOS_FAULTS) --duration $(CHAOS_DURATION) $(CHAOS_FLAGS)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"strconv"
@@ -92,6 +93,9 @@ func Open(cfg Config) (*Journal, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.MinRewrite == 0 {
+		cfg.MinRewrite = 4 << 20
+	}
 	j := &Journal{cfg: cfg, synced: map[string][]byte{}, number: -1}
 	entries, err := cfg.FS.List(cfg.Dir)
 	if err != nil {
@@ -116,17 +120,22 @@ func Open(cfg Config) (*Journal, error) {
 			old = append(old, e.Name)
 		}
 	}
-	if j.number < 0 {
-		j.number = 0
+	if j.number >= 0 {
+		if err := j.load(); err != nil {
+			return nil, err
+		}
+		old = append(old, filepath.Base(j.fileName(j.number)))
+	}
+	// Anew at each start: what a sync did not write before a kill looks written, and only that it is written once more makes it so.
+	err = j.rewrite()
+	if full(err) && j.giveBallast() {
 		err = j.rewrite()
-	} else {
-		err = j.load()
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range old {
-		if err := cfg.FS.Remove(filepath.Join(cfg.Dir, name)); err != nil {
+		if err := cfg.FS.Remove(filepath.Join(cfg.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot remove an old journal: %w", err)
 		}
 	}
@@ -134,31 +143,20 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
+// load reads what the newest file says.
 func (j *Journal) load() error {
-	name := j.fileName(j.number)
-	data, err := disk.ReadFile(j.cfg.FS, name, maxFile)
+	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
 		return fmt.Errorf("cannot read the journal: %w", err)
 	}
-	for int(j.size) < len(data) {
-		entries, size := readFrame(data[j.size:])
+	for len(data) > 0 {
+		entries, size := readFrame(data)
 		if size == 0 {
-			break
+			j.cfg.Logger.Warn("The end of the journal was not whole and is left out: it was never acknowledged.", "bytes", len(data))
+			return nil
 		}
 		j.apply(entries)
-		j.size += int64(size)
-	}
-	if j.file, err = j.cfg.FS.Open(name); err != nil {
-		return fmt.Errorf("cannot open the journal: %w", err)
-	}
-	if rest := int64(len(data)) - j.size; rest > 0 {
-		j.cfg.Logger.Warn("The end of the journal was not whole and is cut off: it was never acknowledged.", "bytes", rest)
-		if err := j.file.Truncate(j.size); err != nil {
-			return fmt.Errorf("cannot cut the journal: %w", err)
-		}
-	}
-	if err := errors.Join(j.file.Sync(), j.cfg.FS.SyncDir(j.cfg.Dir)); err != nil {
-		return fmt.Errorf("cannot sync the journal: %w", err)
+		data = data[size:]
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ type Config struct {
 	// Ballast is the size of a file that only takes up room: when the disk is full it is given up, so that what is known of the log can
 	// still be written. 0: none.
 	Ballast int64
+	// MinRewrite is the size below which the file is not written anew. 4 MiB.
+	MinRewrite int64
 }
 
 // Journal is the map.
@@ -185,9 +187,6 @@ func (j *Journal) apply(entries []Entry) {
 	}
 }
 
-// minRewrite is the size below which a file is not written anew.
-const minRewrite = 4 << 20
-
 // write makes changes stay.
 func (j *Journal) write(list []*Ticket) error {
 	b := j.spare[:0]
@@ -197,7 +196,7 @@ func (j *Journal) write(list []*Ticket) error {
 	if cap(b) < 1<<20 {
 		j.spare = b
 	}
-	if j.broken || j.size+int64(len(b)) > max(minRewrite, 4*j.live) {
+	if j.broken || j.size+int64(len(b)) > max(j.cfg.MinRewrite, 4*j.live) {
 		if err := j.rewrite(); err != nil {
 			if j.broken {
 				return err

@@ -1,0 +1,143 @@
+package journal_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
+)
+
+func open(t testing.TB, f *crashdisk.Disk, ballast int64) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(journal.Config{FS: f, Dir: "/", Ballast: ballast})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.Close)
+	return j
+}
+
+// TestWhatWasPutIsKept runs random operations on a disk that fails and loses power: what Put has returned for is there, and what it has
+// not may be.
+func TestWhatWasPutIsKept(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		f := crashdisk.New()
+		want := map[string]string{}
+		doubtful := map[string]map[string]bool{} // by key, what a Put that failed may have left
+		j, err := journal.Open(journal.Config{FS: f, Dir: "/", MinRewrite: 20_000})
+		if err != nil {
+			r.Fatal(err)
+		}
+		reopen := func() {
+			f.SetFail(nil)
+			if j, err = journal.Open(journal.Config{FS: f, Dir: "/", MinRewrite: 20_000}); err != nil {
+				r.Fatal(err)
+			}
+			got := map[string]string{}
+			j.Each("", func(key string, value []byte) { got[key] = string(value) })
+			for _, key := range []string{"a", "b", "c"} {
+				if got[key] != want[key] && !doubtful[key][got[key]] {
+					r.Fatalf("%s is %.20q, not %.20q", key, got[key], want[key])
+				}
+			}
+			want, doubtful = got, map[string]map[string]bool{}
+		}
+		put := func(r *rapid.T) {
+			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r, "key")
+			value := fmt.Sprint(rapid.IntRange(0, 1e6).Draw(r, "value"), strings.Repeat("x", rapid.SampledFrom([]int{0, 900, 9000}).Draw(r, "size")))
+			if err := j.Put(journal.Entry{Key: key, Value: []byte(value)}, journal.Entry{Key: "both " + key, Value: []byte(value)}); err == nil {
+				want[key], want["both "+key] = value, value
+				delete(doubtful, key)
+				return
+			}
+			if doubtful[key] == nil {
+				doubtful[key] = map[string]bool{}
+			}
+			doubtful[key][value] = true
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"": func(r *rapid.T) {
+				for _, key := range []string{"a", "b", "c"} {
+					one, _ := j.Get(key)
+					both, _ := j.Get("both " + key)
+					if string(one) != want[key] || string(both) != want[key] {
+						r.Fatalf("%s is %.20q and %.20q, not %.20q", key, one, both, want[key])
+					}
+				}
+			},
+			"put": put, "put again": put, "put more": put,
+			"fail": func(r *rapid.T) {
+				op := rapid.SampledFrom([]crashdisk.Op{crashdisk.OpWrite, crashdisk.OpSync, crashdisk.OpSyncDir, crashdisk.OpRename, crashdisk.OpCreate, crashdisk.OpTruncate}).Draw(r, "op")
+				left := rapid.IntRange(1, 3).Draw(r, "times")
+				f.SetFail(func(o crashdisk.Op, _ string) error {
+					if o == op && left > 0 {
+						left--
+						return syscall.EIO
+					}
+					return nil
+				})
+			},
+			"restart": func(*rapid.T) { j.Close(); reopen() },
+			"power cut": func(r *rapid.T) {
+				after := f.Crash(func(n int) int { return rapid.IntRange(0, n).Draw(r, "chance") })
+				j.Close()
+				f = after
+				reopen()
+			},
+		})
+		j.Close()
+	})
+}
+
+func TestTheBallastLetsCommitsGoOnOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	j := open(t, f, 1<<20)
+	given := false
+	f.SetFail(func(op crashdisk.Op, name string) error {
+		if op == crashdisk.OpRemove && strings.HasSuffix(name, "ballast") {
+			given = true
+		}
+		if op == crashdisk.OpWrite && !given {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	if err := j.Put(journal.Entry{Key: "offset", Value: []byte("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if !given {
+		t.Error("the ballast is still there")
+	}
+	f.SetFail(nil)
+	j.TakeBallastIf(true)
+	entries, _ := f.List("/")
+	if text := fmt.Sprint(entries); !strings.Contains(text, "ballast") {
+		t.Error(text)
+	}
+}
+
+func TestPutsAreInOrder(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	j := open(t, f, 0)
+	var wait sync.WaitGroup
+	var last *journal.Ticket
+	for i := range 500 {
+		ticket := j.Begin(journal.Entry{Key: "k", Value: []byte(fmt.Sprint(i))})
+		wait.Go(func() { _ = ticket.Wait() })
+		last = ticket
+	}
+	j.Barrier()
+	if value, _ := j.Get("k"); string(value) != "499" || last.Wait() != nil {
+		t.Errorf("it is %s", value)
+	}
+	wait.Wait()
+}

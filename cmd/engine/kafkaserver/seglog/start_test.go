@@ -1,0 +1,136 @@
+package seglog_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
+)
+
+// logOf writes a log of that many bytes, in batches of about the given size, as a kill leaves it: the last segment has no summary. It
+// costs no syncs but those of full segments.
+func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
+	t.Helper()
+	l, err := seglog.Open(seglog.Config{FS: disk.OS{}, Dir: dir, Name: "large/0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := sent{values: []string{string(make([]byte, batch-80))}}.bytes()
+	for written := int64(0); written < size; written += int64(len(b)) {
+		binary.BigEndian.PutUint64(b, uint64(end))
+		if err := l.Import(b); err != nil {
+			t.Fatal(err)
+		}
+		end++
+	}
+	segments := l.Segments()
+	l.Close()
+	if err := os.Remove(filepath.Join(dir, fmt.Sprintf("%020d.summary", segments[len(segments)-1].Base))); err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+// started opens a log after a kill and says how long that took and how much memory was allocated for it.
+func started(t testing.TB, dir string, end int64) (took time.Duration, allocated uint64) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	l, err := seglog.Open(seglog.Config{FS: disk.OS{}, Dir: dir, Name: "large/0"})
+	took = time.Since(began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	runtime.ReadMemStats(&after)
+	if _, got := l.Offsets(); got != end {
+		t.Errorf("the end is %d, not %d", got, end)
+	}
+	if b, err := l.Read(nil, end/2, 1, true); err != nil || len(b) == 0 || binary.BigEndian.Uint64(b) != uint64(end/2) {
+		t.Errorf("in the middle: %d bytes, %v", len(b), err)
+	}
+	return took, after.TotalAlloc - before.TotalAlloc
+}
+
+// mostAllocated is what a start may allocate in all, so also at once: far below the log's size.
+const mostAllocated = 48 << 20
+
+// logBytes is the size of the log for TestALargeLogStartsInLittleMemory: OCTAVO_TEST_LOG_BYTES, 64 MiB if that is not set.
+func logBytes(t testing.TB) int64 {
+	text := os.Getenv("OCTAVO_TEST_LOG_BYTES")
+	if text == "" {
+		return 64 << 20
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatalf("OCTAVO_TEST_LOG_BYTES: %v", err)
+	}
+	return n
+}
+
+func TestALargeLogStartsInLittleMemory(t *testing.T) {
+	size := logBytes(t)
+	for _, batch := range []int{1000, 60_000} {
+		dir := t.TempDir()
+		end := logOf(t, dir, size, batch)
+		took, allocated := started(t, dir, end)
+		t.Logf("%d bytes in batches of %d: started in %s, allocating %d bytes", size, batch, took, allocated)
+		if allocated > mostAllocated {
+			t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
+		}
+		// Without summaries, as a power cut may leave it: the headers are read.
+		names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		took, allocated = started(t, dir, end)
+		t.Logf("without summaries: started in %s, allocating %d bytes", took, allocated)
+		if allocated > mostAllocated {
+			t.Errorf("batches of %d without summaries: %d bytes were allocated", batch, allocated)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A million produces leave the memory that a partition takes as it was.
+func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
+	dir := t.TempDir()
+	l, err := seglog.Open(seglog.Config{FS: disk.OS{}, Dir: dir, Name: "many/0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b := sent{values: []string{"v"}}.bytes()
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	for i := range uint64(300_000) {
+		binary.BigEndian.PutUint64(b, i)
+		if err := l.Import(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := int64(held()) - int64(before); grown > 1<<20 {
+		t.Errorf("300,000 produces hold %d bytes", grown)
+	}
+}
