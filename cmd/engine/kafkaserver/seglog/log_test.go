@@ -364,3 +364,35 @@ func TestNothingIsAcknowledgedBehindAFailedSync(t *testing.T) {
 		}
 	}
 }
+
+// After a failed sync what was synced before is looked at before anything is acknowledged behind it, and a new file is begun.
+func TestAFailedSyncIsRepaired(t *testing.T) {
+	t.Parallel()
+	for _, damaged := range []bool{false, true} {
+		f := crashdisk.New()
+		l := open(t, f, seglog.Config{})
+		appendOne(t, l, sent{values: []string{"before"}})
+		f.SetFail(func(op crashdisk.Op, _ string) error {
+			if op == crashdisk.OpSync {
+				return syscall.EIO
+			}
+			return nil
+		})
+		if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
+			t.Fatal(err)
+		}
+		f.SetFail(nil)
+		if damaged {
+			if err := f.Damage(dir+"/00000000000000000000.log", 65); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := l.Append(sent{values: []string{"after"}}.bytes(), false)
+		if damaged != errors.Is(err, seglog.ErrStorage) || !damaged && err != nil {
+			t.Errorf("damaged %v: %v", damaged, err)
+		}
+		if n := len(l.Segments()); !damaged && n != 2 {
+			t.Errorf("it goes on in the file whose sync failed (%d segments)", n)
+		}
+	}
+}
