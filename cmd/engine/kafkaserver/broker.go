@@ -12,11 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/takeover"
 )
 
-const (
-	dataName = "broker" // in the data directory
-	// ballast is far above what commits need until there is room again.
-	ballast = 8 << 20
-)
+const dataName = "broker" // in the data directory
 
 // broker has the topics, the groups and the room on disk.
 type broker struct {
@@ -47,7 +43,7 @@ func open(cfg *Config) (*broker, error) {
 	if err := disk.MakeDir(cfg.fs, cfg.DataDir, filepath.Join(dir, topicsName)); err != nil {
 		return nil, err
 	}
-	j, err := journal.Open(journal.Config{FS: cfg.fs, Dir: dir, Logger: cfg.Logger, Ballast: ballast})
+	j, err := journal.Open(journal.Config{FS: cfg.fs, Dir: dir, Logger: cfg.Logger, Ballast: cfg.ballast})
 	if err != nil {
 		return nil, err
 	}

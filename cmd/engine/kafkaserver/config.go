@@ -36,7 +36,8 @@ type Config struct {
 	// CleanEvery is how often segments that may go are looked for, beside when room is short. 10 s.
 	CleanEvery time.Duration
 
-	fs disk.FS // the machine's
+	fs      disk.FS // the machine's
+	ballast int64   // see journal.Config; far above what commits need until there is room again
 }
 
 const (
@@ -65,6 +66,9 @@ func (c *Config) complete() error {
 	}
 	if c.fs == nil {
 		c.fs = disk.OS{}
+	}
+	if c.ballast == 0 {
+		c.ballast = 8 << 20
 	}
 	if c.CleanEvery == 0 {
 		c.CleanEvery = 10 * time.Second

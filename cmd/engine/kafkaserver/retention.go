@@ -23,7 +23,7 @@ func (b *broker) keepHouse() {
 			if b.space.tight() {
 				b.clean(time.Now())
 			}
-			b.journal.TakeBallastIf(b.space.fits(2 * ballast))
+			b.journal.TakeBallastIf(b.space.fits(2 * b.cfg.ballast))
 		case <-clean.C:
 			b.clean(time.Now())
 		}
