@@ -20,7 +20,7 @@ const layoutRetry = 10 * time.Second
 // moveLayout moves the events table to today's layout, if it has another, while
 // no other process does.
 func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *ingest.Metrics, log *slog.Logger) (moved bool, err error) {
-	access, err := s.kafkaAccess()
+	access, err := b.kafkaAccess()
 	if err != nil {
 		return false, err
 	}
