@@ -45,16 +45,15 @@ type conn struct {
 
 // request is a request's header, and its body.
 type request struct {
-	key, version  int16
-	correlation   int32
-	client        string
-	body          []byte
-	inFlight      int64
-	apiOf         *api
-	kmsg          kmsg.Request
-	noAnswer      bool // a produce that asks for none
-	closeAfter    bool
-	flexibleReply bool
+	key, version int16
+	correlation  int32
+	client       string
+	body         []byte
+	inFlight     int64
+	apiOf        *api
+	kmsg         kmsg.Request // nil for a produce, which is decoded by hand
+	noAnswer     bool         // a produce that asks for none
+	closeAfter   bool
 }
 
 func newConn(s *server, n net.Conn) *conn {

@@ -1,6 +1,7 @@
 package kafkaserver
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -127,7 +128,7 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 
 // cleanKept removes the oldest of what may go until RetainBytes are left, or, when room is short, until there is some.
 func (b *broker) cleanKept(kept []candidate) {
-	slices.SortStableFunc(kept, func(x, y candidate) int { return int(min(1, max(-1, x.segment.MaxTime-y.segment.MaxTime))) })
+	slices.SortStableFunc(kept, func(x, y candidate) int { return cmp.Compare(x.segment.MaxTime, y.segment.MaxTime) })
 	sum := int64(0)
 	for _, c := range kept {
 		sum += c.segment.Size

@@ -3,6 +3,7 @@ package kafkaserver
 import (
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -19,7 +20,7 @@ func (c *conn) metadata(_ *request, q *kmsg.MetadataRequest) *kmsg.MetadataRespo
 	resp.Brokers = append(resp.Brokers, node)
 	if q.Topics == nil || q.Version == 0 && len(q.Topics) == 0 {
 		topics := b.list()
-		slices.SortFunc(topics, func(x, y *topic) int { return compare(x.name, y.name) })
+		slices.SortFunc(topics, func(x, y *topic) int { return strings.Compare(x.name, y.name) })
 		for _, t := range topics {
 			resp.Topics = append(resp.Topics, describeTopic(t))
 		}
@@ -52,16 +53,6 @@ func (c *conn) metadata(_ *request, q *kmsg.MetadataRequest) *kmsg.MetadataRespo
 		resp.Topics = append(resp.Topics, describeTopic(t))
 	}
 	return resp
-}
-
-func compare(x, y string) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
 }
 
 func describeTopic(t *topic) kmsg.MetadataResponseTopic {

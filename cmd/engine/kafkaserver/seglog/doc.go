@@ -5,7 +5,8 @@
 // verified, written and synced again, and a new segment begun.
 //
 // A segment that is full is never written again. Beside it lies a summary (index, last time, producers), which is not synced: one that
-// is missing or not of this file is made again from the batches' headers. So only the last segment is read and checked at a start.
+// is missing or not of this file is made again from the batches' headers. So only the last segment is read and checked at a start, after a
+// clean stop not even that.
 //
 // Of this module it imports only cmd/engine/kafkaserver/disk.
 package seglog

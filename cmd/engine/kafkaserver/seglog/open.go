@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ func Open(cfg Config) (*Log, error) {
 			found = append(found, segment{base: base, size: e.Size})
 		}
 	}
-	slices.SortFunc(found, func(a, b segment) int { return int(min(1, max(-1, a.base-b.base))) })
+	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
 	// One without content was begun last, or its begin failed and the segment before went on: then it is that one's offsets that count.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {

@@ -1,6 +1,7 @@
 package seglog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -144,7 +145,7 @@ func (l *Log) hinted(p placed, offset int64) placed {
 }
 
 func before(marks []mark, offset int64) int64 {
-	i, found := slices.BinarySearchFunc(marks, offset, func(m mark, offset int64) int { return int(min(1, max(-1, m.offset-offset))) })
+	i, found := slices.BinarySearchFunc(marks, offset, func(m mark, offset int64) int { return cmp.Compare(m.offset, offset) })
 	if !found {
 		i--
 	}

@@ -17,14 +17,13 @@ import (
 )
 
 const (
-	oldName     = "log"
-	keptName    = "log.taken-over"
-	unfinished  = ".importing"
-	markName    = "settled" // in the new directory: the old one has been dealt with
-	topicsName  = "topics"
-	spareBytes  = 64 << 20 // beside the log itself
-	maxJSON     = 64 << 20
-	dirMustWait = "the data directory"
+	oldName    = "log"
+	keptName   = "log.taken-over"
+	unfinished = ".importing"
+	markName   = "settled" // in the new directory: the old one has been dealt with
+	topicsName = "topics"
+	spareBytes = 64 << 20 // beside the log itself
+	maxJSON    = 64 << 20
 )
 
 // Config of a takeover.
@@ -44,23 +43,23 @@ func Run(cfg Config) error {
 	mark := filepath.Join(target, markName)
 	settled, err := disk.Exists(cfg.FS, mark)
 	if err != nil {
-		return fmt.Errorf("cannot look at %s: %w", dirMustWait, err)
+		return fmt.Errorf("cannot look at the data directory: %w", err)
 	}
 	old, err := disk.Exists(cfg.FS, filepath.Join(cfg.DataDir, oldName))
 	if err != nil {
-		return fmt.Errorf("cannot look at %s: %w", dirMustWait, err)
+		return fmt.Errorf("cannot look at the data directory: %w", err)
 	}
 	if settled {
 		if old {
-			return fmt.Errorf("an older version has run on %s after this one took its log over: what it took in is in %s and would be lost. "+
-				"Move the directory %s away to start with an empty log and import that one, or move %s away to do without it",
+			return fmt.Errorf("an older version has run on %s after this one: what it took in is in %s and would be lost. "+
+				"Move %s away to have that taken over in its place, or move %s away to do without it",
 				cfg.DataDir, filepath.Join(cfg.DataDir, oldName), target, filepath.Join(cfg.DataDir, oldName))
 		}
 		return nil
 	}
 	made, err := disk.Exists(cfg.FS, target)
 	if err != nil {
-		return fmt.Errorf("cannot look at %s: %w", dirMustWait, err)
+		return fmt.Errorf("cannot look at the data directory: %w", err)
 	}
 	if old && !made {
 		if err := cfg.build(target); err != nil {
