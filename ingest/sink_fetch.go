@@ -218,7 +218,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 // store while the log grows, so its end is asked for as often as fetches would
 // tell it.
 func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
-	grows := true
+	asked := time.Now()
 	for {
 		select {
 		case out <- c:
@@ -226,16 +226,20 @@ func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chu
 		case <-ctx.Done():
 			return false
 		case <-time.After(s.cfg.FetchWait):
-			p.unsure = true // much may happen while nothing is fetched
 		}
-		if !grows {
+		// From here on the end may be another log's: while nothing is fetched, a
+		// topic that is deleted shows by this question only.
+		if p.unsure = p.unsure || time.Since(asked) > s.cfg.FetchWait+maxBackoff; p.unsure {
 			continue
 		}
 		_, end, err := offsetsOf(ctx, s.client, s.cfg.Topic, p.id)
-		if grows = err == nil && end >= p.end.Load(); grows { // or it may be another log's
-			p.end.Store(end)
-			s.lag(p)
+		if err != nil || end < p.end.Load() {
+			p.unsure = true
+			continue
 		}
+		asked = time.Now()
+		p.end.Store(end)
+		s.lag(p)
 	}
 }
 
