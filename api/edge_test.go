@@ -210,8 +210,8 @@ func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	w.send(`{"events":[]}`)
-	if got := w.answer(); got.status != http.StatusNoContent {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := w.answer(); got.status != http.StatusNoContent || got.header.Get("Content-Type") != "" {
+		t.Fatalf("%d %v %s", got.status, got.header, got.body)
 	}
 }
 

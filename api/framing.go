@@ -149,7 +149,7 @@ func endBody(ctx *fasthttp.RequestCtx) {
 func leaveUnread(ctx *fasthttp.RequestCtx) {
 	ctx.SetConnectionClose()
 	if conn, ok := ctx.Conn().(*edgeConn); ok {
-		conn.unread = true
+		conn.unread = conn.begun
 	}
 }
 
@@ -163,6 +163,7 @@ func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fastht
 			return status
 		}
 		ctx.Response.Reset()
+		ctx.Response.Header.SetNoDefaultContentType(true) // As the server has it.
 		return fasthttp.StatusContinue
 	}
 }
