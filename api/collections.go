@@ -104,7 +104,7 @@ const defaultCollectionTitle = "Untitled"
 
 type createCollectionRequest struct {
 	Body struct {
-		Title  *string `json:"title" rules:"len=..50"`
+		Title  *string `json:"title" rules:"len=1..50"`
 		Parent *string `json:"parent"`
 	} `body:"json,optional"`
 }
@@ -152,7 +152,7 @@ func (h *collections) get(_ context.Context, c *Caller, _ *struct{}) (schema.Col
 
 type updateCollectionRequest struct {
 	Body struct {
-		Title        *string            `json:"title" rules:"len=..50"`
+		Title        *string            `json:"title" rules:"len=1..50"`
 		Description  *string            `json:"description" rules:"len=..100"`
 		DefaultLevel schema.Opt[string] `json:"defaultLevel" rules:"enum=level"`
 	} `body:"json"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // comments are the operations on the discussions of spaces and of change requests, which differ in nothing but where they
@@ -143,6 +144,9 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 	comment := store.NewComment{
 		Place: placeOf(c), UserID: c.Principal.UserID, Body: body, NodeID: r.Body.Node, PageID: r.Body.Page,
 	}
+	if err := h.requireTarget(ctx, c, r.Body.Page, r.Body.Node); err != nil {
+		return schema.Comment{}, err
+	}
 	if cell := r.Body.TableCell; cell != nil {
 		comment.TableRecord, comment.TableDefinition = cell.Record, cell.Definition
 	}
@@ -151,6 +155,39 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 		return schema.Comment{}, err
 	}
 	return h.resource(ctx, c, row, or(r.Format, ""))
+}
+
+// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
+// may stand anywhere, and is taken as it is.
+func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *string) error {
+	if page == nil {
+		return nil
+	}
+	head := c.Space.Space.Revision
+	if c.ChangeRequest != nil {
+		head = c.ChangeRequest.Revision
+	}
+	revision, err := h.store.Revision(ctx, c.Space.Space.ID, head)
+	if err != nil {
+		return err
+	}
+	found, ok := tree.Find(revision.Pages, *page)
+	if !ok {
+		return schema.Invalid("page", "names no page of the content")
+	}
+	if node == nil {
+		return nil
+	}
+	if found.Document != "" {
+		documents, err := h.store.Documents(ctx, c.Space.Space.OrganizationID, []string{found.Document})
+		if err != nil {
+			return err
+		}
+		if documents[found.Document].HasKey(*node) {
+			return nil
+		}
+	}
+	return schema.Invalid("node", "names no node of the page")
 }
 
 // commentPath names a comment of the scope's object.
@@ -179,7 +216,7 @@ func (h *comments) get(ctx context.Context, c *Caller, r *getCommentRequest) (sc
 type commentChange struct {
 	Resolved         *bool     `json:"resolved"`
 	Body             *richBody `json:"body"`
-	AddedReactions   []string  `json:"addedReactions" rules:"len=..20" each:"len=1..50"`
+	AddedReactions   []string  `json:"addedReactions" rules:"len=..20" each:"len=1..50,pattern=emoji"`
 	RemovedReactions []string  `json:"removedReactions" rules:"len=..20" each:"len=1..50"`
 }
 
@@ -207,7 +244,7 @@ func (r *commentChange) allow(c *Caller) func(store.Comment) error {
 		switch {
 		case r.Body != nil && !mayEdit(c, row):
 			return schema.Forbidden("you may not do this: only its author and admins edit it")
-		case r.Resolved != nil && !mayEdit(c, row) && !c.Rights.Has(RightEdit):
+		case r.Resolved != nil && !mayEdit(c, row) && !mayResolve(c, row):
 			return schema.Forbidden("you may not do this: only its author and those who edit the content resolve it")
 		}
 		return nil
@@ -254,4 +291,9 @@ func allowDelete(c *Caller) func(store.Comment) error {
 // mayEdit says whether the words are the caller's to change and to take back.
 func mayEdit(c *Caller, row store.Comment) bool {
 	return c.Rights.Has(RightComment) && row.AuthorID == c.Principal.UserID || c.Rights.Has(RightAdmin)
+}
+
+// mayResolve says whether the caller may resolve a comment that is somebody else's.
+func mayResolve(c *Caller, row store.Comment) bool {
+	return row.ParentID == nil && c.Rights.Has(RightEdit)
 }

@@ -50,6 +50,8 @@ func (m modelComment) shown() modelComment {
 
 // commentModel is a discussion in memory; the ids are in the order of posting.
 type commentModel struct {
+	// pages are those of the content; a new space has none.
+	pages []string
 	h     *harness
 	base  string
 	ids   []string
@@ -84,10 +86,12 @@ func seen(post map[string]any) modelComment {
 func TestCommentsAgreeWithAModel(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	first, second := commentPages(h)
 	rapid.Check(t, func(rt *rapid.T) {
 		request := changeRequest(h, h.ours)
 		m := &commentModel{
 			h: h, base: "/v1/spaces/" + h.ours.Space.ID + "/change-requests/" + request.ID + "/comments", posts: map[string]*modelComment{},
+			pages: []string{first, second},
 		}
 		if rapid.Bool().Draw(rt, "on a space") {
 			space, err := h.st.CreateSpace(t.Context(), store.NewSpace{
@@ -96,7 +100,7 @@ func TestCommentsAgreeWithAModel(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			m.base = "/v1/spaces/" + space.ID + "/comments"
+			m.base, m.pages = "/v1/spaces/"+space.ID+"/comments", nil
 		}
 		for range rapid.IntRange(1, 14).Draw(rt, "steps") {
 			m.step(rt)
@@ -111,8 +115,12 @@ func (m *commentModel) step(rt *rapid.T) {
 	words := rapid.SampledFrom([]string{"a", "b", "*c*"}).Draw(rt, "words")
 	action := rapid.SampledFrom([]string{"post", "post", "reply", "change", "change", "delete"}).Draw(rt, "action")
 	if action == "post" || len(m.posts) == 0 {
-		page := rapid.SampledFrom([]string{"p", "q"}).Draw(rt, "page")
-		made := m.h.send(role, "POST", m.base, map[string]any{"body": map[string]any{"markdown": words}, "page": page}, commentShape)
+		page, body := "", map[string]any{"body": map[string]any{"markdown": words}}
+		if m.pages != nil {
+			page = rapid.SampledFrom(m.pages).Draw(rt, "page")
+			body["page"] = page
+		}
+		made := m.h.send(role, "POST", m.base, body, commentShape)
 		id := made["id"].(string)
 		m.ids = append(m.ids, id)
 		m.posts[id] = &modelComment{Author: user, Words: words, Status: "open", Page: page}
@@ -154,7 +162,7 @@ func (m *commentModel) step(rt *rapid.T) {
 }
 
 func (m *commentModel) change(rt *rapid.T, role schema.Role, path string, post *modelComment, words string, mayEdit, isReply bool) {
-	emoji := rapid.SliceOfN(rapid.SampledFrom([]string{"👍", "x", "1f680"}), 0, 3)
+	emoji := rapid.SliceOfN(rapid.SampledFrom([]string{"👍", "🎉", "1f680"}), 0, 3)
 	user, body, allowed := m.h.ours.Users[role].ID, map[string]any{}, true
 	added, removed := emoji.Draw(rt, "added"), emoji.Draw(rt, "removed")
 	body["addedReactions"], body["removedReactions"] = added, removed
@@ -205,7 +213,10 @@ func (m *commentModel) compare(rt *rapid.T) {
 	}
 	open := with(func(c *modelComment) bool { return c.Status == "open" })
 	same("open", open, m.h.ids(m.base+"?order=asc&status=open", m.h.ours.Tokens["read"]))
-	same("of a page", with(func(c *modelComment) bool { return c.Page == "q" }), m.h.ids(m.base+"?order=asc&targetPage=q", m.h.ours.Tokens["read"]))
+	if m.pages != nil {
+		page := m.pages[1]
+		same("of a page", with(func(c *modelComment) bool { return c.Page == page }), m.h.ids(m.base+"?order=asc&targetPage="+page, m.h.ours.Tokens["read"]))
+	}
 	newest := slices.Clone(m.ids)
 	slices.Reverse(newest)
 	same("newest", newest, m.h.ids(m.base, m.h.ours.Tokens["read"]))

@@ -106,6 +106,18 @@ func init() {
 	}
 }
 
+// commentPages makes two pages of the space, for comments to stand on. The text of the first has a node with the key n1.
+func commentPages(h *harness) (first, second string) {
+	h.t.Helper()
+	request := h.changeRequest(h.ours)
+	h.changeContent(schema.RoleEdit, request.ID,
+		`{"operation":"insert_page","title":"One","document":{"document":{"nodes":[{"type":"paragraph","key":"n1"}]}}}`,
+		`{"operation":"insert_page","title":"Two"}`)
+	h.mergeNow(request.ID)
+	pages := ask[schema.RevisionPages](h, schema.RoleRead, "GET", "/v1/spaces/"+h.ours.Space.ID+"/content/pages", nil, 200).Pages
+	return pages[0].ID, pages[1].ID
+}
+
 // places are where discussions stand, as paths of comments.
 func places(h *harness) map[string]string {
 	space := "/v1/spaces/" + h.ours.Space.ID
@@ -132,13 +144,13 @@ func (h *harness) send(role schema.Role, method, path string, body any, s shape)
 func TestCommentsAreShownAsTheyAre(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	page, _ := commentPages(h)
 	for name, path := range places(h) {
 		var ids []string
 		for i, body := range []string{
 			`{"body":{"markdown":"Is this **right**?"}}`,
-			`{"body":{"markdown":"x"},"node":"n1","page":"p1","tableCell":{"record":"r","definition":"d"},"extra":1}`,
+			`{"body":{"markdown":"x"},"node":"n1","page":"` + page + `","tableCell":{"record":"r","definition":"d"},"extra":1}`,
 			`{"body":{"document":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"plain"}]}]}]}},"node":null}`,
-			`{"body":{}}`,
 		} {
 			made := h.send("comment", "POST", path, body, commentShape)
 			location := strings.TrimPrefix(made["urls"].(map[string]any)["location"].(string), "https://docs.example.com/base")
@@ -148,13 +160,13 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 			if diff := cmp.Diff(made, h.send("comment", "GET", location, nil, commentShape)); diff != "" {
 				t.Errorf("%s: read: %s", name, diff)
 			}
-			wantBody := []string{"Is this **right**?", "x", "plain", ""}[i]
+			wantBody := []string{"Is this **right**?", "x", "plain"}[i]
 			got, there := made["body"].(map[string]any)["markdown"].(string)
-			if strings.TrimSpace(got) != wantBody || there != (i < 3) {
+			if strings.TrimSpace(got) != wantBody || !there {
 				t.Errorf("%s: %s: body %v", name, body, made["body"])
 			}
 			document := h.send("read", "GET", location+"?format=document", nil, commentShape)["body"].(map[string]any)
-			if (document["document"] == nil) != (i == 3) {
+			if document["document"] == nil {
 				t.Errorf("%s: %s as a document: %v", name, body, document)
 			}
 			target := made["target"].(map[string]any)
@@ -201,14 +213,14 @@ func TestCommentsStayInTheirPlace(t *testing.T) {
 			}
 			for _, path := range paths {
 				h.wantError(h.do("GET", path, h.ours.Tokens["admin"], nil), http.StatusNotFound)
-				h.wantError(h.do("PUT", path, h.ours.Tokens["admin"], `{"addedReactions":["x"]}`), http.StatusNotFound)
+				h.wantError(h.do("PUT", path, h.ours.Tokens["admin"], `{"addedReactions":["👍"]}`), http.StatusNotFound)
 				h.send("admin", "DELETE", path, nil, nil)
 			}
 		}
 	}
 	for _, a := range threads {
 		h.send("read", "GET", a.path+"/"+a.comment+"/replies/"+a.reply, nil, replyShape)
-		h.wantError(h.do("POST", a.path+"/"+a.reply+"/replies", h.ours.Tokens["admin"], `{"body":{}}`), http.StatusNotFound)
+		h.wantError(h.do("POST", a.path+"/"+a.reply+"/replies", h.ours.Tokens["admin"], `{"body":{"markdown":"c"}}`), http.StatusNotFound)
 		h.wantError(h.do("GET", a.path+"/"+a.reply+"/replies", h.ours.Tokens["admin"], nil), http.StatusNotFound)
 	}
 }
@@ -217,32 +229,33 @@ func TestCommentsStayInTheirPlace(t *testing.T) {
 func TestCommentFilters(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	p1, p2 := commentPages(h)
 	admin, editor := h.ours.Users["admin"].ID, h.ours.Users["edit"].ID
 	for name, path := range places(h) {
 		post := func(role schema.Role, page string) string {
 			return h.send(role, "POST", path, fmt.Sprintf(`{"body":{"markdown":"a"},"page":%q}`, page), commentShape)["id"].(string)
 		}
-		a, b, c, d := post("admin", "p1"), post("admin", "p2"), post("edit", "p1"), post("comment", "p2")
+		a, b, c, d := post("admin", p1), post("admin", p2), post("edit", p1), post("comment", p2)
 		h.send("admin", "PUT", path+"/"+b, `{"resolved":true}`, commentShape)
 		h.send("admin", "PUT", path+"/"+c, `{"resolved":true}`, commentShape)
 		for query, want := range map[string][]string{
-			"":                                   {d, c, b, a},
-			"?order=desc&status=all":             {d, c, b, a},
-			"?order=asc":                         {a, b, c, d},
-			"?status=open":                       {d, a},
-			"?status=open&order=asc":             {a, d},
-			"?status=resolved":                   {c, b},
-			"?targetPage=p1":                     {c, a},
-			"?targetPage=p1&order=asc":           {a, c},
-			"?targetPage=":                       {},
-			"?targetPage=p1&status=open":         {a},
-			"?targetPage=nowhere":                {},
-			"?authors=" + admin:                  {b, a},
-			"?authors=" + admin + "&status=open": {a},
-			"?authors=" + admin + "&authors=" + editor:                      {c, b, a},
-			"?authors=" + admin + "," + editor + "&targetPage=p2&order=asc": {b},
+			"":                                         {d, c, b, a},
+			"?order=desc&status=all":                   {d, c, b, a},
+			"?order=asc":                               {a, b, c, d},
+			"?status=open":                             {d, a},
+			"?status=open&order=asc":                   {a, d},
+			"?status=resolved":                         {c, b},
+			"?targetPage=" + p1:                        {c, a},
+			"?targetPage=" + p1 + "&order=asc":         {a, c},
+			"?targetPage=":                             {},
+			"?targetPage=" + p1 + "&status=open":       {a},
+			"?targetPage=nowhere":                      {},
+			"?authors=" + admin:                        {b, a},
+			"?authors=" + admin + "&status=open":       {a},
+			"?authors=" + admin + "&authors=" + editor: {c, b, a},
+			"?authors=" + admin + "," + editor + "&targetPage=" + p2 + "&order=asc": {b},
 			"?authors=nobody": {},
-			"?authors=" + editor + "&status=resolved&targetPage=p1&order=asc": {c},
+			"?authors=" + editor + "&status=resolved&targetPage=" + p1 + "&order=asc": {c},
 		} {
 			if got := h.ids(path+query, h.ours.Tokens["read"]); !slices.Equal(got, want) {
 				t.Errorf("%s%s: %q, want %q", name, query, got, want)
@@ -250,7 +263,7 @@ func TestCommentFilters(t *testing.T) {
 		}
 		// A token belongs to its order and filters.
 		next := readPage(t, h, path+"?limit=1").Next.Page
-		for _, other := range []string{"?order=asc", "?status=open", "?targetPage=p1", "?authors=" + admin, "?targetPage="} {
+		for _, other := range []string{"?order=asc", "?status=open", "?targetPage=" + p1, "?authors=" + admin, "?targetPage="} {
 			h.wantError(h.do("GET", path+other+"&page="+next, h.ours.Tokens["admin"], nil), http.StatusBadRequest)
 		}
 		h.wantError(h.do("GET", path+"?page="+forged(next, "never", "x"), h.ours.Tokens["admin"], nil), http.StatusBadRequest)
@@ -276,7 +289,7 @@ func TestCommentPermissions(t *testing.T) {
 					`{"resolved":false}`:            role == author || rights.Has(RightEdit),
 					`{}`:                            rights.Has(RightComment),
 					`{"body":null,"resolved":null}`: rights.Has(RightComment),
-					`{"body":{"markdown":"c"},"resolved":true,"addedReactions":["a"]}`: role == author || role == "admin",
+					`{"body":{"markdown":"c"},"resolved":true,"addedReactions":["1f680"]}`: role == author || role == "admin",
 				}
 				for body, allowed := range may {
 					for _, target := range []string{comment, reply} {
@@ -292,7 +305,7 @@ func TestCommentPermissions(t *testing.T) {
 				}
 				for target, s := range map[string]shape{comment: commentShape, reply: replyShape} {
 					want := map[string]any{
-						"view": true, "edit": role == author || role == "admin", "delete": role == author || role == "admin",
+						"view": true, "edit": role == author || role == "admin" || target == comment && rights.Has(RightEdit), "delete": role == author || role == "admin",
 						"reply": rights.Has(RightComment),
 					}
 					if diff := cmp.Diff(want, h.send(role, "GET", target, nil, s)["permissions"]); diff != "" {
@@ -327,7 +340,7 @@ func TestCommentLife(t *testing.T) {
 			return got
 		}
 		user := func(v any) string { return v.(map[string]any)["displayName"].(string) }
-		if got := put("edit", `{"body":{"markdown":"a"},"addedReactions":["x"]}`); got["editedAt"] != nil {
+		if got := put("edit", `{"body":{"markdown":"a"},"addedReactions":["👍"]}`); got["editedAt"] != nil {
 			t.Errorf("%s: the same words are no edit: %v", name, got["editedAt"])
 		}
 		edited := put("edit", `{"body":{"markdown":"b"}}`)
@@ -346,8 +359,8 @@ func TestCommentLife(t *testing.T) {
 		if opened["status"] != "open" || opened["resolvedAt"] != nil || opened["resolvedBy"] != nil {
 			t.Errorf("%s: %v", name, opened)
 		}
-		put("admin", `{"addedReactions":["🚀","x","🚀","Ä"]}`)
-		got := put("edit", `{"addedReactions":["🚀"],"removedReactions":["y","x"]}`)
+		put("admin", `{"addedReactions":["🚀","👍","🚀","1f680"]}`)
+		got := put("edit", `{"addedReactions":["🚀"],"removedReactions":["y","👍"]}`)
 		var reactions []string
 		for _, r := range got["reactions"].([]any) {
 			group := r.(map[string]any)
@@ -357,7 +370,7 @@ func TestCommentLife(t *testing.T) {
 			}
 			reactions = append(reactions, text)
 		}
-		if diff := cmp.Diff([]string{"🚀2 ours-admin ours-edit", "x1 ours-admin", "Ä1 ours-admin"}, reactions); diff != "" {
+		if diff := cmp.Diff([]string{"🚀2 ours-admin ours-edit", "👍1 ours-admin", "1f6801 ours-admin"}, reactions); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if got["editedAt"] != edited["editedAt"] {
@@ -401,7 +414,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	h := newHarness(t)
 	for name, path := range places(h) {
 		post := func() string {
-			return h.send("admin", "POST", path, `{"body":{}}`, commentShape)["id"].(string)
+			return h.send("admin", "POST", path, `{"body":{"markdown":"a"}}`, commentShape)["id"].(string)
 		}
 		var stable, passing []string
 		for range 8 {
@@ -448,6 +461,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 func TestBadComments(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	page, bare := commentPages(h)
 	for _, path := range places(h) {
 		comment := path + "/" + h.send("admin", "POST", path, `{"body":{"markdown":"a"}}`, commentShape)["id"].(string)
 		reply := comment + "/replies/" + h.send("admin", "POST", comment+"/replies", `{"body":{"markdown":"a"}}`, replyShape)["id"].(string)
@@ -462,17 +476,31 @@ func TestBadComments(t *testing.T) {
 			{"POST", path, `{"body":{"markdown":"a","document":{"object":"document","data":{},"nodes":[]}}}`, "body"},
 			{"POST", path, `{"body":{"document":{"nodes":[{"object":"block","type":"nothing"}]}}}`, "body.document.nodes[0].type"},
 			{"POST", path, `{"body":{"markdown":"` + strings.Repeat("x", schema.MaxMarkdown+1) + `"}}`, "body.markdown"},
-			{"POST", path, `{"body":{},"node":""}`, "node"},
-			{"POST", path, `{"body":{},"page":7}`, "page"},
-			{"POST", path, `{"body":{},"tableCell":{"record":"r"}}`, "tableCell.definition"},
-			{"POST", path, `{"body":{},"tableCell":[]}`, "tableCell"},
+			{"POST", path, `{"body":{"markdown":"a"},"node":""}`, "node"},
+			{"POST", path, `{"body":{"markdown":"a"},"page":7}`, "page"},
+			{"POST", path, `{"body":{"markdown":"a"},"page":"nosuch"}`, "page"},
+			{"POST", path, `{"body":{"markdown":"a"},"page":"` + page + `","node":"n2"}`, "node"},
+			{"POST", path, `{"body":{"markdown":"a"},"page":"` + bare + `","node":"n1"}`, "node"},
+			{"POST", path, `{"body":{"markdown":"a"},"tableCell":{"record":"r"}}`, "tableCell.definition"},
+			{"POST", path, `{"body":{"markdown":"a"},"tableCell":[]}`, "tableCell"},
+			{"POST", path, `{"body":{}}`, "body"},
+			{"POST", path, `{"body":{"markdown":" 
+"}}`, "body"},
+			{"POST", path, `{"body":{"document":{"nodes":[{"type":"paragraph"},{"type":"divider"}]}}}`, "body"},
+			{"POST", path, `{"body":{"document":{}}}`, "body.document.nodes"},
+			{"POST", path, `{"body":{"markdown":"` + strings.Repeat("a\\n\\n", 20_001) + `"}}`, "body.markdown"},
+			{"POST", comment + "/replies", `{"body":{"markdown":""}}`, "body"},
+			{"PUT", comment, `{"body":{}}`, "body"},
+			{"PUT", comment, `{"addedReactions":["not an emoji"]}`, "addedReactions[0]"},
+			{"PUT", comment, `{"addedReactions":["👍",":+1:"]}`, "addedReactions[1]"},
+			{"PUT", reply, `{"addedReactions":["👍👍"]}`, "addedReactions[0]"},
 			{"POST", comment + "/replies", `{"body":null}`, "body"},
 			{"POST", path + "?format=html", `{"body":{}}`, "format"},
 			{"PUT", comment, `{"resolved":"yes"}`, "resolved"},
 			{"PUT", comment, `{"body":{"other":1}}`, "body"},
 			{"PUT", comment, `{"addedReactions":"x"}`, "addedReactions"},
 			{"PUT", comment, `{"addedReactions":[""]}`, "addedReactions[0]"},
-			{"PUT", comment, `{"addedReactions":["x","` + strings.Repeat("é", 51) + `"]}`, "addedReactions[1]"},
+			{"PUT", comment, `{"addedReactions":["👍","` + strings.Repeat("é", 51) + `"]}`, "addedReactions[1]"},
 			{"PUT", comment, `{"removedReactions":[null]}`, "removedReactions[0]"},
 			{"PUT", comment, `{"removedReactions":["x"` + strings.Repeat(`,"x"`, 20) + `]}`, "removedReactions"},
 			{"PUT", reply, `{"resolved":true}`, "resolved"},

@@ -16,6 +16,15 @@ func (c *checker) condition(field string, text schema.Opt[string]) {
 	}
 }
 
+// isCondition is for conditions of which the empty text is none.
+func isCondition(text string) bool {
+	if text == "" {
+		return true
+	}
+	_, err := condition.Parse(text)
+	return err == nil
+}
+
 // conditionOrNone is a condition as it is stored: the empty one is none.
 func conditionOrNone(text schema.Opt[string]) schema.Opt[string] {
 	if or(text.Value, "") == "" {

@@ -42,7 +42,7 @@ type contentChange struct {
 	Emoji         *string `json:"emoji" rules:"len=..50"`
 	Icon          *string `json:"icon" rules:"len=..50"`
 	Description   *string `json:"description" rules:"len=..1000"`
-	Condition     *string `json:"condition" rules:"len=..1024"`
+	Condition     *string `json:"condition" rules:"len=..1024,pattern=condition"`
 	Hidden        *bool   `json:"hidden"`
 	NoIndex       *bool   `json:"noIndex"`
 	NoRobotsIndex *bool   `json:"noRobotsIndex"`

@@ -9,9 +9,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// richDocument is a rich document in a request. It is normalized as soon as it is read, which is what its checks expect.
+// richDocument is a rich document in a request. It is normalized as soon as it is read, which is what its checks expect. An
+// object without nodes is none, and would wipe out what it replaces.
 type richDocument struct {
 	schema.Document
+	noNodes bool
 }
 
 // UnmarshalJSONFrom reads and normalizes.
@@ -19,8 +21,17 @@ func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(d, &r.Document); err != nil {
 		return err
 	}
+	r.noNodes = r.Nodes == nil
 	r.Normalize()
 	return nil
+}
+
+// Problems says what is wrong with the document.
+func (r *richDocument) Problems(field string) []schema.Detail {
+	if r.noNodes {
+		return []schema.Detail{{Field: field + ".nodes", Problem: "is required"}}
+	}
+	return r.Document.Problems(field)
 }
 
 // paragraphs makes a document of plain texts.

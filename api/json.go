@@ -16,10 +16,11 @@ import (
 var contentJSON = []byte("application/json")
 
 // writeJSON encodes straight into the response's own buffer. Text that is not UTF-8, which only a message that quotes a
-// request can hold, is written with replacement characters instead of not at all.
+// request can hold, is written with replacement characters instead of not at all. Maps are written in the order of their keys:
+// the same answer has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
-	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true)); err != nil {
 		return schema.Internal(err)
 	}
 	return nil

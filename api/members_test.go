@@ -198,7 +198,6 @@ func TestOrganizationSettings(t *testing.T) {
 		"mergeRules": map[string]any{"type": "rules", "rules": []any{
 			map[string]any{"rule": "require_specific_reviewers", "users": []any{reader}},
 			map[string]any{"rule": "require_at_least_one_review"},
-			map[string]any{"rule": "custom", "expression": "true"},
 		}},
 	}
 	body := map[string]any{"logo": "https://cdn.test/logo.png"}
@@ -237,9 +236,11 @@ func TestOrganizationSettings(t *testing.T) {
 		`{"defaultContent":{"type":"space","site":"x"}}`: "defaultContent.type", `{"defaultContent":{"type":"site"}}`: "defaultContent.site",
 		`{"defaultContent":{"type":"site","site":"` + h.theirs.Site.ID + `"}}`: "defaultContent.site",
 		`{"mergeRules":{"type":"inherit"}}`:                                    "mergeRules.type", `{"mergeRules":{"type":"rules"}}`: "mergeRules.rules",
-		`{"mergeRules":{"type":"rules","rules":[{"rule":"x"}]}}`:                               "mergeRules.rules[0].rule",
-		`{"mergeRules":{"type":"rules","rules":[{"rule":"allow_bypass"}]}}`:                    "mergeRules.rules[0].users",
-		`{"mergeRules":{"type":"rules","rules":[{"rule":"custom"}]}}`:                          "mergeRules.rules[0].expression",
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"x"}]}}`:                          "mergeRules.rules[0].rule",
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"allow_bypass"}]}}`:               "mergeRules.rules[0].users",
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"custom","expression":"true"}]}}`: "mergeRules.rules[0].rule",
+		`{"mergeRules":{"type":"rules","rules":[{"rule":"require_agent_review"}]}}`:       "mergeRules.rules[0].rule",
+		`{"emailDomains":["@x"]}`: "emailDomains[0]", `{"emailDomains":["a.test","b"]}`: "emailDomains[1]",
 		`{"mergeRules":{"type":"rules","rules":[{"rule":"allow_bypass","users":["nobody"]}]}}`: "mergeRules.rules[0].users[0]",
 	} {
 		e := h.wantError(h.do("PATCH", org, admin, body), http.StatusBadRequest)

@@ -36,6 +36,10 @@ func (c *checker) mergeRules(kind string, rules []mergeRuleInput) {
 	for i, rule := range rules {
 		field := fmt.Sprintf("mergeRules.rules[%d]", i)
 		takes := kinds[*rule.Rule]
+		if takes.Unknowable {
+			c.add(field+".rule", "cannot be evaluated by this version of the service")
+			continue
+		}
 		if takes.Users && rule.Users == nil {
 			c.add(field+".users", "is required")
 		}

@@ -21,6 +21,9 @@ func init() {
 		"headerText":      matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
 		"image":           {match: isImage, problem: "must be a PNG, JPEG, GIF or WebP image in base64", format: "byte"},
 		"gitRef":          {match: isBranchRef, problem: "must be refs/heads/ and the name of a branch", regexp: `^refs/heads/.+$`},
+		"emoji":           {match: isEmoji, problem: "must be an emoji, as characters or as their code points in hexadecimal"},
+		"domain":          matching(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9-]{2,63}$`, "must be the name of a domain"),
+		"condition":       {match: isCondition, problem: "is no condition"},
 		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", format: "uri"},
 		"repositoryURL": {
 			match:   func(text string) bool { return isAbsoluteURL(text) && schema.PublicAddress(text) },

@@ -175,7 +175,7 @@ func targetOf(row store.Comment) schema.CommentTarget {
 // commentPermissions are what the operations ask for.
 func commentPermissions(c *Caller, row store.Comment) schema.CommentPermissions {
 	return schema.CommentPermissions{
-		View: c.Rights.Has(RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(RightComment), Delete: mayEdit(c, row),
+		View: c.Rights.Has(RightAccess), Edit: mayEdit(c, row) || mayResolve(c, row), Reply: c.Rights.Has(RightComment), Delete: mayEdit(c, row),
 	}
 }
 

@@ -94,6 +94,10 @@ func (h *reviews) requestReviewers(
 			return schema.RequestedReviewers{}, err
 		case !rights.Has(RightAccess):
 			bad.add(fmt.Sprintf("users[%d]", i), "names no user who may read the space")
+		case user == c.ChangeRequest.CreatedBy:
+			bad.add(fmt.Sprintf("users[%d]", i), "is the author of the change request")
+		case !rights.Has(RightReview):
+			bad.add(fmt.Sprintf("users[%d]", i), "may not review changes of the space")
 		}
 	}
 	if bad.details != nil {

@@ -33,7 +33,7 @@ func init() {
 	objects := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()
 		request := changeRequest(h, tenant)
-		reader, admin := tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleAdmin].ID
+		reader, admin := tenant.Users[schema.RoleReview].ID, tenant.Users[schema.RoleAdmin].ID
 		_, err := h.st.RequestReviewers(h.t.Context(), store.ReviewRequest{
 			ChangeRequestID: request.ID, UserIDs: []string{reader}, RequestedBy: admin,
 		})
@@ -80,17 +80,17 @@ func TestRequestedReviewers(t *testing.T) {
 		return found
 	}
 	first := ask("edit", fmt.Sprintf(`{"users":[%q,%q,%q],"subject":"Better","description":{"nodes":[{"type":"paragraph"}]}}`,
-		user("review"), user("read"), user("review")))
-	if diff := cmp.Diff([]string{user("review"), user("read")}, ids(first, "users")); diff != "" {
+		user("review"), user("create"), user("review")))
+	if diff := cmp.Diff([]string{user("review"), user("create")}, ids(first, "users")); diff != "" {
 		t.Error(diff)
 	}
-	again := ask("admin", fmt.Sprintf(`{"users":[%q,%q]}`, user("review"), user("read")))
+	again := ask("admin", fmt.Sprintf(`{"users":[%q,%q]}`, user("review"), user("create")))
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("asked twice: %s", diff)
 	}
 	ask("admin", `{"users":[]}`)
 	listed := h.send("read", "GET", path+"/requested-reviewers", nil, listShape(reviewerShape))
-	want := []string{user("review"), user("read")}
+	want := []string{user("review"), user("create")}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, ids(listed, "items")); diff != "" || listed["count"] != 2.0 {
 		t.Errorf("%v %s", listed["count"], diff)
@@ -105,7 +105,7 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Errorf("%+v %v", after, err)
 	}
 	for range 2 {
-		h.send("edit", "DELETE", path+"/requested-reviewers/"+user("read"), nil, nil)
+		h.send("edit", "DELETE", path+"/requested-reviewers/"+user("create"), nil, nil)
 	}
 	h.send("edit", "DELETE", path+"/requested-reviewers/nobody", nil, nil)
 	listed = h.send("read", "GET", path+"/requested-reviewers", nil, listShape(reviewerShape))
@@ -113,10 +113,13 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// Who may not read the space, or is of another tenant, or does not exist, is not asked; nor is anybody else then.
+	// Who may not review, is the author or of another tenant, or does not exist, is not asked; nor is anybody else then.
 	for body, fields := range map[string][]string{
-		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("admin"), h.theirs.Users["admin"].ID): {"users[1]", "users[2]"},
-		fmt.Sprintf(`{"users":[%q],"subject":"Worse"}`, user("")):                            {"users[0]"},
+		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("review"), h.theirs.Users["admin"].ID): {"users[1]", "users[2]"},
+		fmt.Sprintf(`{"users":[%q,%q,%q]}`, user("read"), user("edit"), user("admin")):        {"users[0]", "users[1]", "users[2]"},
+		`{"users":[],"description":{"markdown":"x"}}`:                                         {"description.nodes"},
+		`{"users":[],"description":{}}`:                                                       {"description.nodes"},
+		fmt.Sprintf(`{"users":[%q],"subject":"Worse"}`, user("")):                             {"users[0]"},
 		`{"users":"x"}`:    {"users"},
 		`{"users":[null]}`: {"users[0]"},
 		`{"users":[""]}`:   {"users[0]"},
@@ -211,7 +214,11 @@ func TestReviews(t *testing.T) {
 	ask("create") // Asked after they reviewed.
 	want([]string{a, b, c}, []string{c})
 	d, _ := submit("create", `{"status":"approved"}`)
-	ask("read") // Somebody else.
+	if got := h.ids(path+"/requested-reviewers", h.ours.Tokens["read"]); len(got) != 0 {
+		t.Errorf("who has answered is still asked: %q", got)
+	}
+	h.exec("insert into change_request_reviewers (change_request_id, user_id, revision, requested_by) values ($1, $2, $3, $2)",
+		request.ID, h.ours.Users["read"].ID, request.Revision) // Somebody else.
 	want([]string{a, b, c, d}, []string{c, d})
 	states, err := h.st.ReviewStates(t.Context(), request.ID, request.Revision)
 	if diff := cmp.Diff(map[string]schema.ReviewState{

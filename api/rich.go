@@ -17,21 +17,25 @@ import (
 type richBody struct {
 	schema.Body
 	formless bool
+	document richDocument
 }
 
 // UnmarshalJSONFrom reads the forms and notices whether there was anything else.
 func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
-		Markdown *string          `json:"markdown"`
-		Document *schema.Document `json:"document"`
-		Other    jsontext.Value   `json:",embed"`
+		Markdown *string        `json:"markdown"`
+		Document *richDocument  `json:"document"`
+		Other    jsontext.Value `json:",embed"`
 	}
 	if err := json.UnmarshalDecode(d, &read); err != nil {
 		return err
 	}
-	b.Body = schema.Body{Markdown: read.Markdown, Document: read.Document}
+	b.Body = schema.Body{Markdown: read.Markdown}
+	if read.Document != nil {
+		b.document = *read.Document
+		b.Body.Document = &b.document.Document
+	}
 	b.formless = b.IsZero() && len(read.Other) > 0
-	b.Normalize()
 	return nil
 }
 
@@ -39,6 +43,9 @@ func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 func (b *richBody) Problems(field string) []schema.Detail {
 	if b.formless {
 		return []schema.Detail{{Field: field, Problem: "must have markdown or document"}}
+	}
+	if b.document.noNodes {
+		return b.document.Problems(field + ".document")
 	}
 	return b.Body.Problems(field)
 }

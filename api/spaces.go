@@ -54,7 +54,7 @@ const (
 
 type createSpaceRequest struct {
 	Body struct {
-		Title    *string `json:"title" rules:"len=..50"`
+		Title    *string `json:"title" rules:"len=1..50"`
 		Emoji    *string `json:"emoji" rules:"len=..50"`
 		Parent   *string `json:"parent"`
 		Language *string `json:"language" rules:"enum=language"`
@@ -117,7 +117,7 @@ func (h *spaces) get(_ context.Context, c *Caller, _ *struct{}) (schema.Space, e
 
 type updateSpaceRequest struct {
 	Body struct {
-		Title        *string            `json:"title" rules:"len=..50"`
+		Title        *string            `json:"title" rules:"len=1..50"`
 		Emoji        schema.Opt[string] `json:"emoji" rules:"len=1..50"`
 		Icon         schema.Opt[string] `json:"icon" rules:"len=..2048,pattern=uri"`
 		EditMode     *string            `json:"editMode" rules:"enum=editMode"`

@@ -133,7 +133,7 @@ type HeaderItem struct {
 	Style     *string       `json:"style,omitempty" rules:"enum=headerItemStyle"`
 	To        *ContentRef   `json:"to"`
 	Links     []ContentLink `json:"links"`
-	Condition *string       `json:"condition,omitempty" rules:"len=..1024"`
+	Condition *string       `json:"condition,omitempty" rules:"len=..1024,pattern=condition"`
 }
 
 // ContentLink is a title and where it leads.

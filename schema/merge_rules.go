@@ -121,9 +121,9 @@ var mergeRules = []struct {
 // MergeRuleKinds says of every rule what it takes beside its name.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// These are kept, and refuse every merge: see Problems.
-		"require_agent_review": {},
-		"custom":               {Expression: true},
+		// Those that are stored refuse every merge: see Problems.
+		"require_agent_review": {Unknowable: true},
+		"custom":               {Expression: true, Unknowable: true},
 	}
 	for _, row := range mergeRules {
 		kinds[row.name] = MergeRuleKind{Users: row.users}
@@ -135,6 +135,8 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
+	// Unknowable rules cannot be evaluated here, so that nobody could merge any more.
+	Unknowable bool
 }
 
 func (f MergeFacts) approvedBy(user string) bool {

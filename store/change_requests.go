@@ -71,6 +71,9 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
 	// No change request has number 0, so what is no number finds nothing by it.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
+	if idOrNumber != strconv.FormatInt(number, 10) {
+		number = 0 // 01 and +1 are other texts.
+	}
 	if err != nil {
 		number = 0
 	}

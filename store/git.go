@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -56,39 +54,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		}
 	}
 	var row GitOperation
-	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		// One at a time per space, so that each sees what the others added.
-		if _, err = q.LockSpace(ctx, n.SpaceID); err != nil {
-			return interpret(err, "space")
-		}
-		if row, err = q.InsertGitOperation(ctx, params); err != nil {
-			return interpret(err, "space")
-		}
-		last, err := q.DescribingGitOperation(ctx, n.SpaceID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			last, err = q.LatestGitOperation(ctx, n.SpaceID)
-		}
-		if err != nil {
-			return interpret(err, "git operation")
-		}
-		shown, err := json.Marshal(gitSyncState(last))
-		if err != nil {
-			return schema.Internal(err)
-		}
-		return interpret(q.SetSpaceGitSync(ctx, db.SetSpaceGitSyncParams{ID: n.SpaceID, GitSync: shown}), "space")
-	})
-	return row, err
-}
-
-// gitSyncState is how a space shows the repository of an operation.
-func gitSyncState(o GitOperation) schema.GitSyncState {
-	at, address := o.CreatedAt.UTC(), o.Url
-	if o.RepoUrl != nil {
-		address = *o.RepoUrl
-	}
-	return schema.GitSyncState{
-		RepoName: schema.RepoName(address), InstallationProvider: orEmpty(o.Provider), URL: address, UpdatedAt: &at,
-	}
+	row, err = s.queries.InsertGitOperation(ctx, params)
+	return row, interpret(err, "space")
 }
 
 // GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that

@@ -22,36 +22,6 @@ func (q *Queries) CountGitOperations(ctx context.Context, spaceID string) (int64
 	return count, err
 }
 
-const describingGitOperation = `-- name: DescribingGitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations
-where space_id = $1 and (provider is not null or repo_url is not null)
-order by "timestamp" desc, id desc limit 1
-`
-
-// The last operation of a space that described its repository: what it said stays until another one says something else.
-// Index: git_operations_described (space_id, timestamp desc, id desc).
-func (q *Queries) DescribingGitOperation(ctx context.Context, spaceID string) (GitOperation, error) {
-	row := q.db.QueryRow(ctx, describingGitOperation, spaceID)
-	var i GitOperation
-	err := row.Scan(
-		&i.ID,
-		&i.SpaceID,
-		&i.Kind,
-		&i.State,
-		&i.Reason,
-		&i.Url,
-		&i.Credentials,
-		&i.Ref,
-		&i.Parameters,
-		&i.Provider,
-		&i.RepoUrl,
-		&i.Timestamp,
-		&i.CreatedBy,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
 const gitCredentials = `-- name: GitCredentials :one
 select credentials from git_operations where id = $1
 `
@@ -100,34 +70,6 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 		arg.Timestamp,
 		arg.CreatedBy,
 	)
-	var i GitOperation
-	err := row.Scan(
-		&i.ID,
-		&i.SpaceID,
-		&i.Kind,
-		&i.State,
-		&i.Reason,
-		&i.Url,
-		&i.Credentials,
-		&i.Ref,
-		&i.Parameters,
-		&i.Provider,
-		&i.RepoUrl,
-		&i.Timestamp,
-		&i.CreatedBy,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
-const latestGitOperation = `-- name: LatestGitOperation :one
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations where space_id = $1 order by "timestamp" desc, id desc limit 1
-`
-
-// The last operation of a space in their order.
-// Index: git_operations_space (space_id, timestamp desc, id desc).
-func (q *Queries) LatestGitOperation(ctx context.Context, spaceID string) (GitOperation, error) {
-	row := q.db.QueryRow(ctx, latestGitOperation, spaceID)
 	var i GitOperation
 	err := row.Scan(
 		&i.ID,
@@ -202,18 +144,4 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 		return nil, err
 	}
 	return items, nil
-}
-
-const setSpaceGitSync = `-- name: SetSpaceGitSync :exec
-update spaces set git_sync = $2 where id = $1
-`
-
-type SetSpaceGitSyncParams struct {
-	ID      string
-	GitSync []byte
-}
-
-func (q *Queries) SetSpaceGitSync(ctx context.Context, arg SetSpaceGitSyncParams) error {
-	_, err := q.db.Exec(ctx, setSpaceGitSync, arg.ID, arg.GitSync)
-	return err
 }

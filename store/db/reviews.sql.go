@@ -10,7 +10,11 @@ import (
 )
 
 const countRequestedReviewers = `-- name: CountRequestedReviewers :one
-select count(*) from change_request_reviewers where change_request_id = $1
+select count(*) from change_request_reviewers
+where change_request_reviewers.change_request_id = $1 and not exists (
+    select 1 from change_request_reviews v
+    where v.change_request_id = change_request_reviewers.change_request_id and v.user_id = change_request_reviewers.user_id
+      and not v.superseded)
 `
 
 // Index: change_request_reviewers_pkey (change_request_id, user_id).
@@ -116,7 +120,11 @@ func (q *Queries) InsertReview(ctx context.Context, arg InsertReviewParams) (Cha
 
 const listRequestedReviewers = `-- name: ListRequestedReviewers :many
 select change_request_id, user_id, revision, requested_by, created_at from change_request_reviewers
-where change_request_id = $1 and user_id > $2::text collate "C"
+where change_request_reviewers.change_request_id = $1 and change_request_reviewers.user_id > $2::text collate "C"
+  and not exists (
+    select 1 from change_request_reviews v
+    where v.change_request_id = change_request_reviewers.change_request_id and v.user_id = change_request_reviewers.user_id
+      and not v.superseded)
 order by user_id
 limit $3
 `
@@ -127,6 +135,7 @@ type ListRequestedReviewersParams struct {
 	PageSize        int32
 }
 
+// Those who have not answered yet, or were asked anew since.
 // Index: change_request_reviewers_pkey (change_request_id, user_id).
 func (q *Queries) ListRequestedReviewers(ctx context.Context, arg ListRequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, listRequestedReviewers, arg.ChangeRequestID, arg.After, arg.PageSize)

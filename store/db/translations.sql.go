@@ -126,7 +126,7 @@ func (q *Queries) ListTranslations(ctx context.Context, arg ListTranslationsPara
 }
 
 const requestTranslationRun = `-- name: RequestTranslationRun :execrows
-update translations set runs = runs + 1, run_requested_at = now(), updated_at = now()
+update translations set run_requested_at = now(), updated_at = now()
 where id = $1 and organization_id = $2
 `
 

@@ -14,20 +14,5 @@ limit sqlc.arg(page_size);
 -- Index: git_operations_space (space_id, timestamp desc, id desc).
 select count(*) from git_operations where space_id = $1;
 
--- name: DescribingGitOperation :one
--- The last operation of a space that described its repository: what it said stays until another one says something else.
--- Index: git_operations_described (space_id, timestamp desc, id desc).
-select * from git_operations
-where space_id = $1 and (provider is not null or repo_url is not null)
-order by "timestamp" desc, id desc limit 1;
-
--- name: LatestGitOperation :one
--- The last operation of a space in their order.
--- Index: git_operations_space (space_id, timestamp desc, id desc).
-select * from git_operations where space_id = $1 order by "timestamp" desc, id desc limit 1;
-
--- name: SetSpaceGitSync :exec
-update spaces set git_sync = $2 where id = $1;
-
 -- name: GitCredentials :one
 select credentials from git_operations where id = $1;

@@ -25,15 +25,24 @@ update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]) and not superseded;
 
 -- name: ListRequestedReviewers :many
+-- Those who have not answered yet, or were asked anew since.
 -- Index: change_request_reviewers_pkey (change_request_id, user_id).
 select * from change_request_reviewers
-where change_request_id = sqlc.arg(change_request_id) and user_id > sqlc.arg(after)::text collate "C"
+where change_request_reviewers.change_request_id = sqlc.arg(change_request_id) and change_request_reviewers.user_id > sqlc.arg(after)::text collate "C"
+  and not exists (
+    select 1 from change_request_reviews v
+    where v.change_request_id = change_request_reviewers.change_request_id and v.user_id = change_request_reviewers.user_id
+      and not v.superseded)
 order by user_id
 limit sqlc.arg(page_size);
 
 -- name: CountRequestedReviewers :one
 -- Index: change_request_reviewers_pkey (change_request_id, user_id).
-select count(*) from change_request_reviewers where change_request_id = $1;
+select count(*) from change_request_reviewers
+where change_request_reviewers.change_request_id = $1 and not exists (
+    select 1 from change_request_reviews v
+    where v.change_request_id = change_request_reviewers.change_request_id and v.user_id = change_request_reviewers.user_id
+      and not v.superseded);
 
 -- name: RequestedReviewers :many
 -- By either index of the two columns.

@@ -17,7 +17,7 @@ where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
 returning *;
 
 -- name: RequestTranslationRun :execrows
-update translations set runs = runs + 1, run_requested_at = now(), updated_at = now()
+update translations set run_requested_at = now(), updated_at = now()
 where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: DeleteTranslation :exec
