@@ -47,6 +47,11 @@ func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change
 		if err != nil {
 			return err
 		}
+		if len(change.Files) > 0 {
+			if err := s.within(ctx, q, quotaFileBytes, row.OrganizationID); err != nil {
+				return err
+			}
+		}
 		row.Revision, err = insertRevision(ctx, q, Revision{
 			SpaceID: row.SpaceID, Type: RevisionEdits, Parents: []string{before.ID}, Pages: pages, Files: files, CreatedBy: &change.UserID,
 		})

@@ -57,6 +57,9 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 		if err != nil {
 			return interpret(err, "change request")
 		}
+		if err := s.within(ctx, q, quotaChangeRequests, request.SpaceID); err != nil {
+			return err
+		}
 		return addContributor(ctx, q, row.ID, request.UserID)
 	})
 	return row, err

@@ -45,7 +45,10 @@ func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) 
 			ID: schema.NewID(), OrganizationID: collection.OrganizationID, ParentID: collection.ParentID,
 			Title: collection.Title, Position: position,
 		})
-		return interpret(err, "collection")
+		if err != nil {
+			return interpret(err, "collection")
+		}
+		return s.within(ctx, q, quotaCollections, collection.OrganizationID)
 	})
 	return row, err
 }

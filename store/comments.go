@@ -30,6 +30,14 @@ func (p Place) thread() string {
 	return p.SpaceID
 }
 
+// quota bounds the comments of the place.
+func (p Place) quota() quota {
+	if p.ChangeRequestID != nil {
+		return quotaRequestComments
+	}
+	return quotaSpaceComments
+}
+
 // CommentRef names a comment of a place or, with a parent, a reply to that comment.
 type CommentRef struct {
 	Place
@@ -66,7 +74,7 @@ type NewComment struct {
 func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentRow, error) {
 	var row Comment
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		row, err = insertComment(ctx, q, comment, nil)
+		row, err = s.insertComment(ctx, q, comment, nil)
 		return err
 	})
 	if err != nil {
@@ -75,12 +83,15 @@ func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentR
 	return s.commentRow(ctx, row)
 }
 
-func insertComment(ctx context.Context, q *db.Queries, comment NewComment, review *string) (Comment, error) {
+func (s *Store) insertComment(ctx context.Context, q *db.Queries, comment NewComment, review *string) (Comment, error) {
 	row, err := q.InsertComment(ctx, db.InsertCommentParams{
 		ID: schema.NewID(), SpaceID: comment.SpaceID, ChangeRequestID: comment.ChangeRequestID, AuthorID: comment.UserID,
 		Body: comment.Body.Sent, NodeID: comment.NodeID, PageID: comment.PageID, TableRecord: comment.TableRecord,
-		TableDefinition: comment.TableDefinition, ReviewID: review,
+		TableDefinition: comment.TableDefinition, ReviewID: review, Bound: s.bound(comment.quota()),
 	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = s.full(ctx, q, comment.quota(), comment.thread())
+	}
 	if err != nil {
 		return Comment{}, interpret(err, "place of the comment")
 	}
@@ -117,8 +128,11 @@ func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID 
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = q.InsertReply(ctx, db.InsertReplyParams{
 			ID: schema.NewID(), AuthorID: userID, Body: body.Sent, ParentID: commentID, SpaceID: place.SpaceID,
-			ChangeRequestID: place.ChangeRequestID,
+			ChangeRequestID: place.ChangeRequestID, Bound: s.bound(quotaReplies),
 		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = s.full(ctx, q, quotaReplies, commentID)
+		}
 		if err != nil {
 			return interpret(err, "comment")
 		}

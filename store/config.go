@@ -22,6 +22,8 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// InviteLifetime is how long new invites are good for; 0 is without end.
 	InviteLifetime time.Duration
+	// Quotas bound what is stored.
+	Quotas Quotas
 }
 
 func (c Config) pool() (*pgxpool.Config, error) {

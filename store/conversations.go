@@ -52,6 +52,7 @@ func (s *Store) IngestConversations(
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
 	var ids []string
+	added := false
 	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
 			return err
@@ -60,11 +61,14 @@ func (s *Store) IngestConversations(
 			if i+1 < len(ordered) && ordered[i+1].SourceID == c.SourceID {
 				continue
 			}
-			id, err := ingestConversation(ctx, q, organizationID, source, now, c)
+			row, err := ingestConversation(ctx, q, organizationID, source, now, c)
 			if err != nil {
 				return err
 			}
-			ids = append(ids, id)
+			ids, added = append(ids, row.ID), added || row.Version == 1
+		}
+		if added {
+			return s.within(ctx, q, quotaConversations, organizationID)
 		}
 		return nil
 	})
@@ -73,19 +77,19 @@ func (s *Store) IngestConversations(
 
 func ingestConversation(
 	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, c NewConversation,
-) (id string, err error) {
-	row, err := q.UpsertConversation(ctx, db.UpsertConversationParams{
+) (row db.Conversation, err error) {
+	row, err = q.UpsertConversation(ctx, db.UpsertConversationParams{
 		ID: schema.NewID(), OrganizationID: organizationID, Source: source, SourceID: c.SourceID, Subject: c.Subject, Url: c.URL,
 		Impact: c.Impact, CreatedAt: c.CreatedAt, Now: now,
 	})
 	if err != nil {
-		return "", interpret(err, "conversation")
+		return row, interpret(err, "conversation")
 	}
 	err = q.UpsertConversationContent(ctx, db.UpsertConversationContentParams{
 		ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata,
 	})
 	if err != nil {
-		return "", interpret(err, "conversation")
+		return row, interpret(err, "conversation")
 	}
 	for i, issue := range c.Issues {
 		err := q.UpsertConversationIssue(ctx, db.UpsertConversationIssueParams{
@@ -94,10 +98,10 @@ func ingestConversation(
 			Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
 		})
 		if err != nil {
-			return "", interpret(err, "issue")
+			return row, interpret(err, "issue")
 		}
 	}
-	return row.ID, interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
+	return row, interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
 		ConversationID: row.ID, Position: int32(len(c.Issues)), //nolint:gosec // Few.
 	}), "issue")
 }

@@ -49,8 +49,11 @@ func (s *Store) InviteByEmail(
 			return interpret(err, "user")
 		}
 		users, err := q.InviteUsers(ctx, invites)
+		if err != nil {
+			return interpret(err, "invite")
+		}
 		invited.Users = append(invited.Users, users...)
-		return interpret(err, "invite")
+		return s.within(ctx, q, quotaMembers, organizationID)
 	})
 	invited.Invited = len(invited.Users)
 	return invited, err
@@ -90,7 +93,8 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 		if err := stillGood(invite.ExpiresAt); err != nil {
 			return err
 		}
-		return raiseMembership(ctx, q, userID, organizationID, invite.Role, invite.Sso)
+		_, err = raiseMembership(ctx, q, userID, organizationID, invite.Role, invite.Sso)
+		return err
 	})
 }
 

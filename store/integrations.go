@@ -71,6 +71,11 @@ func (s *Store) PublishIntegration(
 		if err != nil {
 			return interpret(err, "integration")
 		}
+		if published.Version == 1 {
+			if err := s.within(ctx, q, quotaIntegrations, owner.Organization.ID); err != nil {
+				return err
+			}
+		}
 		keep := []string{}
 		for _, asset := range assets {
 			keep = append(keep, asset.ID)

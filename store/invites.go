@@ -25,11 +25,18 @@ type NewLinkInvite struct {
 
 // CreateLinkInvite adds an invite.
 func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
-	row, err := s.queries.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
-		ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
-		CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
+	var row LinkInvite
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = q.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
+			ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
+			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, ExpiresAt: s.inviteEnd(),
+		})
+		if err != nil {
+			return interpret(err, "invite")
+		}
+		return s.within(ctx, q, quotaInviteLinks, invite.OrganizationID)
 	})
-	return row, interpret(err, "invite")
+	return row, err
 }
 
 // LinkInvite reads an invite of an organization.
@@ -108,10 +115,15 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 		if err := stillGood(invite.ExpiresAt); err != nil {
 			return err
 		}
-		if invite.SpaceID == nil && invite.CollectionID == nil {
-			return raiseMembership(ctx, q, userID, organizationID, invite.Role, false)
+		role := invite.Role
+		if invite.SpaceID != nil || invite.CollectionID != nil {
+			role = nil
 		}
-		if err := raiseMembership(ctx, q, userID, organizationID, nil, false); err != nil || invite.Role == nil {
+		added, err := raiseMembership(ctx, q, userID, organizationID, role, false)
+		if err == nil && added {
+			err = s.within(ctx, q, quotaMembers, organizationID)
+		}
+		if err != nil || role != nil || invite.Role == nil {
 			return err
 		}
 		return interpret(q.RaiseGrant(ctx, db.RaiseGrantParams{
@@ -121,21 +133,23 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 	})
 }
 
-// raiseMembership makes a user a member with at least this role; sso is for whoever was none before.
-func raiseMembership(ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool) error {
-	added, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
+// raiseMembership makes a user a member with at least this role, and says whether the user was none before; sso is for those.
+func raiseMembership(
+	ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool,
+) (added bool, err error) {
+	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: organizationID, Role: role, Sso: sso,
 	})
-	if err != nil || added > 0 {
-		return interpret(err, "membership")
+	if err != nil || n > 0 {
+		return n > 0, interpret(err, "membership")
 	}
 	held, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
 	if err != nil {
-		return interpret(err, "membership")
+		return false, interpret(err, "membership")
 	}
 	if schema.RoleFromNullable(held).AtLeast(schema.RoleFromNullable(role)) {
-		return nil
+		return false, nil
 	}
 	err = q.UpsertMembership(ctx, db.UpsertMembershipParams{UserID: userID, OrganizationID: organizationID, Role: role})
-	return interpret(err, "membership")
+	return false, interpret(err, "membership")
 }

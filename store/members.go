@@ -191,11 +191,18 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 // JoinOrganization puts a user into an organization that is open to the domain of the user's e-mail address. Whether there is
 // no such organization or it is not open to the user, is the same to the user.
 func (s *Store) JoinOrganization(ctx context.Context, organizationID, userID string) error {
-	member, err := s.queries.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
-	if err == nil && !member {
-		err = schema.NotFound("organization")
-	}
-	return interpret(err, "membership")
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
+		switch {
+		case err != nil:
+			return interpret(err, "membership")
+		case !joined.IsMember:
+			return schema.NotFound("organization")
+		case joined.Added:
+			return s.within(ctx, q, quotaMembers, organizationID)
+		}
+		return nil
+	})
 }
 
 // MembersAmong says which of these users are in an organization.

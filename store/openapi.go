@@ -54,6 +54,9 @@ func (s *Store) CreateOpenAPISpec(ctx context.Context, organizationID, slug stri
 			return schema.Conflict("OpenAPI specification already exists")
 		}
 		if err == nil {
+			err = s.within(ctx, q, quotaOpenAPISpecs, organizationID)
+		}
+		if err == nil {
 			spec, err = setOpenAPISource(ctx, q, spec, source)
 		}
 		return interpret(err, "OpenAPI specification")
@@ -68,6 +71,9 @@ func (s *Store) SetOpenAPISpec(
 	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		spec, err = insertOpenAPISpec(ctx, q, organizationID, slug)
 		added = err == nil
+		if added {
+			err = s.within(ctx, q, quotaOpenAPISpecs, organizationID)
+		}
 		if errors.Is(err, pgx.ErrNoRows) {
 			spec, err = q.LockOpenAPISpec(ctx, db.LockOpenAPISpecParams{OrganizationID: organizationID, Slug: slug})
 		}

@@ -25,8 +25,10 @@ type NewOrganization struct {
 func (s *Store) CreateOrganization(ctx context.Context, userID string, org NewOrganization) (Membership, error) {
 	var m Membership
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		m, err = insertOrganization(ctx, q, userID, org)
-		return err
+		if m, err = insertOrganization(ctx, q, userID, org); err != nil {
+			return err
+		}
+		return s.within(ctx, q, quotaOrganizations, userID)
 	})
 	return m, err
 }

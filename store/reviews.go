@@ -165,7 +165,7 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 		}
 		if review.Comment.Sent != nil {
 			comment := NewComment{Place: review.Place, UserID: review.UserID, Body: review.Comment}
-			_, err = insertComment(ctx, q, comment, &row.ID)
+			_, err = s.insertComment(ctx, q, comment, &row.ID)
 		}
 		return err
 	})

@@ -35,8 +35,10 @@ type NewSite struct {
 func (s *Store) CreateSite(ctx context.Context, site NewSite) (SiteRow, error) {
 	var row SiteRow
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
-		row, err = insertSite(ctx, q, site)
-		return err
+		if row, err = insertSite(ctx, q, site); err != nil {
+			return err
+		}
+		return s.within(ctx, q, quotaSites, site.OrganizationID)
 	})
 	return row, err
 }

@@ -44,7 +44,10 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
 			ID: row.Revision, SpaceID: row.ID, Type: "edits", Parents: []string{}, Pages: []byte("[]"), Files: []byte("[]"),
 		})
-		return interpret(err, "revision")
+		if err != nil {
+			return interpret(err, "revision")
+		}
+		return s.within(ctx, q, quotaSpaces, space.OrganizationID)
 	})
 	return row, err
 }

@@ -22,6 +22,7 @@ type Store struct {
 	planned *db.Queries
 	// inviteLifetime is how long new invites are good for; 0 is without end.
 	inviteLifetime time.Duration
+	quotas         Quotas
 }
 
 // The rows as Postgres holds them. What a caller may do with one is not in the row: see package api.
@@ -39,7 +40,7 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{config: config, inviteLifetime: cfg.InviteLifetime}, nil
+	return &Store{config: config, inviteLifetime: cfg.InviteLifetime, quotas: cfg.Quotas}, nil
 }
 
 // Start opens the pool and waits for the first answer. It does not migrate: see Migrate.

@@ -37,6 +37,9 @@ func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, me
 		if err != nil {
 			return interpret(err, "team")
 		}
+		if err := s.within(ctx, q, quotaTeams, organizationID); err != nil {
+			return err
+		}
 		return addToTeam(ctx, q, team, "members", members)
 	})
 	return team, err

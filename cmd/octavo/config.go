@@ -85,6 +85,8 @@ type Settings struct {
 	QueryMaxRows     uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
 	QueryMaxThreads  int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads of one query in the insights store; 0: as the store is set up."`
 
+	Quotas store.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
+
 	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
 	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
 	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
@@ -239,7 +241,7 @@ func (s *Settings) kafkaLogin() ingest.KafkaLogin {
 
 // store is what a server does with Postgres.
 func (s *Settings) store(url string) store.Config {
-	return store.Config{URL: url, InviteLifetime: s.InviteLifetime}
+	return store.Config{URL: url, InviteLifetime: s.InviteLifetime, Quotas: s.Quotas}
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }

@@ -176,10 +176,12 @@ const insertComment = `-- name: InsertComment :one
 with space as (
     update spaces set open_comments = open_comments + 1
     where spaces.id = $2 and $3::text is null
+      and spaces.open_comments + spaces.resolved_comments < $11::bigint
     returning revision
 ), request as (
     update change_requests set open_comments = open_comments + 1
     where change_requests.id = $3 and change_requests.space_id = $2
+      and change_requests.open_comments + change_requests.resolved_comments < $11::bigint
     returning revision
 )
 insert into comments (
@@ -202,10 +204,11 @@ type InsertCommentParams struct {
 	TableRecord     *string
 	TableDefinition *string
 	ReviewID        *string
+	Bound           int64
 }
 
 // On a change request or, without one, on the space itself; it counts there and takes the head of that content. No row when
-// there is no such place.
+// there is no such place, or when it has as many comments as the bound says.
 func (q *Queries) InsertComment(ctx context.Context, arg InsertCommentParams) (Comment, error) {
 	row := q.db.QueryRow(ctx, insertComment,
 		arg.ID,
@@ -218,6 +221,7 @@ func (q *Queries) InsertComment(ctx context.Context, arg InsertCommentParams) (C
 		arg.TableRecord,
 		arg.TableDefinition,
 		arg.ReviewID,
+		arg.Bound,
 	)
 	var i Comment
 	err := row.Scan(
@@ -249,6 +253,7 @@ with parent as (
     update comments set replies = comments.replies + 1
     where comments.id = $4::text and comments.space_id = $5
       and comments.change_request_id is not distinct from $6::text and comments.parent_id is null
+      and comments.replies < $7::bigint
     returning comments.id, comments.space_id, comments.change_request_id, comments.revision
 )
 insert into comments (id, space_id, change_request_id, parent_id, author_id, body, revision)
@@ -264,9 +269,11 @@ type InsertReplyParams struct {
 	ParentID        string
 	SpaceID         string
 	ChangeRequestID *string
+	Bound           int64
 }
 
-// The update comes first, because the row that it locks keeps the parent from going away. No row when there is no such comment.
+// The update comes first, because the row that it locks keeps the parent from going away. No row when there is no such comment,
+// or when it has as many replies as the bound says.
 func (q *Queries) InsertReply(ctx context.Context, arg InsertReplyParams) (Comment, error) {
 	row := q.db.QueryRow(ctx, insertReply,
 		arg.ID,
@@ -275,6 +282,7 @@ func (q *Queries) InsertReply(ctx context.Context, arg InsertReplyParams) (Comme
 		arg.ParentID,
 		arg.SpaceID,
 		arg.ChangeRequestID,
+		arg.Bound,
 	)
 	var i Comment
 	err := row.Scan(

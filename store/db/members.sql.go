@@ -103,8 +103,9 @@ with open as (
 ), joined as (
     insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
     on conflict (user_id, organization_id) do nothing
+    returning user_id
 )
-select (exists (select 1 from open)
+select exists (select 1 from joined) as added, (exists (select 1 from open)
     or exists (select 1 from memberships m where m.user_id = $1 and m.organization_id = $2))::boolean
     as is_member
 `
@@ -114,13 +115,18 @@ type JoinByDomainParams struct {
 	OrganizationID string
 }
 
+type JoinByDomainRow struct {
+	Added    bool
+	IsMember bool
+}
+
 // Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
 // Nothing comes back where that is not so; who is in it already stays what they are.
-func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (bool, error) {
+func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (JoinByDomainRow, error) {
 	row := q.db.QueryRow(ctx, joinByDomain, arg.UserID, arg.OrganizationID)
-	var is_member bool
-	err := row.Scan(&is_member)
-	return is_member, err
+	var i JoinByDomainRow
+	err := row.Scan(&i.Added, &i.IsMember)
+	return i, err
 }
 
 const listMembersByJoined = `-- name: ListMembersByJoined :many

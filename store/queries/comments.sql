@@ -1,13 +1,15 @@
 -- name: InsertComment :one
 -- On a change request or, without one, on the space itself; it counts there and takes the head of that content. No row when
--- there is no such place.
+-- there is no such place, or when it has as many comments as the bound says.
 with space as (
     update spaces set open_comments = open_comments + 1
     where spaces.id = sqlc.arg(space_id) and sqlc.narg(change_request_id)::text is null
+      and spaces.open_comments + spaces.resolved_comments < sqlc.arg(bound)::bigint
     returning revision
 ), request as (
     update change_requests set open_comments = open_comments + 1
     where change_requests.id = sqlc.narg(change_request_id) and change_requests.space_id = sqlc.arg(space_id)
+      and change_requests.open_comments + change_requests.resolved_comments < sqlc.arg(bound)::bigint
     returning revision
 )
 insert into comments (
@@ -19,11 +21,13 @@ from (select revision from space union all select revision from request) head
 returning *;
 
 -- name: InsertReply :one
--- The update comes first, because the row that it locks keeps the parent from going away. No row when there is no such comment.
+-- The update comes first, because the row that it locks keeps the parent from going away. No row when there is no such comment,
+-- or when it has as many replies as the bound says.
 with parent as (
     update comments set replies = comments.replies + 1
     where comments.id = sqlc.arg(parent_id)::text and comments.space_id = sqlc.arg(space_id)
       and comments.change_request_id is not distinct from sqlc.narg(change_request_id)::text and comments.parent_id is null
+      and comments.replies < sqlc.arg(bound)::bigint
     returning comments.id, comments.space_id, comments.change_request_id, comments.revision
 )
 insert into comments (id, space_id, change_request_id, parent_id, author_id, body, revision)

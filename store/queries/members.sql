@@ -118,8 +118,9 @@ with open as (
 ), joined as (
     insert into memberships (user_id, organization_id, role) select user_id, id, default_role from open
     on conflict (user_id, organization_id) do nothing
+    returning user_id
 )
-select (exists (select 1 from open)
+select exists (select 1 from joined) as added, (exists (select 1 from open)
     or exists (select 1 from memberships m where m.user_id = sqlc.arg(user_id) and m.organization_id = sqlc.arg(organization_id)))::boolean
     as is_member;
 

@@ -101,3 +101,22 @@ await step('who may not, cannot', async () => {
     await refused(bob.api.orgs.inviteUsersToOrganization(org, { emails: ['x@example.com'] }), 403);
     await refused(eve.api.orgs.listOrganizationInviteLinks(org), 404);
 });
+
+await step('who is invited is asked first', async () => {
+    const { data: me } = await eve.api.user.getAuthenticatedUser();
+    const { data: invited } = await api.inviteUsersToOrganization(org, { emails: [me.email], role: 'edit' });
+    assert.deepEqual(invited.users, [eve.id]);
+    await refused(eve.api.orgs.getOrganizationById(org), 404);
+    await refused(api.getMemberInOrganizationById(org, eve.id), 404);
+    await refused(ada.api.users.getUserById(eve.id), 404);
+    await refused(bob.api.orgs.joinOrganizationWithInvite(org, eve.id), 404);
+    const { data: joined } = await eve.api.orgs.joinOrganizationWithInvite(org, eve.id);
+    assert.deepEqual(joined, {});
+    assert.equal(await roleOf(eve), 'edit');
+});
+
+await step('links that are off say so', async () => {
+    await api.updateOrganizationById(org, { inviteLinks: false });
+    await refused(api.createOrganizationInvite(org, { role: 'read' }), 403);
+    await refused(eve.api.orgs.joinOrganizationWithInvite(org, links.read.id), 403);
+});

@@ -1,0 +1,66 @@
+-- What quotas count. Each stops at a bound, so that a refusal costs no more than the quota.
+
+-- name: CountAdministered :one
+-- Index: memberships_pkey (user_id, organization_id).
+select count(*) from (select 1 from memberships where user_id = sqlc.arg(subject) and role = 'admin' limit sqlc.arg(bound)) x;
+
+-- name: CountMembersUpTo :one
+-- Members, and those who are invited by e-mail.
+-- Index: memberships_organization (organization_id, user_id).
+select ((select count(*) from (select 1 from memberships m where m.organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x)
+      + (select count(*) from (
+            select 1 from email_invites i
+            where i.organization_id = sqlc.arg(subject) and (i.expires_at is null or i.expires_at > now()) limit sqlc.arg(bound)) y))::bigint;
+
+-- name: CountTeamsUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from teams where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountLinkInvitesUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from link_invites where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountCollectionsUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from collections where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountSpacesUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from spaces where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountSitesUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from sites where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountIntegrationsUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from integrations where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountOpenAPISpecsUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from openapi_specs where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: CountConversationsUpTo :one
+-- No index: every index that starts with the organization does as well.
+select count(*) from (select 1 from conversations where organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x;
+
+-- name: UnmergedChangeRequests :one
+-- The space counts them itself.
+select (change_requests_open + change_requests_draft)::bigint from spaces where id = sqlc.arg(subject);
+
+-- name: CommentsOnSpace :one
+-- The space counts them itself.
+select (open_comments + resolved_comments)::bigint from spaces where id = sqlc.arg(subject);
+
+-- name: CommentsOnChangeRequest :one
+-- The change request counts them itself.
+select (open_comments + resolved_comments)::bigint from change_requests where id = sqlc.arg(subject);
+
+-- name: RepliesToComment :one
+-- The comment counts them itself.
+select replies from comments where id = sqlc.arg(subject);
+
+-- name: BytesOfFiles :one
+-- Index: files_pkey (organization_id, hash).
+-- The length of a file is known without reading it. Only requests that add files ask.
+select coalesce(sum(octet_length(content)), 0)::bigint from files where organization_id = sqlc.arg(subject);

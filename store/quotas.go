@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Quotas bound what is stored; 0 is no bound. The tags are the settings' names, defaults and meanings: each default is above
+// every size that the service is made for.
+type Quotas struct {
+	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
+	Members        int64 `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
+	Teams          int64 `env:"TEAMS" default:"10000" help:"Teams of an organization; 0: no bound."`
+	InviteLinks    int64 `env:"INVITE_LINKS" default:"1000" help:"Link invites to an organization; 0: no bound."`
+	Collections    int64 `env:"COLLECTIONS" default:"20000" help:"Collections of an organization; 0: no bound."`
+	Spaces         int64 `env:"SPACES" default:"20000" help:"Spaces of an organization; 0: no bound."`
+	Sites          int64 `env:"SITES" default:"20000" help:"Sites of an organization; 0: no bound."`
+	Integrations   int64 `env:"INTEGRATIONS" default:"1000" help:"Integrations that an organization publishes; 0: no bound."`
+	OpenAPISpecs   int64 `name:"openapi-specs" env:"OPENAPI_SPECS" default:"1000" help:"OpenAPI specifications of an organization; 0: no bound."`
+	Conversations  int64 `env:"CONVERSATIONS" default:"500000" help:"Conversations of an organization; 0: no bound."`
+	ChangeRequests int64 `env:"CHANGE_REQUESTS" default:"10000" help:"Change requests of a space that are open or drafts; 0: no bound."`
+	Comments       int64 `env:"COMMENTS" default:"500000" help:"Comments on a space or on a change request; 0: no bound."`
+	Replies        int64 `env:"REPLIES" default:"10000" help:"Replies to a comment; 0: no bound."`
+	FileBytes      int64 `env:"FILE_BYTES" default:"53687091200" help:"Bytes of the files of an organization; 0: no bound."`
+}
+
+// quota is a row of the table of quotas: what it is called in a refusal, its setting, and how much there is of what it bounds.
+// The count stops at a bound, so that it costs no more than the quota.
+type quota struct {
+	what    string
+	setting string
+	limit   func(Quotas) int64
+	count   func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
+}
+
+// counted adapts a counting query, whose parameters all have the same members.
+func counted[P ~struct {
+	Subject string
+	Bound   int32
+}](query func(*db.Queries, context.Context, P) (int64, error)) func(context.Context, *db.Queries, string, int32) (int64, error) {
+	return func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error) {
+		return query(q, ctx, P(struct {
+			Subject string
+			Bound   int32
+		}{subject, bound}))
+	}
+}
+
+// known adapts a query that reads a number that is kept.
+func known(query func(*db.Queries, context.Context, string) (int64, error)) func(context.Context, *db.Queries, string, int32) (int64, error) {
+	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
+		return query(q, ctx, subject)
+	}
+}
+
+// The quotas, each with what its subject is.
+var (
+	quotaOrganizations = quota{"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations }, counted((*db.Queries).CountAdministered)}
+	quotaMembers       = quota{"members and invited people of an organization", "MEMBERS", func(q Quotas) int64 { return q.Members }, counted((*db.Queries).CountMembersUpTo)}
+	quotaTeams         = quota{"teams of an organization", "TEAMS", func(q Quotas) int64 { return q.Teams }, counted((*db.Queries).CountTeamsUpTo)}
+	quotaInviteLinks   = quota{"link invites to an organization", "INVITE_LINKS", func(q Quotas) int64 { return q.InviteLinks }, counted((*db.Queries).CountLinkInvitesUpTo)}
+	quotaCollections   = quota{"collections of an organization", "COLLECTIONS", func(q Quotas) int64 { return q.Collections }, counted((*db.Queries).CountCollectionsUpTo)}
+	quotaSpaces        = quota{"spaces of an organization", "SPACES", func(q Quotas) int64 { return q.Spaces }, counted((*db.Queries).CountSpacesUpTo)}
+	quotaSites         = quota{"sites of an organization", "SITES", func(q Quotas) int64 { return q.Sites }, counted((*db.Queries).CountSitesUpTo)}
+	quotaIntegrations  = quota{"integrations of an organization", "INTEGRATIONS", func(q Quotas) int64 { return q.Integrations }, counted((*db.Queries).CountIntegrationsUpTo)}
+	quotaOpenAPISpecs  = quota{"OpenAPI specifications of an organization", "OPENAPI_SPECS", func(q Quotas) int64 { return q.OpenAPISpecs }, counted((*db.Queries).CountOpenAPISpecsUpTo)}
+	quotaConversations = quota{"conversations of an organization", "CONVERSATIONS", func(q Quotas) int64 { return q.Conversations }, counted((*db.Queries).CountConversationsUpTo)}
+
+	quotaChangeRequests  = quota{"open change requests and drafts of a space", "CHANGE_REQUESTS", func(q Quotas) int64 { return q.ChangeRequests }, known((*db.Queries).UnmergedChangeRequests)}
+	quotaSpaceComments   = quota{"comments on a space", "COMMENTS", func(q Quotas) int64 { return q.Comments }, known((*db.Queries).CommentsOnSpace)}
+	quotaRequestComments = quota{"comments on a change request", "COMMENTS", func(q Quotas) int64 { return q.Comments }, known((*db.Queries).CommentsOnChangeRequest)}
+	quotaReplies         = quota{"replies to a comment", "REPLIES", func(q Quotas) int64 { return q.Replies }, known((*db.Queries).RepliesToComment)}
+	quotaFileBytes       = quota{"bytes of the files of an organization", "FILE_BYTES", func(q Quotas) int64 { return q.FileBytes }, known((*db.Queries).BytesOfFiles)}
+)
+
+// within refuses what a transaction has added if there is more now than the quota allows; the refusal undoes it. Requests at the
+// same time do not see each other's rows, so that as many more may come in as run at once.
+func (s *Store) within(ctx context.Context, q *db.Queries, of quota, subject string) error {
+	limit := of.limit(s.quotas)
+	if limit <= 0 {
+		return nil
+	}
+	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) //nolint:gosec // Bounded here.
+	if err != nil {
+		return interpret(err, of.what)
+	}
+	if n > limit {
+		return of.refusal(limit)
+	}
+	return nil
+}
+
+func (of quota) refusal(limit int64) error {
+	return schema.Forbidden(fmt.Sprintf("the quota of %d %s is reached (OCTAVO_QUOTA_%s)", limit, of.what, of.setting))
+}
+
+// bound is the quota for a statement that keeps to it by itself.
+func (s *Store) bound(of quota) int64 {
+	if limit := of.limit(s.quotas); limit > 0 {
+		return limit
+	}
+	return math.MaxInt64
+}
+
+// full says why such a statement did nothing: because of the quota, or because what it adds to is not there.
+func (s *Store) full(ctx context.Context, q *db.Queries, of quota, subject string) error {
+	n, err := of.count(ctx, q, subject, 0)
+	if err == nil && n >= s.bound(of) {
+		return of.refusal(s.bound(of))
+	}
+	if err == nil {
+		err = pgx.ErrNoRows
+	}
+	return err
+}
