@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/octavo-docs/octavo/fair"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -48,7 +49,7 @@ func (b Balance) Unanswered() uint64 {
 // no count. Only sites that exist have one, of about 300 bytes.
 type account struct {
 	site string
-	use  siteUse // guarded by admission.mu
+	use  fair.Party // of the admission
 
 	received, accepted, repeated atomic.Uint64
 	stored, deadLettered         atomic.Uint64
