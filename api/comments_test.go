@@ -484,8 +484,7 @@ func TestBadComments(t *testing.T) {
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":{"record":"r"}}`, "tableCell.definition"},
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":[]}`, "tableCell"},
 			{"POST", path, `{"body":{}}`, "body"},
-			{"POST", path, `{"body":{"markdown":" 
-"}}`, "body"},
+			{"POST", path, `{"body":{"markdown":" \n"}}`, "body"},
 			{"POST", path, `{"body":{"document":{"nodes":[{"type":"paragraph"},{"type":"divider"}]}}}`, "body"},
 			{"POST", path, `{"body":{"document":{}}}`, "body.document.nodes"},
 			{"POST", path, `{"body":{"markdown":"` + strings.Repeat("a\\n\\n", 20_001) + `"}}`, "body.markdown"},

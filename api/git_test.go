@@ -27,8 +27,8 @@ func init() {
 
 // synchronized does what the engine will do after a synchronisation.
 func (h *harness) synchronized(space string) {
-	h.exec(`update spaces set git_sync = '{"repoName":"acme/docs","installationProvider":"gitlab","url":"https://git.example/acme/docs",
-		"updatedAt":"2026-01-02T03:04:05Z"}' where id = $1`, space)
+	h.exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
+		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)
 }
 
 var (

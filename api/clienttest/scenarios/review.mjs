@@ -57,11 +57,11 @@ await step('it is described and opened', async () => {
 });
 
 await step('reviewers are asked for', async () => {
-    const { data: asked } = await bob.api.spaces.requestReviewersForChangeRequest(...at(), { users: [cy.id, dee.id] });
-    assert.deepEqual(asked.users.map((r) => r.user.id).sort(), [cy.id, dee.id].sort());
+    const { data: asked } = await bob.api.spaces.requestReviewersForChangeRequest(...at(), { users: [cy.id, ada.id] });
+    assert.deepEqual(asked.users.map((r) => r.user.id).sort(), [cy.id, ada.id].sort());
     assert.ok(asked.users.every((r) => r.kind === 'user' && r.requestedBy.id === bob.id));
-    await bob.api.spaces.removeRequestedReviewerFromChangeRequest(...at(), dee.id);
-    await bob.api.spaces.removeRequestedReviewerFromChangeRequest(...at(), dee.id);
+    await bob.api.spaces.removeRequestedReviewerFromChangeRequest(...at(), ada.id);
+    await bob.api.spaces.removeRequestedReviewerFromChangeRequest(...at(), ada.id);
     const left = await all((q) => bob.api.spaces.getRequestedReviewersByChangeRequestId(...at(), q), 1, (r) => r.user.id);
     assert.deepEqual(left.map((r) => r.user.id), [cy.id]);
     const { data: mine } = await cy.api.spaces.listChangeRequestsForSpace(guide.id, { requestedReviewer: cy.id });
