@@ -108,9 +108,15 @@ func (l *Log) attempt(ctx context.Context, p *logPartition, b *produceBatch, giv
 		RawRecords:      protocol.RawRecordSet{Reader: bytes.NewReader(b.buf)},
 	})
 	if err != nil {
-		return attempt{err: err, sent: true}
+		return attempt{err: err, sent: !isUnrouted(err)}
 	}
 	return attempt{err: res.Error, sent: true, answered: true}
+}
+
+// isUnrouted tells errors of kafka-go, which does not know where to send a batch
+// and sends it nowhere.
+func isUnrouted(err error) bool {
+	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }
 
 // retriable reports whether trying again may help. What is no answer of a
