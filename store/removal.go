@@ -106,7 +106,9 @@ func (s *Store) PurgeOrganizations(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		if err := s.purge(ctx, id); err != nil {
+		if err := s.purge(ctx, id); ctx.Err() != nil {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

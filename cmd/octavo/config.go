@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -169,6 +170,12 @@ func (s *Settings) Validate() error {
 	}
 	if s.InviteLifetime < 0 {
 		return fmt.Errorf("OCTAVO_INVITE_LIFETIME: must not be negative")
+	}
+	quotas := reflect.ValueOf(s.Quotas)
+	for i := range quotas.NumField() {
+		if quotas.Field(i).Int() < 0 {
+			return fmt.Errorf("OCTAVO_QUOTA_%s: must not be negative", quotas.Type().Field(i).Tag.Get("env"))
+		}
 	}
 	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
 		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")

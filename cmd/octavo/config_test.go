@@ -1,8 +1,10 @@
 package main
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -27,6 +29,9 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--kafka-retain-bytes=17179869184":   "OCTAVO_KAFKA_RETAIN_BYTES",
 		"--kafka-min-free-bytes=-1":          "OCTAVO_KAFKA_MIN_FREE_BYTES",
 		"--roles=api,sing":                   "OCTAVO_ROLES",
+		"--invite-lifetime=-1h":              "OCTAVO_INVITE_LIFETIME",
+		"--quota-openapi-specs=-1":           "OCTAVO_QUOTA_OPENAPI_SPECS",
+		"--quota-spaces=0":                   "",
 		"--kafka-brokers=a:9092,[::1]:09092": "",
 		"--admin-listen=8081":                "OCTAVO_ADMIN_LISTEN",
 		"--admin-listen=off":                 "",
@@ -52,6 +57,30 @@ func TestSettingsAreNamed(t *testing.T) {
 		_, err = parser.Parse([]string{"serve", flag})
 		if setting == "" && err != nil || setting != "" && (err == nil || !strings.Contains(err.Error(), setting)) {
 			t.Errorf("%s: got %v, want an error that names %q", flag, err, setting)
+		}
+	}
+}
+
+// TestQuotaSettings reads quotas from the environment, and has a bound for each by default: above the sizes that the service is
+// made for.
+func TestQuotaSettings(t *testing.T) {
+	t.Setenv("OCTAVO_QUOTA_SITES", "7")
+	var cli commands
+	parser, err := kong.New(&cli)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"serve"}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := cli.Serve.store("")
+	if cfg.Quotas.Sites != 7 || cfg.Quotas.Comments <= 100_000 || cfg.Quotas.Conversations <= 100_000 || cfg.InviteLifetime != 720*time.Hour {
+		t.Errorf("%+v", cfg)
+	}
+	quotas := reflect.ValueOf(cfg.Quotas)
+	for i := range quotas.NumField() {
+		if quotas.Field(i).Int() <= 0 {
+			t.Errorf("%s has no bound", quotas.Type().Field(i).Name)
 		}
 	}
 }

@@ -49,15 +49,15 @@ func (n *node) startSweep() {
 	})
 }
 
-// sweepStep deletes some of each.
+// sweepStep deletes some of each, and large organizations last: they may take all the time that is left.
 func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := n.store.DeleteEndedInvites(ctx); err != nil {
 		return false, err
 	}
-	if err := n.store.PurgeOrganizations(ctx); err != nil {
-		return false, err
+	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {
+		return more, err
 	}
-	return n.store.DeleteOldEventKeys(ctx)
+	return false, n.store.PurgeOrganizations(ctx)
 }
 
 // sweep deletes until there is no more, or its time is over: then there may be.

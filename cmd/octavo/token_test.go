@@ -67,3 +67,45 @@ func TestTokens(t *testing.T) {
 		t.Error("a token for nobody should be refused")
 	}
 }
+
+// TestOperatorLetsPeopleIn makes a token for an address that was invited, which accepts with it, and vouches for a domain.
+func TestOperatorLetsPeopleIn(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+
+	org := "/v1/orgs/" + i.org
+	if status, answer := i.request("POST", org+"/invites", i.token, []byte(`{"emails":["new@example.com"],"role":"read"}`)); status != 200 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	made, err := i.octavo("token", "create", "--user", "new@example.com", "--json")
+	var token struct{ Token string }
+	if err != nil || json.Unmarshal([]byte(made), &token) != nil {
+		t.Fatalf("%v %s", err, made)
+	}
+	status, answer := i.request("GET", "/v1/user/invites", token.Token, nil)
+	var invites struct{ Items []struct{ ID string } }
+	if err := json.Unmarshal(answer, &invites); status != 200 || err != nil || len(invites.Items) != 1 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if status, _ := i.request("GET", org, token.Token, nil); status != 404 {
+		t.Errorf("before accepting: %d", status)
+	}
+	if status, answer := i.request("POST", org+"/invites/"+invites.Items[0].ID, token.Token, nil); status != 200 {
+		t.Errorf("%d %s", status, answer)
+	}
+	if status, _ := i.request("GET", org, token.Token, nil); status != 200 {
+		t.Errorf("after accepting: %d", status)
+	}
+	if status, answer := i.request("PATCH", org, i.token, []byte(`{"emailDomains":["example.com"]}`)); status != 200 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if _, err := i.octavo("org", "prove-domain", i.org, "other.example"); err == nil {
+		t.Error("a domain that the organization does not name was proved")
+	}
+	if _, err := i.octavo("org", "prove-domain", i.org, "example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := i.request("GET", org+"/email-domains", i.token, nil); status != 200 || !strings.Contains(string(answer), `"provedBy":"operator"`) {
+		t.Errorf("%d %s", status, answer)
+	}
+}
