@@ -54,7 +54,7 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		if waits(key, version, body) {
+		if waits(key, version, body) || makesMany(key, version, body) {
 			return
 		}
 		conn, err := net.Dial("tcp", listener.Addr().String())
@@ -102,4 +102,33 @@ func FuzzProduce(f *testing.F) {
 			t.Errorf("%d partitions in %d bytes", len(list), len(b))
 		}
 	})
+}
+
+// makesMany tells requests that make thousands of partitions, which the disk in memory is too slow for.
+func makesMany(key, version int16, body []byte) bool {
+	switch key {
+	case 19:
+		q := kmsg.NewPtrCreateTopicsRequest()
+		q.Version = version
+		if q.ReadFrom(body) != nil {
+			return false
+		}
+		for _, t := range q.Topics {
+			if t.NumPartitions > 8 {
+				return true
+			}
+		}
+	case 37:
+		q := kmsg.NewPtrCreatePartitionsRequest()
+		q.Version = version
+		if q.ReadFrom(body) != nil {
+			return false
+		}
+		for _, t := range q.Topics {
+			if t.Count > 8 {
+				return true
+			}
+		}
+	}
+	return false
 }
