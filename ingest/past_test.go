@@ -91,3 +91,22 @@ func TestMaxPastProperty(t *testing.T) {
 		}
 	})
 }
+
+// TestReceivedDay: rows carry the day on which their message came in, which is
+// what the table is cut by.
+func TestReceivedDay(t *testing.T) {
+	t.Parallel()
+	log := &memoryLog{}
+	if err := newTestIntake(t, log, nil).Accept(t.Context(), testSite, []byte(events(at(time.UnixMilli(0).UTC()))), testClient); err != nil {
+		t.Fatal(err)
+	}
+	m, err := insights.ParseMessage(log.messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range insights.InsertColumns() {
+		if want := testNow.Truncate(24 * time.Hour).Unix(); name == insights.ColumnReceived && batchOf(t, m, 0, nil).Values()[i].([]int64)[0] != want {
+			t.Errorf("%v, want %d", batchOf(t, m, 0, nil).Values()[i], want)
+		}
+	}
+}
