@@ -63,7 +63,7 @@ func (c *ReconcileCmd) Run() (err error) {
 		return c.print(ctx, r.Run, os.Stdout)
 	}
 	// Postgres has the lock: two repairs at once could both find the same rows missing.
-	st, err := openStore(ctx, b.postgresURL)
+	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
 	if err != nil {
 		return err
 	}

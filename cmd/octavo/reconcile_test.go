@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // The log and the table agree beside a running server; a row that goes missing
@@ -60,7 +61,7 @@ func TestReconcile(t *testing.T) {
 	if text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir})); err != nil || json.Unmarshal(text, &running) != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	st, err := openStore(t.Context(), running.Postgres)
+	st, err := openStore(t.Context(), store.Config{URL: running.Postgres})
 	if err != nil {
 		t.Fatal(err)
 	}
