@@ -18,8 +18,8 @@ import (
 // unless it is one object, and goes on until each object came once.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
-	const rows = 300
-	size := func(row int) int { return []int{10, maxListBytes / 3, 2 * maxListBytes, 5000}[row%4] }
+	const rows = 120
+	size := func(row int) int { return []int{10, maxListBytes / 3, 5000, 10, 5000, 2 * maxListBytes, 10, 10}[row%8] }
 	read := func(after string, size int) (store.Page[int], error) {
 		from, _ := strconv.Atoi(after)
 		page := store.Page[int]{Total: rows, More: from+size < rows}
