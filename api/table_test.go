@@ -174,7 +174,7 @@ func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	h := newHarness(t)
 	h.exec("alter table tokens drop constraint tokens_kind_check, drop constraint tokens_check, drop constraint tokens_check1")
 	admin := h.ours.Users[schema.RoleAdmin].ID
-	for name, user := range map[string]*string{"oct_of-nobody": nil, "oct_of-a-user": &admin} {
+	for name, user := range map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin} {
 		hash := schema.HashToken([]byte(name))
 		h.exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
 		for i := range h.server.table {
