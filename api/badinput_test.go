@@ -317,7 +317,7 @@ func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
 // misfit finds a text within the bounds that has not the form.
 func misfit(t *testing.T, r rule) string {
 	t.Helper()
-	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----"} {
+	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x"} {
 		if !patterns[r.pattern].match(text) && r.length.outside(len([]rune(text)), "") == "" {
 			return text
 		}

@@ -103,7 +103,7 @@ const fullCustomization = `{
 		"monospaceFont":"DMMono","icons":"thin","sidebar":{"list":"pill"},"search":"subtle"},
 	"favicon":{"icon":{"light":"https://a.example/l.png","dark":"https://a.example/d.png"}},
 	"header":{"logo":{"light":"https://a.example/l.png","dark":"https://a.example/d.png"},"primaryLink":{"kind":"url","url":"https://a.example"},
-		"links":[{"title":"Guides","links":[{"title":"One","to":{"kind":"space","space":"s1"}}],"condition":"visitor.ok"},
+		"links":[{"title":"Guides","links":[{"title":"One","to":{"kind":"space","space":"s1"}}],"condition":"visitor.claims.ok"},
 			{"title":"Buy","style":"button-primary","to":{"kind":"page","page":"p1","space":null},"links":null}]},
 	"footer":{"groups":[{"title":"More","links":[{"title":"File","to":{"kind":"file","file":"f","space":"s"}}]}],"copyright":"© us"},
 	"announcement":{"message":"New!","link":{"title":"See","to":{"kind":"url","url":"https://a.example"}}},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -158,7 +159,7 @@ func TestDeleteOrganization(t *testing.T) {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
 			continue // They are about another organization, or about the members.
 		}
-		if op.Method == "POST" || op.Method == "PUT" {
+		if op.Method == http.MethodPost || op.Method == http.MethodPut {
 			h.try(op, tenant, tenant.Tokens[schema.RoleAdmin])
 		}
 	}

@@ -122,7 +122,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	}
 	if err := p.scratch.Add(l.message, p.position(l), nil); err != nil || p.scratch.Rows() == 0 {
 		p.scratch.Reset()
-		return false, nil // there is nothing to put back
+		return false, nil //nolint:nilerr // what cannot be read is never put back
 	}
 	candidates := p.firsts[p.scratch.Content(0)]
 	p.scratch.Reset()

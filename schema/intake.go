@@ -87,7 +87,7 @@ type EventBalance struct {
 	// so what it accepted stays in flight here and is stored in the balance of others.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
-	// LostMessages is how many messages, which may hold events of any site, left the whole log before they were stored; null
+	// LostMessages is how many messages, which may hold events of any site, left the whole log before they were stored; absent
 	// while the log does not answer.
-	LostMessages *int64 `json:"lostMessages"`
+	LostMessages *int64 `json:"lostMessages,omitzero"`
 }

@@ -106,9 +106,11 @@ func (s *Store) PurgeOrganizations(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		if err := s.purge(ctx, id); ctx.Err() != nil {
-			return nil
-		} else if err != nil {
+		err = s.purge(ctx, id)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the time is over, which the error says
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,6 @@ type life struct {
 	site    site
 	load    *witness.Load
 	endLoad func()
-	tell    func(string, ...any)
 	catchup time.Duration
 
 	spaces  []string // that were acknowledged

@@ -156,7 +156,8 @@ func (n *node) stop() error {
 		return err
 	}
 	select {
-	case <-n.ended:
+	case err := <-n.ended:
+		n.ended <- err // of the start that is over; how it ended was said in its log
 	case <-time.After(time.Minute):
 	}
 	return killAll(time.Minute)

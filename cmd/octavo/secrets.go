@@ -76,7 +76,8 @@ func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) 
 	if !ok {
 		return nil, nil
 	}
-	path, onCommandLine := "", false
+	var path string
+	onCommandLine := false
 	for _, p := range ctx.Path {
 		onCommandLine = onCommandLine || p.Flag == file
 	}

@@ -51,6 +51,12 @@ export const members = [
 ];
 
 /**
+ * Operations whose documented outcome without a provider is the only one there is yet, with its status: no space has been
+ * synchronized with Git before the engine that does so exists, and to say otherwise would be wrong.
+ */
+export const outcomes = { 'GET /spaces/{spaceId}/git/info': 404 };
+
+/**
  * Where the seed and the document contradict each other, the seed wins. An exception is a change of the document's schemas, with its
  * reason. A run in which no answer needed one of them fails, so that the list stays honest: see ../coverage.mjs.
  *

@@ -138,10 +138,10 @@ func readBatch(file disk.File, pos, size int64, buffer *[]byte) ([]byte, error) 
 	if n, err := file.ReadAt(*buffer, pos); n < int(length) {
 		return nil, errors.Join(err, io.ErrUnexpectedEOF)
 	}
-	if n, _, err := seglog.CheckBatch(*buffer); err != nil || int64(n) != length {
-		return nil, nil
+	if n, _, err := seglog.CheckBatch(*buffer); err == nil && int64(n) == length {
+		return *buffer, nil
 	}
-	return *buffer, nil
+	return nil, nil // a torn end
 }
 
 // oldCommit is an entry of groups.log.
