@@ -35,7 +35,7 @@ func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	memory := &memoryLog{}
 	in := newTestIntake(t, memory, nil)
 	for i := range requests {
-		if err := in.Accept(t.Context(), testSite, numbered(first+i*each, each), Client{Now: time.Now()}); err != nil {
+		if err := in.Accept(t.Context(), testSite, numbered(first+i*each, each), Client{Now: time.Now(), AnyPast: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -186,6 +186,8 @@ func TestDiscussionPlans(t *testing.T) {
 			select 'q' || q, 'u' || u, 'r', 'u1' from generate_series(1, 500) q, generate_series(1, 50) u`,
 		`insert into change_request_reviews (id, change_request_id, user_id, revision, status, superseded)
 			select 'v' || q || '-' || n, 'q' || q, 'u' || n % 50 + 1, 'r', 'approved', n > 49 from generate_series(1, 500) q, generate_series(0, 99) n`,
+		`insert into change_request_contributors (change_request_id, user_id)
+			select 'q' || q, 'u' || u from generate_series(1, 500) q, generate_series(1, 10) u`,
 		`vacuum analyze`,
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {

@@ -146,7 +146,7 @@ type CountMembersUpToParams struct {
 }
 
 // Members, and those who are invited by e-mail.
-// Index: memberships_organization (organization_id, user_id).
+// No index: every index that starts with the organization does as well.
 func (q *Queries) CountMembersUpTo(ctx context.Context, arg CountMembersUpToParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countMembersUpTo, arg.Subject, arg.Bound)
 	var column_1 int64

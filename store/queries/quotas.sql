@@ -6,7 +6,7 @@ select count(*) from (select 1 from memberships where user_id = sqlc.arg(subject
 
 -- name: CountMembersUpTo :one
 -- Members, and those who are invited by e-mail.
--- Index: memberships_organization (organization_id, user_id).
+-- No index: every index that starts with the organization does as well.
 select ((select count(*) from (select 1 from memberships m where m.organization_id = sqlc.arg(subject) limit sqlc.arg(bound)) x)
       + (select count(*) from (
             select 1 from email_invites i
