@@ -114,11 +114,11 @@ func TestSlowQuestionIsA400(t *testing.T) {
 	if !strings.Contains(string(answer), "narrow the range") {
 		t.Errorf("%s", answer)
 	}
-	_, metrics := i.request("GET", "/metrics", "", nil)
+	metrics := i.metrics()
 	for _, want := range []string{
 		`octavo_query_errors_total{class="too_heavy",kind="aggregate"} 1`, `octavo_query_errors_total{class="canceled",kind="aggregate"} 0`,
 	} {
-		if !strings.Contains(string(metrics), want+"\n") {
+		if !strings.Contains(metrics, want+"\n") {
 			t.Errorf("the metrics have no %s", want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -89,6 +90,9 @@ func TestSecretsAreTagged(t *testing.T) {
 				flags++
 				telling := strings.HasSuffix(flag.Name, "token") || strings.HasSuffix(flag.Name, "password") ||
 					strings.HasSuffix(flag.Name, "secret") || flag.Name == "postgres-url" || flag.Name == "clickhouse-url"
+				if flag.Target.Kind() != reflect.String {
+					continue // a number of tokens is no token
+				}
 				if telling && !flag.Tag.Has("secret") {
 					t.Errorf("%s --%s is not tagged secret", leaf.Path(), flag.Name)
 				}
