@@ -146,11 +146,11 @@ const stalledSeries = "octavo_sink_stalled_seconds{"
 // othersHaveAll says whether the sinks but one have all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
-	for i := range r.sinks {
+	for i, address := range r.sinks {
 		if sinkName(i) == but {
 			continue
 		}
-		metrics, err := product.Client{Address: r.admins[sinkName(i)]}.Read(ctx, "/metrics")
+		metrics, err := product.Client{Address: r.metricsOf(sinkName(i), address)}.Read(ctx, "/metrics")
 		if err != nil {
 			return err
 		}
@@ -162,24 +162,43 @@ func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	return nil
 }
 
-const (
-	// brokerPaused is the fault after which the log must have repeats: of so
-	// many, one has caught a produce on its way.
-	brokerPaused  = "broker paused past a produce"
-	pausesToCatch = 3
-)
+const brokerPaused = "broker paused past a produce"
 
 // produceLimit is above what the intake gives one attempt to append.
 const produceLimit = 5500 * time.Millisecond
 
-// pauseBroker stops the broker until the intake tries to append again. Awake,
-// it finds both attempts and answers the second: the log has repeats.
-func (r *rig) pauseBroker(_ context.Context, target string, variant int) error {
+// pauseBroker stops the broker until the intake has tried to append again. Awake, it finds both attempts, and must take one.
+func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error {
+	before := r.failedProduces(ctx)
 	paused, err := r.signal(target, syscall.SIGSTOP)
 	if err != nil {
 		return errNotInjected
 	}
-	return r.wake(paused, produceLimit+time.Duration(variant%4)*500*time.Millisecond)
+	if err := r.wake(paused, produceLimit+time.Duration(variant%4)*500*time.Millisecond); err != nil {
+		return err
+	}
+	for api, n := range r.failedProduces(ctx) {
+		if was, ok := before[api]; ok && was != n {
+			return nil
+		}
+	}
+	return errNotInjected // no produce was on its way
+}
+
+// failedProduces is how many attempts to produce have failed, by API node as far as they answer.
+func (r *rig) failedProduces(ctx context.Context) map[string]string {
+	const series = "\noctavo_log_produce_errors_total "
+	found := map[string]string{}
+	for i, address := range r.apis {
+		metrics, err := product.Client{Address: r.metricsOf(apiName(i), address)}.Read(ctx, "/metrics")
+		if err != nil {
+			continue
+		}
+		if _, rest, ok := strings.Cut(string(metrics), series); ok {
+			found[apiName(i)], _, _ = strings.Cut(rest, "\n")
+		}
+	}
+	return found
 }
 
 // wake lets a stopped process go on after a while. The while is the fault

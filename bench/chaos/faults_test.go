@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/octavo-docs/octavo/bench/witness"
 	"time"
 )
 
@@ -107,17 +105,5 @@ func TestInjectorEndsWithItsContext(t *testing.T) {
 	r := &result{Faults: in.done, Wanted: 5}
 	if in.total != 0 || !slices.Contains(r.problems(), "only 0 of 5 faults came about in the time") || !slices.Contains(r.problems(), "no never") {
 		t.Errorf("%d faults; problems %v", in.total, r.problems())
-	}
-}
-
-// Pauses of the broker that left no repeat in the log have shown nothing of repeats.
-func TestPausesMustLeaveRepeats(t *testing.T) {
-	t.Parallel()
-	says := func(pauses int, repeats int64) bool {
-		r := &result{Faults: map[string]*faultCount{brokerPaused: {Injected: pauses}}, Log: witness.Reconciled{Repeats: repeats}}
-		return slices.ContainsFunc(r.problems(), func(problem string) bool { return strings.Contains(problem, "no repeat") })
-	}
-	if !says(pausesToCatch, 0) || says(pausesToCatch, 1) || says(pausesToCatch-1, 0) {
-		t.Error("the log's repeats are not looked at")
 	}
 }

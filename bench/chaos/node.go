@@ -64,6 +64,16 @@ func (r *rig) binaryOf(name string) string {
 	return r.binary
 }
 
+// metricsOf is where a node shows its metrics: the former version had no listener for operators.
+func (r *rig) metricsOf(name, address string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.isFormer[name] {
+		return address
+	}
+	return r.admins[name]
+}
+
 // startApache starts the broker that `make kafka` has fetched.
 func (r *rig) startApache(ctx context.Context) error {
 	root, err := enginetest.ModuleRoot()

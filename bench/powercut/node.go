@@ -39,7 +39,7 @@ func (n *node) settings() []string {
 		"OCTAVO_LISTEN=" + n.address,
 		"OCTAVO_ADMIN_LISTEN=off",
 		"OCTAVO_BOOTSTRAP_TOKEN=" + n.client.Token,
-		"OCTAVO_RATE_LIMIT=0",
+		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 		"OCTAVO_SINK_SESSION_TIMEOUT=6s",
 	}
 }
