@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +179,7 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 		return err
 	}
 	for api, n := range r.failedProduces(ctx) {
-		if was, ok := before[api]; ok && was != n {
+		if n != cmp.Or(before[api], "0") { // a node without a figure before has just started
 			return nil
 		}
 	}
@@ -242,6 +243,7 @@ type injector struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]bool // targets
+	again   []int           // kinds that came to nothing, to be drawn again after two others
 	done    map[string]*faultCount
 	total   int
 	began   int // injected or about to be
@@ -297,6 +299,9 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 // each has its share also of a few faults. Kinds whose targets are all busy
 // wait for their turn; if there are no others left, a new deck is put behind.
 func (in *injector) next() {
+	in.mu.Lock()
+	in.deck, in.again = slices.Insert(in.deck, min(2, len(in.deck)), in.again...), nil
+	in.mu.Unlock()
 	for {
 		for place, i := range in.deck {
 			k, variant := in.kinds[i], in.rng.IntN(1<<16)
@@ -305,7 +310,7 @@ func (in *injector) next() {
 				continue
 			}
 			in.deck = slices.Delete(in.deck, place, place+1)
-			in.running.Go(func() { in.inject(k, target, variant) })
+			in.running.Go(func() { in.inject(i, target, variant) })
 			return
 		}
 		if in.holdsEachKind() {
@@ -350,7 +355,8 @@ func (in *injector) take(k kind, variant int) (string, bool) {
 	return "", false
 }
 
-func (in *injector) inject(k kind, target string, variant int) {
+func (in *injector) inject(i int, target string, variant int) {
+	k := in.kinds[i]
 	ctx, cancel := context.WithTimeout(context.Background(), recoverLimit)
 	defer cancel()
 	began := time.Now()
@@ -361,6 +367,7 @@ func (in *injector) inject(k kind, target string, variant int) {
 	in.busy[target] = false
 	if errors.Is(err, errNotInjected) {
 		in.began--
+		in.again = append(in.again, i)
 		return
 	}
 	in.total++
