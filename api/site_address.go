@@ -35,11 +35,12 @@ func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) 
 	case shareKey == nil:
 		return siteAddress{}, nil
 	}
-	opens, err := h.store.ShareKeyOpens(ctx, site.ID, *shareKey)
+	key := store.ShareKey(*shareKey)
+	opens, err := h.store.ShareKeyOpens(ctx, site.ID, key)
 	if err != nil || !opens {
 		return siteAddress{}, err
 	}
-	return siteAddress{sharedRoot(root, *shareKey)}, nil
+	return siteAddress{sharedRoot(root, key)}, nil
 }
 
 // sharedRoot is the address of a site with the key that opens it.

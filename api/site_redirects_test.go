@@ -34,7 +34,7 @@ func TestShareLinks(t *testing.T) {
 	if !ok || len(key) < 26 || address == line(press, "urls.published") {
 		t.Fatalf("address %q", address)
 	}
-	for search, want := range map[string]string{"PART": "Partners", key: "Partners", key[3:20]: "Partners", "r": "Partners Press", "nothing%": ""} {
+	for search, want := range map[string]string{"PART": "Partners", key: "Partners", key[3:20]: "Partners", "~" + key: "Partners", address: "Partners", address + "/faq": "Partners", "r": "Partners Press", "nothing%": ""} {
 		got := s.items("/share-links?search="+url.QueryEscape(search), "name")
 		if search == "r" && len(got) < 2 { // Keys may hold it, too.
 			t.Errorf("search %q: %q", search, got)
@@ -86,6 +86,8 @@ func TestShareLinks(t *testing.T) {
 		t.Errorf("switched on again: %v", got)
 	}
 	check("?shareKey="+key, address)
+	check("?shareKey=~"+key, address)
+	check("?shareKey="+url.QueryEscape(address), address)
 	s.ok("PATCH", "", `{"visibility":"public"}`, 200)
 	check("?shareKey=wrong", s.siteRoot())
 	s.ok("PATCH", "", `{"visibility":"share-link"}`, 200)

@@ -39,6 +39,13 @@ func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
 	return interpret(s.queries.DeleteShareLink(ctx, db.DeleteShareLinkParams{SiteID: siteID, ID: id}), "share link")
 }
 
+// ShareKey is the key in what a person may have at hand: the key itself, "~" and the key, or a published address that holds it.
+func ShareKey(text string) string {
+	key := text[strings.LastIndexByte(text, '~')+1:]
+	key, _, _ = strings.Cut(key, "/")
+	return key
+}
+
 // ShareKeyOpens says whether a key is that of an active share link of the site.
 func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, error) {
 	opens, err := s.queries.ActiveShareKey(ctx, db.ActiveShareKeyParams{SiteID: siteID, Key: key})
@@ -50,12 +57,16 @@ func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, er
 func (s *Store) ListShareLinks(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (Page[ShareLink], error) {
-	total, err := s.queries.CountShareLinks(ctx, db.CountShareLinksParams{SiteID: siteID, Search: search})
+	var key *string
+	if search != nil {
+		key = new(ShareKey(*search))
+	}
+	total, err := s.queries.CountShareLinks(ctx, db.CountShareLinksParams{SiteID: siteID, Search: search, Key: key})
 	if err != nil {
 		return Page[ShareLink]{}, interpret(err, "share links")
 	}
 	rows, err := s.queries.ListShareLinks(ctx, db.ListShareLinksParams{
-		SiteID: siteID, Search: search, After: after, PageSize: pageSize(size),
+		SiteID: siteID, Search: search, Key: key, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[ShareLink]{}, interpret(err, "share links")

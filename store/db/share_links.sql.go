@@ -30,17 +30,18 @@ const countShareLinks = `-- name: CountShareLinks :one
 select count(*) from share_links
 where site_id = $1
   and ($2::text is null
-       or strpos(lower(name), lower($2)) > 0 or strpos(key, lower($2)) > 0)
+       or strpos(lower(name), lower($2)) > 0 or strpos(key, lower($3)) > 0)
 `
 
 type CountShareLinksParams struct {
 	SiteID string
 	Search *string
+	Key    *string
 }
 
 // Index: share_links_site.
 func (q *Queries) CountShareLinks(ctx context.Context, arg CountShareLinksParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countShareLinks, arg.SiteID, arg.Search)
+	row := q.db.QueryRow(ctx, countShareLinks, arg.SiteID, arg.Search, arg.Key)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -95,15 +96,16 @@ select id, site_id, name, key, active, created_at from share_links
 where site_id = $1
   and id > $2::text collate "C"
   and ($3::text is null
-       or strpos(lower(name), lower($3)) > 0 or strpos(key, lower($3)) > 0)
+       or strpos(lower(name), lower($3)) > 0 or strpos(key, lower($4)) > 0)
 order by id
-limit $4
+limit $5
 `
 
 type ListShareLinksParams struct {
 	SiteID   string
 	After    string
 	Search   *string
+	Key      *string
 	PageSize int32
 }
 
@@ -113,6 +115,7 @@ func (q *Queries) ListShareLinks(ctx context.Context, arg ListShareLinksParams) 
 		arg.SiteID,
 		arg.After,
 		arg.Search,
+		arg.Key,
 		arg.PageSize,
 	)
 	if err != nil {

@@ -19,7 +19,7 @@ select * from share_links
 where site_id = sqlc.arg(site_id)
   and id > sqlc.arg(after)::text collate "C"
   and (sqlc.narg(search)::text is null
-       or strpos(lower(name), lower(sqlc.narg(search))) > 0 or strpos(key, lower(sqlc.narg(search))) > 0)
+       or strpos(lower(name), lower(sqlc.narg(search))) > 0 or strpos(key, lower(sqlc.narg(key))) > 0)
 order by id
 limit sqlc.arg(page_size);
 
@@ -28,4 +28,4 @@ limit sqlc.arg(page_size);
 select count(*) from share_links
 where site_id = sqlc.arg(site_id)
   and (sqlc.narg(search)::text is null
-       or strpos(lower(name), lower(sqlc.narg(search))) > 0 or strpos(key, lower(sqlc.narg(search))) > 0);
+       or strpos(lower(name), lower(sqlc.narg(search))) > 0 or strpos(key, lower(sqlc.narg(key))) > 0);
