@@ -154,7 +154,7 @@ func definitions() string {
 
 // maxCost is for the largest text that a body may have: three times what is promised, for a machine that does much else. The
 // texts of costly took up to half a minute.
-const maxCost = 600 * time.Millisecond
+const maxCost = raceFactor * 600 * time.Millisecond
 
 // TestMarkdownCost measures the processor time of a thread, of which other programs cannot take any, and the best of a few
 // tries. Beside it the loops over earlier text are counted.
