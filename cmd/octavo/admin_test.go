@@ -12,7 +12,7 @@ func TestOperatorsListener(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
 	for path, want := range map[string]string{
-		"/metrics": "octavo_http_requests_total", "/version": `"version"`, "/healthz": `"alive":true`, "/readyz": `"ready":true`,
+		"/metrics": "octavo_query_running", "/version": `"version"`, "/healthz": `"alive":true`, "/readyz": `"ready":true`,
 		"/debug/pprof/goroutine?debug=1": "goroutine profile",
 	} {
 		status, text := i.requestAt("http://"+i.admin, "GET", path, "", nil)
