@@ -21,7 +21,7 @@ import (
 
 type command struct {
 	Faults   int           `default:"300" help:"Faults to inject."`
-	Duration time.Duration `default:"18m" help:"Time over which they are spread; twice as long at most."`
+	Duration time.Duration `default:"18m" help:"Time over which they are spread; four times as long at most, where targets take long to come back."`
 	Seed     uint64        `help:"Of all that is random; 0: a new one, which is printed."`
 	Rate     float64       `default:"1000" help:"Events per second."`
 	Keyed    float64       `default:"${keyed}" help:"Share of the requests that carry an Idempotency-Key and are sent until they are acknowledged, some to two nodes at once."`
@@ -127,7 +127,7 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 		l.Run(loading)
 	}()
 	in := newInjector(r.kinds(), c.Seed, tell)
-	bounded, cancel := context.WithTimeout(ctx, 2*c.Duration)
+	bounded, cancel := context.WithTimeout(ctx, 4*c.Duration)
 	in.run(bounded, c.Faults, c.Duration)
 	cancel()
 	result.Faults = in.done
