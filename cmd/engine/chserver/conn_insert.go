@@ -1,0 +1,89 @@
+package chserver
+
+// answerInsert collects the blocks of an INSERT, then runs it.
+func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
+	in, err := c.session.beginInsert(st.insert, q, c.server.cfg.MaxInsert, &c.server.inserts)
+	if err != nil {
+		return figures{}, err
+	}
+	defer func() { _ = in.close() }() // only memory
+	if err := c.block(in.header()); err != nil {
+		return figures{}, err
+	}
+	if err := c.flush(); err != nil {
+		return figures{}, err
+	}
+	for {
+		b, err := c.readData()
+		if err != nil {
+			return figures{}, err
+		}
+		if b == nil {
+			return figures{}, errCancelled
+		}
+		if len(b.columns) == 0 {
+			break
+		}
+		if err := in.add(b); err != nil {
+			return figures{}, broken(err) // the rest of the rows is still coming
+		}
+	}
+	defer c.watch()()
+	return in.run(q)
+}
+
+// readData reads a Data packet; nil means that a Cancel came instead. The
+// block is valid until the next one is read.
+func (c *conn) readData() (*block, error) {
+	code, err := c.in.uvarint()
+	if err != nil {
+		return nil, broken(err)
+	}
+	switch code {
+	case clientCancel:
+		return nil, nil
+	case clientData:
+	default:
+		return nil, broken(refuse(codeUnexpectedPacket, "Unexpected packet %d from client: Data was expected", code))
+	}
+	if _, err := readDataName(c.in); err != nil {
+		return nil, broken(err)
+	}
+	more := c.plainIn.next
+	if c.compressed {
+		more = c.readFrame
+	}
+	src := &source{buf: c.blockBytes[:0], limit: int(c.server.cfg.MaxInsert), more: func(buf []byte, missing int) ([]byte, error) {
+		if err := c.blockShare.cover(int64(len(buf) + missing - keptBlock)); err != nil {
+			return buf, err
+		}
+		return more(buf, missing)
+	}}
+	b, err := readBlock(src, onWire)
+	c.blockBytes = src.buf
+	if err != nil {
+		return nil, broken(err)
+	}
+	unused := len(src.buf) - src.pos
+	if !c.compressed {
+		return b, broken(c.plainIn.giveBack(unused))
+	}
+	if unused > 0 { // frames end with their block
+		return nil, broken(refuse(codeBadData, "a block is followed by %d bytes that belong to none", unused))
+	}
+	return b, nil
+}
+
+// keptBlock is how large the buffer of a block may be that a connection keeps
+// from one statement to the next.
+const keptBlock = 4 << 20
+
+// dropBlock frees what the blocks of a statement took.
+func (c *conn) dropBlock() {
+	if cap(c.blockBytes) > keptBlock {
+		c.blockBytes = nil
+	}
+	c.blockShare.release()
+}
+
+func (c *conn) readFrame(buf []byte, _ int) ([]byte, error) { return c.frames.next(buf) }

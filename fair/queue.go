@@ -1,0 +1,129 @@
+package fair
+
+import "container/heap"
+
+// queueUp puts a request at the end of its party's queue. If the waiting room
+// is full, the newest of the party that fills it most has to go, which may be
+// this one. It gives the waiter, or nil and the verdict.
+func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
+	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.Bytes {
+		most := p
+		share := g.shareOf(load{p.outside.slots + 1, p.outside.bytes + weight})
+		for other := range g.waiting {
+			if s := g.shareOf(other.outside); other != p && s > share {
+				most, share = other, s
+			}
+		}
+		w := most.newest(name, most == p)
+		if w == nil {
+			return nil, g.verdict(p, name, weight)
+		}
+		w.verdict = g.verdict(w.party, w.member, w.weight)
+		g.dequeue(w)
+		g.rested(w.party)
+		close(w.done)
+	}
+	w := &waiter{party: p, member: name, weight: weight, done: make(chan struct{})}
+	if p.idle() {
+		g.active++
+	}
+	g.outside.add(weight)
+	p.outside.add(weight)
+	if m := g.member(p, name); m != nil {
+		m.outside++
+	}
+	w.at = p.waiting.PushBack(w)
+	if p.waiting.Len() == 1 {
+		g.came++
+		p.came = g.came
+		g.waiting[p] = struct{}{}
+	}
+	g.sort(p)
+	g.admit()
+	return w, Admitted
+}
+
+// newest is who of a party gives up its place: the newest of the member that
+// has most of them. Somebody who comes to the party itself counts as one of its
+// member; nil is that this one has to go.
+func (p *Party) newest(comes string, own bool) *waiter {
+	most, count := "", int64(0)
+	if own {
+		if most, count = comes, 1; p.members[comes] != nil {
+			count += p.members[comes].outside
+		}
+	}
+	for name, m := range p.members {
+		if m.outside > count || m.outside == count && !own && name < most {
+			most, count = name, m.outside
+		}
+	}
+	if own && most == comes {
+		return nil
+	}
+	for e := p.waiting.Back(); e != nil; e = e.Prev() {
+		if w := e.Value.(*waiter); p.members == nil || w.member == most {
+			return w
+		}
+	}
+	return nil
+}
+
+// dequeue takes a waiter out of its party's queue.
+func (g *Gate) dequeue(w *waiter) {
+	p := w.party
+	p.waiting.Remove(w.at)
+	w.at = nil
+	g.outside.sub(w.weight)
+	p.outside.sub(w.weight)
+	if m := p.members[w.member]; m != nil {
+		m.outside--
+		p.forget(w.member, m)
+	}
+	if p.waiting.Len() == 0 {
+		delete(g.waiting, p)
+	}
+	g.sort(p)
+}
+
+// sort puts a party where what it uses now belongs, or takes it out of the
+// queue if nobody of it may enter.
+func (g *Gate) sort(p *Party) {
+	if g.next(p) == nil {
+		if p.place > 0 {
+			heap.Remove(&g.queue, p.place-1)
+		}
+		return
+	}
+	p.share = g.shareOf(p.inside)
+	if p.place > 0 {
+		heap.Fix(&g.queue, p.place-1)
+	} else {
+		heap.Push(&g.queue, p)
+	}
+}
+
+// giveUp ends a wait that was in vain, unless it was not at the last moment.
+func (g *Gate) giveUp(w *waiter) Verdict {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if w.at == nil {
+		return w.verdict
+	}
+	verdict := g.verdict(w.party, w.member, w.weight)
+	g.dequeue(w)
+	g.rested(w.party)
+	g.admit() // the next may need less room
+	return verdict
+}
+
+// verdict says whose fault it is that there is no room: the party's, if it or
+// its member is at its bound, has more than an equal part of the room or is
+// held back while others find room; else the room is full.
+func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
+	room, allowed := g.fits(p, weight)
+	if g.partyFull(p) || g.memberFull(p, name) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
+		return OwnShare
+	}
+	return Full
+}
