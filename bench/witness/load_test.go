@@ -82,6 +82,9 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	l.again = time.Millisecond
 	l.Run(ctx)
 	l.Finish()
+	// Every request has its answer, and so let go of this: what it wrote is seen now.
+	fake.mu.Lock()
+	defer fake.mu.Unlock()
 	return l, fake
 }
 
