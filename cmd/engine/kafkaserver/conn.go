@@ -166,9 +166,6 @@ func (r *request) split(b []byte) error {
 	if r.key != keyProduce {
 		r.kmsg = kmsg.RequestForKey(r.key)
 		r.kmsg.SetVersion(r.version)
-		if r.kmsg.IsFlexible() && r.version <= r.apiOf.most {
-			kmsg.SkipTags(&reader)
-		}
 	}
 	r.body = reader.Src
 	if err := reader.Complete(); err != nil {
@@ -185,9 +182,6 @@ func (c *conn) answer(r *request) error {
 	}
 	b := append(c.response[:0], 0, 0, 0, 0)
 	b = binary.BigEndian.AppendUint32(b, uint32(r.correlation))
-	if resp.IsFlexible() && resp.Key() != keyAPIVersions {
-		b = append(b, 0) // no tags
-	}
 	b = resp.AppendTo(b)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	if cap(b) <= keepBuffer*2 {

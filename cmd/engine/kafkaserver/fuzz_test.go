@@ -132,3 +132,14 @@ func makesMany(key, version int16, body []byte) bool {
 	}
 	return false
 }
+
+// A flexible version costs what a count announces: see apis.
+func TestNoVersionIsFlexible(t *testing.T) {
+	t.Parallel()
+	for _, a := range apis {
+		q := kmsg.RequestForKey(a.key)
+		if q.SetVersion(a.most); q.IsFlexible() {
+			t.Errorf("%T of version %d is flexible", q, a.most)
+		}
+	}
+}
