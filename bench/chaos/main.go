@@ -77,6 +77,10 @@ func (c *command) Run() (err error) {
 	tell := say(began)
 	tell("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
 	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
+	if c.Former != "" && product.Shallow(ctx) {
+		tell("NOT RUN: nodes are not exchanged for commit %s, which a shallow clone does not have", c.Former)
+		c.Former = ""
+	}
 	if c.Former != "" {
 		r.former, r.isFormer = filepath.Join(dir, "octavo-"+c.Former), map[string]bool{}
 		if err := product.BuildCommit(ctx, c.Former, r.former); err != nil {

@@ -38,6 +38,12 @@ func build(ctx context.Context, root, path string) error {
 	return nil
 }
 
+// Shallow tells whether this clone lacks the commits before some: then BuildCommit may not find one.
+func Shallow(ctx context.Context) bool {
+	said, err := exec.CommandContext(ctx, "git", "rev-parse", "--is-shallow-repository").Output()
+	return err == nil && bytes.HasPrefix(said, []byte("true"))
+}
+
 // BuildCommit builds octavo as it was at a commit of this repository, in a work tree of its own that it removes.
 func BuildCommit(ctx context.Context, commit, path string) (err error) {
 	root, err := enginetest.ModuleRoot()
