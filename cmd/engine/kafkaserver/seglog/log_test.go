@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -233,38 +234,37 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()
 	l := open(t, f, seglog.Config{SegmentBytes: 4 << 10})
-	var mu sync.Mutex
-	syncs := 0
+	var syncs atomic.Int64
 	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release) // before the log's: it waits for the sync
 	f.SetFail(func(op crashdisk.Op, _ string) error {
-		if op == crashdisk.OpSync {
-			mu.Lock()
-			syncs++
-			first := syncs == 1
-			mu.Unlock()
-			if first {
-				<-hold
-			}
+		if op == crashdisk.OpSync && syncs.Add(1) == 1 {
+			<-hold
 		}
 		return nil
 	})
 	const writers, each = 8, 20
 	var wait sync.WaitGroup
-	for w := range writers {
-		wait.Go(func() {
-			for i := range each {
-				s := sent{values: []string{fmt.Sprint(w, "-", i)}, producer: int64(w + 1), sequence: int32(i)}
-				if _, err := l.Append(s.bytes(), false); err != nil {
-					t.Error(err)
-				}
+	write := func(w int) {
+		for i := range each {
+			s := sent{values: []string{fmt.Sprint(w, "-", i)}, producer: int64(w + 1), sequence: int32(i)}
+			if _, err := l.Append(s.bytes(), false); err != nil {
+				t.Error(err)
 			}
-		})
+		}
+	}
+	// One alone makes the first round: of several at once it takes as many as have come.
+	wait.Go(func() { write(0) })
+	eventually.True(t, 10*time.Second, "the first sync", func() bool { return syncs.Load() == 1 })
+	for w := 1; w < writers; w++ {
+		wait.Go(func() { write(w) })
 	}
 	eventually.True(t, 10*time.Second, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
 	if start, end := l.Offsets(); start != 0 || end != 0 {
 		t.Errorf("readers see up to %d before a sync", end)
 	}
-	close(hold)
+	release()
 	wait.Wait()
 	got := all(t, l, 1<<20)
 	next := map[int]int{}
@@ -275,8 +275,8 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 		}
 		next[w]++
 	}
-	if syncs > writers*each-(writers-2) { // the second round has all the others
-		t.Errorf("%d syncs for %d appends", syncs, writers*each)
+	if n := syncs.Load(); n > writers*each-(writers-2) { // the second round has all the others
+		t.Errorf("%d syncs for %d appends", n, writers*each)
 	}
 }
 
