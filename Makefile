@@ -74,9 +74,9 @@ fuzz: ## run every fuzz target FUZZTIME (20000x) times
 bench: engines build ## benchmarks with their ratios, into bench/results/
 	go run ./bench/run
 
-.PHONY: edge
-edge: engines ## hold 10,000 connections without a token at an idle node, and look at its memory and at what others wait
-	go run ./bench/edge
+.PHONY: abuse
+abuse: engines ## let callers take all they can, without a token and with one, and look at what others wait
+	go run ./bench/abuse
 
 CHAOS_FAULTS   ?= 320
 CHAOS_DURATION ?= 18m

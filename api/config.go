@@ -52,7 +52,7 @@ type Config struct {
 	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and WrongTokenRateLimit
 	// those that show no good one. 0 sets no bound.
 	PublicRateLimit, WrongTokenRateLimit int
-	// MaxHeaderBytes bounds the request line and headers. 0 means 16 KiB.
+	// MaxHeaderBytes bounds the request line and headers. 0 means 8 KiB: each connection holds a buffer of that size.
 	MaxHeaderBytes int
 }
 
@@ -66,7 +66,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.IdleTimeout, 75*time.Second)
 	setDefault(&c.OperationTimeout, 20*time.Second)
 	setDefault(&c.MaxConns, 16_384)
-	setDefault(&c.MaxHeaderBytes, 16<<10)
+	setDefault(&c.MaxHeaderBytes, 8<<10)
 	return c
 }
 

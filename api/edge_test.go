@@ -130,6 +130,40 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	}
 }
 
+// TestSilentConnectionsTakeLittle: what has sent nothing has no buffers yet, and ends with the time for it or with the server.
+func TestSilentConnectionsTakeLittle(t *testing.T) {
+	h := newHarness(t)
+	const conns, most = 500, 8 << 10 // with the client's end
+	before := heap()
+	silent := make([]*wire, conns)
+	for i := range silent {
+		silent[i] = &wire{t: t, Conn: h.wire().Conn}
+	}
+	eventually.True(t, patience, "all connections", func() bool { return h.server.OpenConnections() == conns })
+	if grown := (heap() - before) / conns; grown > most {
+		t.Errorf("%d bytes for each connection", grown)
+	}
+	if n := h.server.http.GetOpenConnectionsCount(); n != 0 {
+		t.Errorf("fasthttp has buffers for %d of them", n)
+	}
+	late := silent[0]
+	late.answers = bufio.NewReader(late.Conn)
+	late.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	if got := late.answer(); got.status != http.StatusOK {
+		t.Errorf("one that asks at last: %d", got.status)
+	}
+	if err := h.server.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, w := range silent[1:] {
+		w.answers = bufio.NewReader(w.Conn)
+		w.wantClosed()
+	}
+	h.serve(nil, func(c *Config, _ *Deps) { c.HeaderTimeout = time.Millisecond })
+	h.wire().wantClosed()
+	eventually.True(t, patience, "no connection", func() bool { return h.server.OpenConnections() == 0 })
+}
+
 // busy counts the connections that carry a request.
 func (h *harness) busy() (n int) {
 	c := h.server.connections

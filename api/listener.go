@@ -112,25 +112,73 @@ func (c *connections) closeIdle() int {
 	return closed
 }
 
-// edgeListener gives out the connections that are admitted, and answers the others.
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// closeWaiting closes those that have sent nothing.
+func (c *connections) closeWaiting() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		if conn.waiting.Load() {
+			_ = conn.TCPConn.Close()
+		}
+	}
+}
+
+// edgeListener gives out the connections that are admitted, each with its first request, and answers the others.
 type edgeListener struct {
 	*net.TCPListener
 	connections *connections
 	lingering   chan struct{}
+	// firstWait is how long a connection's first byte is awaited.
+	firstWait time.Duration
+	begun     chan *edgeConn
+	failed    chan error
+	close     func()
+	closed    chan struct{}
 }
 
 // mostLingering bounds the connections that are closed with patience at one time.
 const mostLingering = 256
 
-func newEdgeListener(l *net.TCPListener, c *connections) *edgeListener {
-	return &edgeListener{TCPListener: l, connections: c, lingering: make(chan struct{}, mostLingering)}
+// listen begins to accept connections. Close ends that, and those that have not sent anything.
+func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
+	closed := make(chan struct{})
+	edge := &edgeListener{
+		TCPListener: l, connections: c, lingering: make(chan struct{}, mostLingering), firstWait: firstWait,
+		begun: make(chan *edgeConn), failed: make(chan error, 1), close: sync.OnceFunc(func() { close(closed) }), closed: closed,
+	}
+	go edge.run()
+	return edge
+}
+
+// Accept gives out a connection that has begun its first request. It never gives fasthttp an error that passes: it would stop
+// serving.
+func (l *edgeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.begun:
+		return conn, nil
+	case err := <-l.failed:
+		return nil, err
+	}
+}
+
+// Close ends the listener, and the connections that have sent nothing.
+func (l *edgeListener) Close() error {
+	l.close()
+	err := l.TCPListener.Close()
+	l.connections.closeWaiting()
+	return err
 }
 
 // acceptPause is how long no connection is accepted when the process has no file descriptor for it.
 const acceptPause = 10 * time.Millisecond
 
-// Accept never gives fasthttp an error that passes: it would stop serving.
-func (l *edgeListener) Accept() (net.Conn, error) {
+func (l *edgeListener) run() {
 	for {
 		tcp, err := l.AcceptTCP()
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
@@ -145,19 +193,35 @@ func (l *edgeListener) Accept() (net.Conn, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			l.failed <- err
+			return
 		}
 		conn := &edgeConn{TCPConn: tcp, listener: l}
 		if peer, ok := tcp.RemoteAddr().(*net.TCPAddr); ok {
 			conn.ip = peer.AddrPort().Addr().Unmap()
 		}
 		conn.idleSince.Store(time.Now().UnixNano())
-		reason := l.connections.admit(conn)
-		if reason == "" {
-			return conn, nil
+		conn.waiting.Store(true)
+		if reason := l.connections.admit(conn); reason != "" {
+			l.connections.ended(reason)
+			refuseConnection(tcp, refusedConnections[reason])
+			continue
 		}
-		l.connections.ended(reason)
-		refuseConnection(tcp, refusedConnections[reason])
+		go l.await(conn)
+	}
+}
+
+// await gives a connection out when its first byte is there. fasthttp takes a buffer for a whole header at once, and ten
+// thousand connections that send nothing would leave the garbage collector no room to work in.
+func (l *edgeListener) await(conn *edgeConn) {
+	if !conn.awaitFirst() {
+		_ = conn.Close()
+		return
+	}
+	select {
+	case l.begun <- conn:
+	case <-l.closed:
+		_ = conn.Close()
 	}
 }
 
@@ -203,12 +267,39 @@ type edgeConn struct {
 	ip       netip.Addr
 	// counted is the address that the connection counts for, if any.
 	counted netip.Addr
+	// waiting: nothing has come in yet.
+	waiting atomic.Bool
 	// idleSince is when the connection began to carry no request, in Unix nanoseconds; 0 while it carries one.
 	idleSince atomic.Int64
 	// The connection's one goroutine, which also closes it, owns the rest. unread: a request was refused before it was read
 	// to its end. begun: something has come in. ended: the client has sent its last byte.
 	unread, begun, ended bool
 	closed               atomic.Bool
+}
+
+// awaitFirst waits until something has come in, and leaves it there. False: nothing will.
+func (c *edgeConn) awaitFirst() bool {
+	defer c.waiting.Store(false)
+	raw, err := c.SyscallConn()
+	if err != nil || c.SetReadDeadline(time.Now().Add(c.listener.firstWait)) != nil {
+		return false
+	}
+	select {
+	case <-c.listener.closed: // before it could see this one
+		return false
+	default:
+	}
+	var first [1]byte
+	arrived := false
+	err = raw.Read(func(fd uintptr) bool {
+		n, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
+		for errors.Is(err, syscall.EINTR) { // To wait again would be to wait for more than is there.
+			n, _, err = syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
+		}
+		arrived = n > 0
+		return !errors.Is(err, syscall.EAGAIN)
+	})
+	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
 func (c *edgeConn) Read(p []byte) (int, error) {

@@ -158,7 +158,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("cannot listen: %w", err)
 	}
 	if tcp, ok := listener.(*net.TCPListener); ok {
-		listener = newEdgeListener(tcp, s.connections)
+		listener = listen(tcp, s.connections, s.cfg.HeaderTimeout)
 	}
 	s.listener = listener
 	uses, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -171,6 +171,9 @@ func (s *Server) Start(ctx context.Context) error {
 
 // Addr is the address that is listened on, once Start has returned.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// OpenConnections counts the connections that are open.
+func (s *Server) OpenConnections() int { return s.connections.count() }
 
 // Done gives the error that ended serving; nil after Stop. Whoever runs the server watches it.
 func (s *Server) Done() <-chan error { return s.served }

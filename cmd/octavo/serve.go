@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -29,23 +28,6 @@ const (
 	sinkConnections = 2 // one may still be busy to end what was given up
 	nodeConnections = 2 // migrations and /readyz
 )
-
-// The Go runtime aims to stay below memoryLimit, so that the engines beside it
-// have the rest, and below it collects garbage less often than it would by
-// itself. GOMEMLIMIT and GOGC set other values.
-const (
-	memoryLimit    = 196 << 20
-	garbagePercent = 300
-)
-
-func boundMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
-}
 
 // ServeCmd runs the server until it is told to stop.
 type ServeCmd struct {
@@ -242,6 +224,7 @@ func (n *node) startServer(ctx context.Context) error {
 		return fmt.Errorf("%w (OCTAVO_LISTEN names the address)", err)
 	}
 	n.onStop("api", n.server.Stop)
+	go followConnections(ctx, n.server.OpenConnections)
 	return nil
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// connectionAttacks are ways to hold connections.
+func connectionAttacks() []*attack {
+	announced := "POST /v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: 8388600\r\n"
+	return []*attack{
+		{name: "announce 8 MiB, no token, 1 address", addresses: 1, request: announced + "\r\n"},
+		{name: "announce 8 MiB, no token, 50 addresses", addresses: 50, request: announced + "\r\n"},
+		{name: "announce 8 MiB, made-up token, 50 addresses", addresses: 50, request: announced + "Authorization: Bearer " + schema.NewToken() + "\r\n\r\n"},
+		{name: "send nothing, 50 addresses", addresses: 50},
+		{name: "one request, then nothing, 50 addresses", addresses: 50, request: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"},
+	}
+}
+
+// connections looks at the node while connections are held.
+func (o options) connections(ctx context.Context, node *node) error {
+	attacks := connectionAttacks()
+	ask := question{method: http.MethodGet, path: "/v1/user", token: node.token}
+	idle, err := o.series(ctx, node, ask, attacks, func(a *attack) error { return o.hold(ctx, node, a, ask) })
+	if err != nil {
+		return err
+	}
+	return judge(idle, attacks, o.Memory, 2)
+}
+
+// hold keeps the connections of an attack open, and opens those anew that are
+// closed, while somebody else asks.
+func (o options) hold(ctx context.Context, node *node, a *attack, ask question) error {
+	attacking, end := context.WithCancel(ctx)
+	var workers sync.WaitGroup
+	before := a.opened.Load()
+	slots := make(chan int)
+	// So many goroutines wait for so many connections; each connects again when
+	// its own is closed, after a pause that bounds the load.
+	for range o.Connections {
+		workers.Go(func() {
+			for i := range slots {
+				for attacking.Err() == nil {
+					once(attacking, node.address, a, i)
+				}
+			}
+		})
+	}
+	for i := range o.Connections {
+		slots <- i
+	}
+	close(slots)
+	// Measured is what lasts, not the wave of the beginning.
+	for wave := time.Now(); a.opened.Load() < before+int64(o.Connections) && time.Since(wave) < reopen && ctx.Err() == nil; {
+		time.Sleep(10 * time.Millisecond)
+	}
+	err := a.look(ctx, node, o, ask)
+	end()
+	workers.Wait()
+	return err
+}
+
+// reopen is the pause before a closed connection is opened anew: as often as an
+// attack had to when each was held for 30 s. It is of held connections, not of
+// new ones.
+const reopen = 30 * time.Second
+
+// once opens a connection and waits for its end.
+func once(ctx context.Context, address string, a *attack, i int) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%a.addresses))}}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err == nil {
+		a.opened.Add(1)
+		unhook := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		_, err = conn.Write([]byte(a.request))
+		scrap := make([]byte, 512)
+		for err == nil {
+			_, err = conn.Read(scrap)
+		}
+		unhook()
+		_ = conn.Close()
+	}
+	select {
+	case <-time.After(reopen):
+	case <-ctx.Done():
+	}
+}

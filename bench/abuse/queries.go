@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/product"
+)
+
+// A heavy query counts visitors by all that tells them apart; a light one is
+// what a dashboard asks.
+const (
+	heavyQuery = `{"range":"last3Months","select":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"},{"column":"visitorsCount"},{"column":"sessionsCount"}],` +
+		`"groupBy":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"}],"order":{"by":{"column":"visitorsCount"},"direction":"desc"},"limit":100}`
+	lightQuery = `{"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`
+)
+
+// refusedPause is how long one who was refused waits before it asks again, as
+// its Retry-After says.
+const refusedPause = time.Second
+
+// queries looks at the node while one token asks heavy queries.
+func (o options) queries(ctx context.Context, node *node) error {
+	path, err := o.seed(ctx, node)
+	if err != nil {
+		return err
+	}
+	var user struct{ ID string }
+	if err := (product.Client{Address: node.address, Token: node.token}).Call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, &user); err != nil {
+		return err
+	}
+	other, err := node.run(ctx, "token", "create", "--user", user.ID)
+	if err != nil {
+		return err
+	}
+	ask := question{http.MethodPost, path, other, lightQuery}
+	heavy := question{http.MethodPost, path, node.token, heavyQuery}
+	attacks := []*attack{{name: strconv.Itoa(o.Queries) + " heavy queries of one token"}}
+	idle, err := o.series(ctx, node, ask, attacks, func(a *attack) error {
+		attacking, end := context.WithCancel(ctx)
+		var askers sync.WaitGroup
+		for range o.Queries {
+			askers.Go(func() {
+				for attacking.Err() == nil {
+					status, err := node.do(attacking, heavy)
+					if err == nil && status == http.StatusOK {
+						a.opened.Add(1)
+						continue
+					}
+					select {
+					case <-time.After(refusedPause):
+					case <-attacking.Done():
+					}
+				}
+			})
+		}
+		err := a.look(ctx, node, o, ask)
+		end()
+		askers.Wait()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if attacks[0].opened.Load() == 0 {
+		return errors.New("no heavy query was answered")
+	}
+	return judge(idle, attacks, 0, 3)
+}
+
+// seed fills a site and says where its events are counted.
+func (o options) seed(ctx context.Context, node *node) (path string, err error) {
+	client := product.Client{Address: node.address, Token: node.token}
+	organization, err := client.Create(ctx, "/v1/orgs", "Abuse")
+	if err != nil {
+		return "", err
+	}
+	site, err := client.Create(ctx, "/v1/orgs/"+organization+"/sites", "Docs")
+	if err != nil {
+		return "", err
+	}
+	if _, err := node.run(ctx, "seed", "--org", organization, "--site", site, "--events", strconv.Itoa(o.Events)); err != nil {
+		return "", fmt.Errorf("cannot seed: %w", err)
+	}
+	return product.Insights(organization, site) + "/events/aggregate", nil
+}

@@ -1,0 +1,16 @@
+package main
+
+import "testing"
+
+// TestMemoryLimitFollowsConnections: it rises in steps, and less than what the
+// connections hold.
+func TestMemoryLimitFollowsConnections(t *testing.T) {
+	t.Parallel()
+	for connections, want := range map[int]int64{
+		0: memoryLimit, connectionStep - 1: memoryLimit, connectionStep: memoryLimit + 6<<20, 10_000: memoryLimit + 54<<20,
+	} {
+		if got := memoryLimitFor(connections); got != want {
+			t.Errorf("%d connections: %d, want %d", connections, got, want)
+		}
+	}
+}
