@@ -18,7 +18,7 @@ func siteSectionRows(h *sites) []Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "addSectionToSite", Tag: "site-sections",
-			Doc:   "Add a section with a space to a site. The first section takes in the site spaces that the site has.",
+			Doc:   "Add a section with a space to a site. Before the first section, the site spaces that the site has come into a default section of their own, so that its home page stays what it is.",
 			Scope: having(RightCreate, onSite), Status: http.StatusCreated,
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.addSection),
 		},

@@ -260,16 +260,39 @@ func TestDefaultsOfSite(t *testing.T) {
 	s.ok("PATCH", "", map[string]any{"defaultSiteSpace": two}, 200)
 	wantLines(t, s.items("/site-spaces", "title", "default"), "One false", "Two true")
 	first, second := s.addSection("First"), s.addSection("Second")
-	wantLines(t, s.items("/sections", "title", "default"), "First true", "Second false")
-	// What was at the root is in the first section now, behind the space that the section was made for.
+	// What was at the root is in a section of its own now, and the home page is what it was.
+	wantLines(t, s.items("/sections", "title", "default", "path"), "Two true two", "First false first", "Second false second")
+	front := s.items("/sections", "id")[0]
 	wantLines(t, s.items("/site-spaces", "title", "default", "section"),
-		"First true "+first, "One false "+first, "Two false "+first, "Second true "+second)
+		"One false "+front, "Two true "+front, "First true "+first, "Second true "+second)
 	inSecond := s.addSpace("Third", second)
 	s.refused("PATCH", "", map[string]any{"defaultSiteSpace": inSecond}, 400, "defaultSiteSpace")
 	s.ok("PATCH", "", map[string]any{"defaultSiteSpace": inSecond, "defaultSiteSection": second}, 200)
-	wantLines(t, s.items("/sections", "title", "default"), "First false", "Second true")
-	wantLines(t, s.items("/site-spaces?default=true", "title"), "First", "Third")
-	wantLines(t, s.items("/site-spaces?default=false", "title"), "One", "Two", "Second")
+	wantLines(t, s.items("/sections", "title", "default"), "Two false", "First false", "Second true")
+	wantLines(t, s.items("/site-spaces?default=true", "title"), "Two", "First", "Third")
+	wantLines(t, s.items("/site-spaces?default=false", "title"), "One", "Second")
+	s.ok("DELETE", "/sections/"+first, nil, 204)
+	wantLines(t, s.items("/site-spaces", "title"), "One", "Two", "Second", "Third")
+}
+
+// TestFirstSectionOfASpaceAtTheRoot: a space of the site makes no second one, and no second section if it is the home page.
+func TestFirstSectionOfASpaceAtTheRoot(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	s := h.newSite(`{}`)
+	s.addSpace("Guide", "")
+	reference := h.freshSpace(h.ours, "Reference").ID
+	s.ok("POST", "/site-spaces", map[string]any{"spaceId": reference}, 201)
+	s.ok("POST", "/sections", map[string]any{"spaceId": reference, "title": "API"}, 201)
+	wantLines(t, s.items("/sections", "title", "default"), "Guide true", "API false")
+	wantLines(t, s.items("/site-spaces", "title", "default"), "Guide true", "Reference true")
+	home := h.newSite(`{}`)
+	guide := h.freshSpace(h.ours, "Guide").ID
+	home.ok("POST", "/site-spaces", map[string]any{"spaceId": guide}, 201)
+	home.addSpace("Reference", "")
+	home.ok("POST", "/sections", map[string]any{"spaceId": guide, "title": "All"}, 201)
+	wantLines(t, home.items("/sections", "title", "default"), "All true")
+	wantLines(t, home.items("/site-spaces", "title", "default"), "Guide true", "Reference false")
 }
 
 func wantLines(t *testing.T, got []string, want ...string) {

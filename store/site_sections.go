@@ -72,9 +72,9 @@ type NewSection struct {
 	Icon    *string
 }
 
-// AddSection adds a section at the end of a site, with a space as its default site space. The first section of a site is its
-// default, and takes in the site spaces that stand at the root until then, behind its own: a site has site spaces at the root
-// or in sections, never both.
+// AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces at the root or
+// in sections, never both: with the first section, those at the root come into a section of their own in front of it, the site's
+// default, so that its home page stays what it is. A space that is the home page makes no second section: its own has them all.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
 	var added SiteSectionRow
 	err := s.inSite(ctx, siteID, func(w *structure) error {
@@ -82,11 +82,27 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 		if err != nil {
 			return err
 		}
+		root, err := w.siteSpaces(nil)
+		if err != nil {
+			return err
+		}
+		home := slices.IndexFunc(root, func(l SiteSpace) bool { return l.IsDefault })
+		if home >= 0 && root[home].SpaceID != space.ID {
+			if err := w.sectionTheRoot(root[home]); err != nil {
+				return err
+			}
+		}
 		row, err := w.insertSection(sectionTitle(section.Title, space), section.Icon)
 		if err != nil {
 			return err
 		}
-		if err := w.fillSection(row, space); err != nil {
+		if row.IsDefault {
+			err = interpret(w.q.SectionTheRoot(ctx, db.SectionTheRootParams{SiteID: siteID, SectionID: &row.ID}), "site spaces")
+		}
+		if err == nil {
+			err = w.fillSection(row, space, root)
+		}
+		if err != nil {
 			return err
 		}
 		added, err = w.sectionRow(row.ID)
@@ -130,33 +146,31 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 	return row, interpret(err, "site section")
 }
 
-// fillSection gives a new section its first site space, and the first section of a site what is at the root.
-func (w *structure) fillSection(section SiteSection, space Space) error {
-	if section.IsDefault {
-		err := w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &section.ID})
-		if err != nil {
-			return interpret(err, "site spaces")
-		}
+// sectionTheRoot makes the first section of what is at the root, named after the home page.
+func (w *structure) sectionTheRoot(home SiteSpace) error {
+	space, err := w.q.SpaceForSite(w.ctx, home.SpaceID)
+	if err != nil {
+		return interpret(err, "space")
 	}
-	siblings, err := w.siteSpaces(&section.ID)
+	row, err := w.insertSection(sectionTitle(nil, space), nil)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(siblings, func(s SiteSpace) bool { return s.SpaceID == space.ID })
-	var first SiteSpace
-	if i >= 0 {
-		first = siblings[i]
-	} else if first, err = w.attach(space, &section.ID); err != nil {
+	err = w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &row.ID})
+	return interpret(err, "site spaces")
+}
+
+// fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one.
+func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) error {
+	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
+	switch {
+	case i < 0:
+		_, err := w.attach(space, &section.ID)
 		return err
+	case section.IsDefault: // It has come with the root.
+		return nil
 	}
-	if len(siblings) == 0 || i == 0 {
-		return w.setDefaultSiteSpace(first)
-	}
-	position := schema.SiteItemPosition{Before: &schema.ItemPointer{Type: schema.SiteItemSpace, ID: siblings[0].ID}}
-	if err := w.moveSiteSpace(first.ID, &section.ID, position); err != nil {
-		return err
-	}
-	return w.setDefaultSiteSpace(first)
+	return w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
 }
 
 // SectionChange is what a request changes of a section; nil members stay as they are.

@@ -259,7 +259,7 @@ func (q *Queries) PromoteSiteSpace(ctx context.Context, arg PromoteSiteSpacePara
 }
 
 const sectionTheRoot = `-- name: SectionTheRoot :exec
-update site_spaces set section_id = $1, is_default = false
+update site_spaces set section_id = $1
 where site_id = $2 and section_id is null
 `
 
@@ -268,7 +268,7 @@ type SectionTheRootParams struct {
 	SiteID    string
 }
 
-// Moves the site spaces at the root of a site into its first section, none of them as its default.
+// Moves the site spaces at the root of a site into its first section; the default stays it.
 func (q *Queries) SectionTheRoot(ctx context.Context, arg SectionTheRootParams) error {
 	_, err := q.db.Exec(ctx, sectionTheRoot, arg.SectionID, arg.SiteID)
 	return err

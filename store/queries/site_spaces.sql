@@ -52,8 +52,8 @@ select promote_site_space(sqlc.arg(site_id)::text, sqlc.narg(section_id)::text, 
 update site_spaces set section_id = sqlc.narg(section_id), position = sqlc.arg(position), path = sqlc.arg(path) where id = sqlc.arg(id);
 
 -- name: SectionTheRoot :exec
--- Moves the site spaces at the root of a site into its first section, none of them as its default.
-update site_spaces set section_id = sqlc.arg(section_id), is_default = false
+-- Moves the site spaces at the root of a site into its first section; the default stays it.
+update site_spaces set section_id = sqlc.arg(section_id)
 where site_id = sqlc.arg(site_id) and section_id is null;
 
 -- name: ListSiteSpaces :many
