@@ -46,7 +46,8 @@ type File struct {
 	Shown bool
 }
 
-// located is a created resource, whose address goes into the Location header.
+// located is a resource that an operation reads, at the address that goes into the Location header when it is created. What is
+// only ever listed has no such address.
 type located interface {
 	Location() string
 }
@@ -119,8 +120,8 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 		if own, ok := any(resp).(statused); ok {
 			status = own.status()
 		}
-		if status == http.StatusCreated {
-			c.http.Response.Header.Set("Location", any(resp).(located).Location())
+		if made, ok := any(resp).(located); ok && status == http.StatusCreated {
+			c.http.Response.Header.Set("Location", made.Location())
 		}
 		c.http.SetStatusCode(status)
 		return writeJSON(c.http, resp)

@@ -19,16 +19,12 @@ func (l links) organization(o store.Organization) schema.OrganizationURLs {
 }
 
 func (l links) site(s store.Site) schema.SiteURLs {
-	urls := schema.SiteURLs{Location: l.siteAPI(s), App: l.App("orgs", s.OrganizationID, "sites", s.ID)}
+	path := []string{"orgs", s.OrganizationID, "sites", s.ID}
+	urls := schema.SiteURLs{Location: l.API(path...), App: l.App(path...)}
 	if s.Published {
 		urls.Published = l.publishedSite(s)
 	}
 	return urls
-}
-
-// siteAPI is the address of a part of a site in the API.
-func (l links) siteAPI(s store.Site, elements ...string) string {
-	return l.API(append([]string{"orgs", s.OrganizationID, "sites", s.ID}, elements...)...)
 }
 
 // publishedSite is where readers find a published site: behind the server that it is configured for, or here.

@@ -148,7 +148,7 @@ func (d *openAPIWriter) success(op *Operation, status int) (dict, error) {
 		return nil, err
 	}
 	out["content"] = mediaOf("application/json", of)
-	if status == http.StatusCreated {
+	if status == http.StatusCreated && response.Implements(reflect.TypeFor[located]()) {
 		out["headers"] = dict{"Location": dict{
 			"description": "The address of what was created.", "schema": dict{"type": "string", "format": "uri"},
 		}}

@@ -91,7 +91,6 @@ func (h *sites) shareLinkResource(site store.Site) func(store.ShareLink) schema.
 	return func(s store.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{
 			Object: "share-link", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), Name: s.Name, Active: s.Active,
-			Self: h.urls.siteAPI(site, "share-links", s.ID),
 		}
 		if site.Published && s.Active {
 			link.URLs.Published = sharedRoot(h.urls.publishedSite(site), s.Key)

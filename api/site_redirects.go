@@ -51,7 +51,7 @@ func (h *sites) listRedirects(ctx context.Context, c *Caller, r *listRedirectsRe
 		func(after string, size int) (store.Page[store.SiteRedirect], error) {
 			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
 		},
-		h.redirectResource(site), func(s schema.SiteRedirect) string { return s.ID })
+		redirectResource, func(s schema.SiteRedirect) string { return s.ID })
 }
 
 // redirectDestination has the members of every kind of destination; the kind says which of them count.
@@ -116,7 +116,7 @@ func (h *sites) createRedirect(ctx context.Context, c *Caller, r *createRedirect
 		return schema.SiteRedirect{}, err
 	}
 	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{Source: *r.Body.Source, Destination: to})
-	return h.redirectResource(c.Site.Site)(row), err
+	return redirectResource(row), err
 }
 
 type updateRedirectRequest struct {
@@ -144,7 +144,7 @@ func (h *sites) updateRedirect(ctx context.Context, c *Caller, r *updateRedirect
 		change.Destination = &to
 	}
 	row, err := h.store.UpdateSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID, change)
-	return h.redirectResource(c.Site.Site)(row), err
+	return redirectResource(row), err
 }
 
 type redirectRequest struct {
@@ -173,7 +173,7 @@ func (h *sites) findRedirect(ctx context.Context, c *Caller, r *findRedirectRequ
 	if err != nil {
 		return schema.SiteRedirectTarget{}, err
 	}
-	redirect := h.redirectResource(site)(row)
+	redirect := redirectResource(row)
 	found := schema.SiteRedirectTarget{Redirect: redirect}
 	if external := redirect.Destination.URL; external != nil {
 		found.Target = *external
@@ -233,14 +233,11 @@ func (h *sites) destination(ctx context.Context, c *Caller, to schema.SiteRedire
 	return found, err
 }
 
-func (h *sites) redirectResource(site store.Site) func(store.SiteRedirect) schema.SiteRedirect {
-	return func(r store.SiteRedirect) schema.SiteRedirect {
-		return schema.SiteRedirect{
-			Object: "site-redirect", ID: r.ID, Source: r.Source,
-			Destination: schema.SiteRedirectDestination{
-				Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
-			},
-			Self: h.urls.siteAPI(site, "redirects", r.ID),
-		}
+func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
+	return schema.SiteRedirect{
+		Object: "site-redirect", ID: r.ID, Source: r.Source,
+		Destination: schema.SiteRedirectDestination{
+			Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
+		},
 	}
 }

@@ -58,7 +58,7 @@ func (h *sites) listSections(
 		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
 			return h.store.ListSections(ctx, site.ID, lastKey(after), size)
 		},
-		h.sectionResource(c, view),
+		h.sectionResource(view),
 		func(row store.SiteSectionRow, _ schema.SiteSection) []string { return []string{row.Section.Rank} })
 }
 
@@ -157,19 +157,18 @@ func (h *sites) oneSection(ctx context.Context, c *Caller, row store.SiteSection
 		return schema.SiteSection{}, err
 	}
 	view, err := h.view(ctx, c, nil)
-	return h.sectionResource(c, view)(row), err
+	return h.sectionResource(view)(row), err
 }
 
-func (h *sites) sectionResource(c *Caller, view siteView) func(store.SiteSectionRow) schema.SiteSection {
-	site := c.Site.Site
-	siteSpace := h.siteSpaceResource(c, view)
+func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) schema.SiteSection {
+	siteSpace := h.siteSpaceResource(view)
 	return func(row store.SiteSectionRow) schema.SiteSection {
 		s := row.Section
 		section := schema.SiteSection{
 			Object: "site-section", ID: s.ID, Title: s.Title, Description: or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
 			Condition: or(s.Condition, ""), SectionGroup: or(s.GroupID, ""), Icon: or(s.Icon, ""),
 			SiteSpaces: make([]schema.SiteSpace, len(row.Spaces)),
-			URLs:       view.published(sectionPath(s.Path, s.IsDefault)), Self: h.urls.siteAPI(site, "sections", s.ID),
+			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
 		}
 		for i, space := range row.Spaces {
 			section.SiteSpaces[i] = siteSpace(space)

@@ -63,7 +63,7 @@ func (h *sites) listSpaces(ctx context.Context, c *Caller, r *listSiteSpacesRequ
 		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
 			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, lastKey(after), size)
 		},
-		h.siteSpaceResource(c, view),
+		h.siteSpaceResource(view),
 		func(row store.SiteSpaceRow, _ schema.SiteSpace) []string { return []string{row.SiteSpace.Rank} })
 }
 
@@ -172,19 +172,18 @@ func (h *sites) oneSiteSpace(ctx context.Context, c *Caller, row store.SiteSpace
 		return schema.SiteSpace{}, err
 	}
 	view, err := h.view(ctx, c, nil)
-	return h.siteSpaceResource(c, view)(row), err
+	return h.siteSpaceResource(view)(row), err
 }
 
 // siteSpaceResource shows site spaces to the caller. Of a space that the caller may not see, no more than that it is there.
-func (h *sites) siteSpaceResource(c *Caller, view siteView) func(store.SiteSpaceRow) schema.SiteSpace {
-	site := c.Site.Site
+func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) schema.SiteSpace {
 	return func(row store.SiteSpaceRow) schema.SiteSpace {
 		l := row.SiteSpace
 		return schema.SiteSpace{
 			Object: "site-space", ID: l.ID, Path: l.Path, Section: or(l.SectionID, ""),
 			Space: h.urls.spaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}),
 			Title: row.Space.Title, Default: l.IsDefault, Condition: or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
-			URLs: view.published(siteSpacePath(row)), Self: h.urls.siteAPI(site, "site-spaces", l.ID),
+			URLs: view.published(siteSpacePath(row)),
 		}
 	}
 }

@@ -89,7 +89,6 @@ type siteTree struct {
 	spaces    map[string][]store.SiteSpaceRow
 	section   func(store.SiteSectionRow) schema.SiteSection
 	siteSpace func(store.SiteSpaceRow) schema.SiteSpace
-	address   func(group string) string
 }
 
 // siteTree reads the whole structure at once, so that no group costs a statement of its own.
@@ -106,8 +105,7 @@ func (h *sites) siteTree(ctx context.Context, c *Caller, shareKey *string) (*sit
 	tree := &siteTree{
 		groups: map[string][]store.SiteSectionGroup{}, byID: map[string]store.SiteSectionGroup{},
 		sections: map[string][]store.SiteSection{}, spaces: map[string][]store.SiteSpaceRow{},
-		section: h.sectionResource(c, view), siteSpace: h.siteSpaceResource(c, view),
-		address: func(group string) string { return h.urls.siteAPI(site, "section-groups", group) },
+		section: h.sectionResource(view), siteSpace: h.siteSpaceResource(view),
 	}
 	for _, g := range all.Groups {
 		tree.groups[or(g.ParentID, "")] = append(tree.groups[or(g.ParentID, "")], g)
@@ -146,7 +144,7 @@ func (t *siteTree) group(g store.SiteSectionGroup) schema.SiteItem {
 func (t *siteTree) groupResource(g store.SiteSectionGroup) schema.SiteSectionGroup {
 	group := schema.SiteSectionGroup{
 		Object: "site-section-group", ID: g.ID, Title: g.Title, SectionGroup: or(g.ParentID, ""), Icon: or(g.Icon, ""),
-		Sections: []schema.SiteSection{}, Children: t.children(g.ID), Self: t.address(g.ID),
+		Sections: []schema.SiteSection{}, Children: t.children(g.ID),
 	}
 	for _, item := range group.Children {
 		if item.Section != nil {
@@ -284,10 +282,7 @@ func (h *sites) addToGroup(ctx context.Context, c *Caller, r *addToGroupRequest)
 	if err := h.store.AddSectionToGroup(ctx, c.Site.Site.ID, r.GroupID, *r.Body.SectionID); err != nil {
 		return schema.SiteSectionGroup{}, err
 	}
-	group, err := h.oneGroup(ctx, c, r.GroupID)
-	// What came to be is the section's place in the group, and that is the address of it.
-	group.Self = h.urls.siteAPI(c.Site.Site, "section-groups", r.GroupID, "sections", *r.Body.SectionID)
-	return group, err
+	return h.oneGroup(ctx, c, r.GroupID)
 }
 
 type groupSectionRequest struct {

@@ -159,8 +159,6 @@ func checkStatus(op Operation) error {
 		return fmt.Errorf("status %d is no success", op.Status)
 	case (op.Status == http.StatusNoContent) != bodiless:
 		return errors.New("204 and the response type NoContent go together")
-	case op.Status == http.StatusCreated && !op.Handler.Response.Implements(reflect.TypeFor[located]()):
-		return fmt.Errorf("201 needs a response type with a Location, %s has none", op.Handler.Response)
 	}
 	return nil
 }

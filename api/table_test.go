@@ -309,7 +309,6 @@ func TestTableIsChecked(t *testing.T) {
 		"function is missing":       func(op *Operation) { op.Handler = Handler{} },
 		"is no success":             func(op *Operation) { op.Status = 404 },
 		"NoContent":                 func(op *Operation) { op.Status = 204 },
-		"Location":                  func(op *Operation) { op.Status = 201 },
 		"method is not one":         func(op *Operation) { op.Method = "get" },
 		"below /v1":                 func(op *Operation) { op.Path = "/v1/things" },
 		"body limit":                func(op *Operation) { op.BodyLimit = 1 },

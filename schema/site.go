@@ -73,13 +73,7 @@ type ShareLink struct {
 	Name      string        `json:"name"`
 	Active    bool          `json:"active"`
 	URLs      PublishedURLs `json:"urls"`
-
-	// Self is the address of the resource; the contract has no member for it.
-	Self string `json:"-"`
 }
-
-// Location is the address that a creation answers with.
-func (s ShareLink) Location() string { return s.Self }
 
 // PublishedURLs are the addresses of a part of a site. Published is there while somebody can read the part at it.
 type PublishedURLs struct {

@@ -36,13 +36,7 @@ type SiteSpace struct {
 	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
 	Hidden                          bool          `json:"hidden"`
 	URLs                            PublishedURLs `json:"urls"`
-
-	// Self is the address of the resource; the contract has no member for it.
-	Self string `json:"-"`
 }
-
-// Location is the address that a creation answers with.
-func (s SiteSpace) Location() string { return s.Self }
 
 // SiteSection groups site spaces.
 type SiteSection struct {
@@ -57,13 +51,7 @@ type SiteSection struct {
 	Icon         string        `json:"icon,omitempty"`
 	SiteSpaces   []SiteSpace   `json:"siteSpaces"`
 	URLs         PublishedURLs `json:"urls"`
-
-	// Self is the address of the resource; the contract has no member for it.
-	Self string `json:"-"`
 }
-
-// Location is the address that a creation answers with.
-func (s SiteSection) Location() string { return s.Self }
 
 // SiteSectionGroup groups sections and other groups. Sections are those of the children that are sections.
 type SiteSectionGroup struct {
@@ -74,13 +62,7 @@ type SiteSectionGroup struct {
 	Icon         string        `json:"icon,omitempty"`
 	Sections     []SiteSection `json:"sections"`
 	Children     []SiteItem    `json:"children"`
-
-	// Self is the address of the resource; the contract has no member for it.
-	Self string `json:"-"`
 }
-
-// Location is the address that a creation answers with.
-func (g SiteSectionGroup) Location() string { return g.Self }
 
 // SiteItem is one of the things that a site is made of: exactly one member is set, and stands for the whole in JSON.
 type SiteItem struct {
@@ -127,13 +109,7 @@ type SiteRedirect struct {
 	ID          string                  `json:"id"`
 	Source      string                  `json:"source"`
 	Destination SiteRedirectDestination `json:"destination"`
-
-	// Self is the address of the resource; the contract has no member for it.
-	Self string `json:"-"`
 }
-
-// Location is the address that a creation answers with.
-func (r SiteRedirect) Location() string { return r.Self }
 
 // The kinds of destinations of redirects.
 const (
