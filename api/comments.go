@@ -157,10 +157,10 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
-// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
-// may stand anywhere, and is taken as it is.
+// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page, or without a page in
+// no text of the content.
 func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *string) error {
-	if page == nil {
+	if page == nil && node == nil {
 		return nil
 	}
 	head := c.Space.Space.Revision
@@ -171,23 +171,25 @@ func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *str
 	if err != nil {
 		return err
 	}
-	found, ok := tree.Find(revision.Pages, *page)
-	if !ok {
-		return schema.Invalid("page", "names no page of the content")
+	texts, where := tree.Documents(revision.Pages), "content"
+	if page != nil {
+		found, ok := tree.Find(revision.Pages, *page)
+		if !ok {
+			return schema.Invalid("page", "names no page of the content")
+		}
+		texts, where = nil, "page"
+		if found.Document != "" {
+			texts = []string{found.Document}
+		}
 	}
 	if node == nil {
 		return nil
 	}
-	if found.Document != "" {
-		documents, err := h.store.Documents(ctx, c.Space.Space.OrganizationID, []string{found.Document})
-		if err != nil {
-			return err
-		}
-		if documents[found.Document].HasKey(*node) {
-			return nil
-		}
+	there, err := h.store.DocumentsHaveNode(ctx, c.Space.Space.OrganizationID, texts, *node)
+	if err == nil && !there {
+		err = schema.Invalid("node", "names no node of the "+where)
 	}
-	return schema.Invalid("node", "names no node of the page")
+	return err
 }
 
 // commentPath names a comment of the scope's object.

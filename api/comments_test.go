@@ -151,6 +151,7 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 			`{"body":{"markdown":"Is this **right**?"}}`,
 			`{"body":{"markdown":"x"},"node":"n1","page":"` + page + `","tableCell":{"record":"r","definition":"d"},"extra":1}`,
 			`{"body":{"document":{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"plain"}]}]}]}},"node":null}`,
+			`{"body":{"markdown":"y"},"node":"n1"}`,
 		} {
 			made := h.send("comment", "POST", path, body, commentShape)
 			location := strings.TrimPrefix(made["urls"].(map[string]any)["location"].(string), "https://docs.example.com/base")
@@ -160,7 +161,7 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 			if diff := cmp.Diff(made, h.send("comment", "GET", location, nil, commentShape)); diff != "" {
 				t.Errorf("%s: read: %s", name, diff)
 			}
-			wantBody := []string{"Is this **right**?", "x", "plain"}[i]
+			wantBody := []string{"Is this **right**?", "x", "plain", "y"}[i]
 			got, there := made["body"].(map[string]any)["markdown"].(string)
 			if strings.TrimSpace(got) != wantBody || !there {
 				t.Errorf("%s: %s: body %v", name, body, made["body"])
@@ -170,7 +171,7 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 				t.Errorf("%s: %s as a document: %v", name, body, document)
 			}
 			target := made["target"].(map[string]any)
-			if (target["node"] != nil) != (i == 1) || (target["page"] != nil) != (i == 1) || (target["tableCell"] != nil) != (i == 1) ||
+			if (target["node"] != nil) != (i == 1 || i == 3) || (target["page"] != nil) != (i == 1) || (target["tableCell"] != nil) != (i == 1) ||
 				(target["changeRequest"] != nil) != (name == "change request") || target["space"] != h.ours.Space.ID {
 				t.Errorf("%s: target %v", name, target)
 			}
@@ -480,6 +481,7 @@ func TestBadComments(t *testing.T) {
 			{"POST", path, `{"body":{"markdown":"a"},"page":7}`, "page"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"nosuch"}`, "page"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"` + page + `","node":"n2"}`, "node"},
+			{"POST", path, `{"body":{"markdown":"a"},"node":"n2"}`, "node"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"` + bare + `","node":"n1"}`, "node"},
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":{"record":"r"}}`, "tableCell.definition"},
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":[]}`, "tableCell"},

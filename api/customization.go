@@ -38,7 +38,7 @@ func customizationOperations(h *customization) []Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: ofSiteSpace, ID: "overrideSiteSpaceCustomizationById", Tag: "site-customization",
-			Doc:   "Override settings for a site space: null drops an override, and what is absent stays as it is.",
+			Doc:   "Override settings for a site space: null drops an override, except an announcement's, and what is absent stays as it is.",
 			Scope: having(RightCreate, onSite), Status: http.StatusOK,
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.override),
 		},
@@ -105,7 +105,9 @@ type overrideCustomizationRequest struct {
 }
 
 func (r *overrideCustomizationRequest) Validate() []schema.Detail {
-	return customizationProblems(r.Body)
+	c := checker{details: customizationProblems(r.Body)}
+	c.overrideProblems(r.Body)
+	return c.details
 }
 
 func (h *customization) override(
@@ -134,5 +136,32 @@ func customizationProblems(settings schema.Customization) []schema.Detail {
 	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
 		c.add("favicon", "must have icon or emoji, not both")
 	}
+	if f := settings.Favicon.Value; f != nil && f.Unknown() != "" {
+		c.add("favicon."+clip(f.Unknown(), longestName), "is no member of a favicon")
+	}
 	return c.details
+}
+
+// overrideProblems checks what the contract asks of overrides alone: the groups of a single switch have it, if only as null,
+// and an announcement cannot be dropped by itself.
+func (c *checker) overrideProblems(o schema.Customization) {
+	if o.Announcement.Null() {
+		c.add("announcement", "must not be null: it goes with the other overrides of the site space")
+	}
+	for _, member := range []struct {
+		name         string
+		group, given bool
+	}{
+		{"internationalization.locale", o.Internationalization.Value != nil, or(o.Internationalization.Value, schema.Internationalization{}).Locale.Set},
+		{"pdf.enabled", o.PDF.Value != nil, or(o.PDF.Value, schema.Toggle{}).Enabled.Set},
+		{"feedback.enabled", o.Feedback.Value != nil, or(o.Feedback.Value, schema.Toggle{}).Enabled.Set},
+		{"git.showEditLink", o.Git.Value != nil, or(o.Git.Value, schema.GitSettings{}).ShowEditLink.Set},
+		{"externalLinks.target", o.ExternalLinks.Value != nil, or(o.ExternalLinks.Value, schema.ExternalLinkSettings{}).Target.Set},
+		{"pagination.enabled", o.Pagination.Value != nil, or(o.Pagination.Value, schema.Toggle{}).Enabled.Set},
+		{"trademark.enabled", o.Trademark.Value != nil, or(o.Trademark.Value, schema.Toggle{}).Enabled.Set},
+	} {
+		if member.group && !member.given {
+			c.add(member.name, "is required")
+		}
+	}
 }

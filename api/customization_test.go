@@ -276,6 +276,8 @@ func TestBadCustomization(t *testing.T) {
 		{`{"favicon":{"icon":{"light":"https://a.example/x"}}}`, "favicon.icon.dark"},
 		{`{"favicon":{"icon":{"light":"https://a.example/x","dark":"/x"}}}`, "favicon.icon.dark"},
 		{`{"favicon":{"emoji":"x","icon":{"light":"https://a.example/x","dark":"https://a.example/x"}}}`, "favicon"},
+		{`{"favicon":{"zzz":1}}`, "favicon.zzz"},
+		{`{"favicon":{"emoji":"x","zzz":null,"b":2}}`, "favicon.b"},
 		{`{"favicon":{},"title":"x"}`, "title"},
 		{`{"favicon":{},"styling":{"theme":"loud"}}`, "styling.theme"},
 		{`{"favicon":{},"styling":{"primaryColor":{"light":"blue","dark":"#fff"}}}`, "styling.primaryColor.light"},
@@ -312,6 +314,21 @@ func TestBadCustomization(t *testing.T) {
 			if len(e.Details) == 0 || e.Details[0].Field != test.field {
 				t.Errorf("%s %s: %+v, want %s", call[0], test.body, e.Details, test.field)
 			}
+		}
+	}
+	for _, test := range []struct{ body, field string }{
+		{`{"announcement":null}`, "announcement"},
+		{`{"internationalization":{}}`, "internationalization.locale"},
+		{`{"pdf":{}}`, "pdf.enabled"},
+		{`{"feedback":{}}`, "feedback.enabled"},
+		{`{"git":{}}`, "git.showEditLink"},
+		{`{"externalLinks":{}}`, "externalLinks.target"},
+		{`{"pagination":{}}`, "pagination.enabled"},
+		{`{"trademark":{"other":1}}`, "trademark.enabled"},
+	} {
+		e := h.wantError(h.do("PATCH", space, admin, test.body), http.StatusBadRequest)
+		if len(e.Details) != 1 || e.Details[0].Field != test.field {
+			t.Errorf("%s: %+v, want %s", test.body, e.Details, test.field)
 		}
 	}
 	if diff := cmp.Diff(before, h.rows()); diff != "" {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -14,6 +15,11 @@ import (
 // selfDescribed is a type whose JSON is not what its fields look like: a union, or a document.
 type selfDescribed interface {
 	OpenAPISchema() map[string]any
+}
+
+// togetherDescribed is a type whose members together must be more than each by itself: its keywords join those of its members.
+type togetherDescribed interface {
+	OpenAPIKeywords() map[string]any
 }
 
 // wellKnown has a row per type that is written in a form of its own.
@@ -169,6 +175,9 @@ func (d *openAPIWriter) structSchema(t reflect.Type, r rule) (dict, error) {
 	}
 	if r.some {
 		out["minProperties"] = 1
+	}
+	if together, ok := reflect.Zero(t).Interface().(togetherDescribed); ok {
+		maps.Copy(out, together.OpenAPIKeywords())
 	}
 	return out, nil
 }

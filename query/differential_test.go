@@ -79,6 +79,10 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			e.LinkTarget, e.LinkKind = `{"kind":"url","url":"https://l.example/?a=1&b=<2>"}`, code(insights.LinkKinds, "url")
 		} else if r.IntN(2) == 0 {
 			e.LinkTarget, e.LinkKind = `{"kind":"page","page":"p1","space":"sp1"}`, code(insights.LinkKinds, "page")
+		} else if r.IntN(2) == 0 {
+			e.LinkTarget, e.LinkKind = `{"kind":"tag","tag":"t1"}`, code(insights.LinkKinds, "tag")
+		} else {
+			e.LinkTarget, e.LinkKind = `{"kind":"openapi","spec":"pets"}`, code(insights.LinkKinds, "openapi")
 		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]

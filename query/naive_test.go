@@ -173,7 +173,13 @@ var naiveColumns = map[string]naiveColumn{
 			return []naiveValue{{json: decodeAny([]byte(e.LinkTarget)), key: []any{e.LinkTarget}}}
 		},
 	},
-	"eventLinkTargetKind":       wordColumn(true, nil, insights.LinkKinds, func(e *insights.Event) insights.Code { return e.LinkKind }),
+	"eventLinkTargetKind": textColumn(true, nil, func(e *insights.Event) string {
+		kind := insights.LinkKinds.Word(e.LinkKind)
+		if kind == "openapi" || kind == "tag" {
+			return ""
+		}
+		return kind
+	}),
 	"eventLinkTargetDomain":     textColumn(false, nil, func(e *insights.Event) string { return e.LinkDomain }),
 	"eventLinkPosition":         wordColumn(true, nil, insights.LinkPositions, func(e *insights.Event) insights.Code { return e.LinkPosition }),
 	"eventAPIOperationPath":     textColumn(false, nil, func(e *insights.Event) string { return e.OperationPath }),

@@ -1,6 +1,12 @@
 package schema
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Customization is how a site looks and behaves. The one description serves three purposes: what a site sets, where an
 // absent member has its default; what a site space overrides, where an absent member is the site's; and the settings that
@@ -111,10 +117,20 @@ type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon, an emoji, or neither, which leaves the choice to whoever shows the site.
+// Favicon is an icon, an emoji, or neither, which leaves the choice to whoever shows the site. The contract closes it: what it
+// does not name must not be sent.
 type Favicon struct {
-	Icon  *ThemedURL `json:"icon,omitempty"`
-	Emoji *string    `json:"emoji,omitempty" rules:"len=1..50"`
+	Icon    *ThemedURL `json:"icon,omitempty"`
+	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`
+	unknown string
+}
+
+// Unknown is a member that was read and that the contract does not name.
+func (f Favicon) Unknown() string { return f.unknown }
+
+// OpenAPIKeywords say what the members together must be.
+func (Favicon) OpenAPIKeywords() map[string]any {
+	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
 // Header is the group of what stands above every page. Preset is deprecated in the contract, and still required in answers.
@@ -205,6 +221,23 @@ type Link struct {
 // InsightsSettings is the group of what is measured.
 type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
+}
+
+// UnmarshalJSONFrom reads the members and notices whether there was any other.
+func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	var read struct {
+		Icon  *ThemedURL                `json:"icon"`
+		Emoji *string                   `json:"emoji"`
+		Other map[string]jsontext.Value `json:",embed"`
+	}
+	if err := json.UnmarshalDecode(d, &read); err != nil {
+		return err
+	}
+	*f = Favicon{Icon: read.Icon, Emoji: read.Emoji}
+	if len(read.Other) > 0 {
+		f.unknown = slices.Min(slices.Collect(maps.Keys(read.Other)))
+	}
+	return nil
 }
 
 // UnmarshalJSONFrom reads a name or a definition.

@@ -61,6 +61,18 @@ func (s *Store) Documents(ctx context.Context, organizationID string, hashes []s
 	return documents(ctx, s.queries, organizationID, hashes)
 }
 
+// DocumentsHaveNode says whether a node of one of the documents has the key. The database looks: of a space with many pages, no
+// text is loaded for it.
+func (s *Store) DocumentsHaveNode(ctx context.Context, organizationID string, hashes []string, key string) (bool, error) {
+	if len(hashes) == 0 {
+		return false, nil
+	}
+	found, err := s.queries.DocumentsHaveNode(ctx, db.DocumentsHaveNodeParams{
+		OrganizationID: organizationID, Hashes: hashes, Key: key,
+	})
+	return found, interpret(err, "documents")
+}
+
 func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]Text, error) {
 	if len(hashes) == 0 {
 		return nil, nil

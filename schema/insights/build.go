@@ -49,6 +49,20 @@ func wordDimension(name string, absent Absent, e *Enum, f Field, privacy Privacy
 	return c
 }
 
+// publishedLinkKind is the condition "the link's kind is one of
+// PublishedLinkKinds".
+func publishedLinkKind() sqltree.Expr {
+	kind := func(word sqltree.Expr) sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("link_kind"), word) }
+	return sqltree.AllOf(kind(sqltree.Str("")), kind(sqltree.Str("openapi")), kind(sqltree.Str("tag")))
+}
+
+// presentIf is for Excluded columns that have a value more seldom than they
+// store one.
+func (c Column) presentIf(present func() sqltree.Expr) Column {
+	c.Present = present
+	return c
+}
+
 // stored is a column that is kept for exports and later features only.
 func stored(f Field, privacy Privacy, doc string) Column {
 	return Column{Fields: []Field{f}, Privacy: privacy, Doc: doc}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -287,5 +288,21 @@ func TestValues(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s %s: %s", c.column, c.raw, diff)
 		}
+	}
+}
+
+// TestLinkKindsOfTheContract holds the column to the kinds that the published contract has for it (facts §3.6): links of other
+// kinds are taken and kept, and have no value there.
+func TestLinkKindsOfTheContract(t *testing.T) {
+	t.Parallel()
+	published := strings.Fields("url page file anchor space collection user reusable-content")
+	c, _ := ByName("eventLinkTargetKind")
+	for _, kind := range LinkKinds.Words() {
+		if _, err := c.Value.Parse([]byte(`"` + kind + `"`)); (err == nil) != slices.Contains(published, kind) {
+			t.Errorf("%s as a value: %v", kind, err)
+		}
+	}
+	if got := c.Value.Shape(); got != "one of "+strings.Join(published, ", ") {
+		t.Errorf("values %q", got)
 	}
 }

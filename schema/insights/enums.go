@@ -75,6 +75,9 @@ var (
 		"amzn-searchbot", "amzn-user")
 	LinkKinds = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
+	// PublishedLinkKinds are those that the published contract has for the
+	// column eventLinkTargetKind; links to the others are taken all the same.
+	PublishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.must("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
 	AdPlacements        = newEnum("ad placement", "aside")
