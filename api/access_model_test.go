@@ -300,7 +300,7 @@ func (r *modelRun) check() {
 	for user, role := range r.users {
 		listed := map[string]store.ContentAccess{}
 		viewer := store.Viewer{UserID: user, Role: role}
-		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, store.ListPosition{}, 1000)
+		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, store.CollectionPosition{}, 1000)
 		r.ok(err)
 		spaces, err := r.h.st.ListSpaces(ctx, viewer, r.org, "", 1000)
 		r.ok(err)

@@ -563,13 +563,15 @@ func TestPagesOfOrderedLists(t *testing.T) {
 		}
 	}
 	// A token that somebody changed is refused, whatever the keys are.
-	for name, path := range map[string]string{
-		fmt.Sprintf("collections %s %t", h.ours.Organization.ID, true):                      org + "/collections",
-		fmt.Sprintf("members %s %q %q %t %t", h.ours.Organization.ID, "", "", false, false): org + "/members",
-	} {
-		for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
-			a := h.do("GET", path+"?page="+schema.PageToken(name, key, "x"), admin, nil)
-			h.wantError(a, http.StatusBadRequest)
+	collections := fmt.Sprintf("collections %s %t", h.ours.Organization.ID, true)
+	for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
+		for path, token := range map[string]string{
+			org + "/collections?page=":             schema.PageToken(collections, key, "1", "x"),
+			org + "/collections?limit=2&page=":     schema.PageToken(collections, "1", key, "x"),
+			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"), // As it was before it had the depth.
+			org + "/members?page=":                 schema.PageToken(fmt.Sprintf("members %s %q %q %t %t", h.ours.Organization.ID, "", "", false, false), key, "x"),
+		} {
+			h.wantError(h.do("GET", path+token, admin, nil), http.StatusBadRequest)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestChangeRequestLifecycle(t *testing.T) {
 	if byID := h.do("GET", path, h.ours.Tokens[schema.RoleRead], nil); string(byID.body) != string(byNumber.body) || byID.status != 200 {
 		t.Errorf("by id %s, by number %s", byID.body, byNumber.body)
 	}
-	for _, other := range []string{"2", "0", "-1", "99999999999999", "x"} {
+	for _, other := range []string{"2", "0", "-1", "99999999999999", "x", "01", "+1", "1.0", "%201"} {
 		h.wantError(h.do("GET", base+"/"+other, h.ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	}
 	if got := h.counters(); got != [3]int64{1, 0, 1} {

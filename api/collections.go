@@ -19,7 +19,7 @@ func collectionOperations(h *collections) []Operation {
 	return []Operation{
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/collections", ID: "listCollectionsInOrganizationById",
-			Tag: "collections", Doc: "List the collections of an organization that the caller may see.",
+			Tag: "collections", Doc: "List the collections of an organization that the caller may see, each before those in it.",
 			Scope: having(RightView, onOrganization), Status: http.StatusOK, Handler: handle(h.list),
 		},
 		{
@@ -133,16 +133,18 @@ func (h *collections) list(
 	ctx context.Context, c *Caller, r *listCollectionsRequest,
 ) (schema.List[schema.Collection], error) {
 	organization, nested := c.Organization.Organization.ID, or(r.Nested, true)
-	return listKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 3,
 		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
-			place, err := store.ParseListPosition(after)
+			place, err := store.ParseCollectionPosition(after)
 			if err != nil {
 				return store.Page[store.CollectionAccess]{}, err
 			}
 			return h.store.ListCollections(ctx, c.viewer(), organization, nested, place, size)
 		},
 		h.urls.collectionResource, func(row store.CollectionAccess, _ schema.Collection) []string {
-			return store.ListPosition{Position: row.Collection.Position, ID: row.Collection.ID}.Keys()
+			return store.CollectionPosition{
+				Depth: row.Collection.Depth, ListPosition: store.ListPosition{Position: row.Collection.Position, ID: row.Collection.ID},
+			}.Keys()
 		})
 }
 

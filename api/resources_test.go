@@ -224,6 +224,7 @@ func TestBadInput(t *testing.T) {
 			empty[op.Method+" "+path] = true
 		}
 	}
+	collection := h.collection(h.ours, nil)
 	before := h.rows()
 	for _, test := range []struct {
 		method, path string
@@ -253,6 +254,10 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/v1/orgs", `{"title":"Acme"`, ""},
 		{"POST", "/v1/orgs", `{"title":"Acme"}}`, ""},
 		{"POST", "/v1/orgs", `{"title":"Acme\ud800"}`, "title"},
+		{"POST", org + "/collections", `{"title":""}`, "title"},
+		{"POST", org + "/spaces", `{"title":""}`, "title"},
+		{"PATCH", "/v1/collections/" + collection, `{"title":""}`, "title"},
+		{"PATCH", "/v1/spaces/" + h.ours.Space.ID, `{"title":""}`, "title"},
 		{"POST", org + "/sites", `{"type":"huge"}`, "type"},
 		{"POST", org + "/sites", `{"type":1}`, "type"},
 		{"POST", org + "/sites", `{"title":""}`, "title"},

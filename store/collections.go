@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -64,10 +65,35 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 	}, nil
 }
 
-// ListCollections lists the collections of an organization that the viewer may see, by position and id; those at the top
-// alone unless nested.
+// CollectionPosition is where a list of collections goes on: by how deep they stand, then as any other list that is ordered. The
+// zero value is the start.
+type CollectionPosition struct {
+	Depth int32
+	ListPosition
+}
+
+// Keys are the sort keys of a page token.
+func (p CollectionPosition) Keys() []string {
+	return append([]string{strconv.FormatInt(int64(p.Depth), 10)}, p.ListPosition.Keys()...)
+}
+
+// ParseCollectionPosition reads the sort keys of a page token; nil are those of the first page.
+func ParseCollectionPosition(keys []string) (CollectionPosition, error) {
+	if keys == nil {
+		return CollectionPosition{}, nil
+	}
+	depth, err := strconv.ParseInt(keys[0], 10, 32)
+	if err != nil {
+		return CollectionPosition{}, schema.Invalid("page", "is not a page of this list")
+	}
+	place, err := ParseListPosition(keys[1:])
+	return CollectionPosition{Depth: int32(depth), ListPosition: place}, err
+}
+
+// ListCollections lists the collections of an organization that the viewer may see, parents before what is in them; those at
+// the top alone unless nested.
 func (s *Store) ListCollections(
-	ctx context.Context, viewer Viewer, organizationID string, nested bool, after ListPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID string, nested bool, after CollectionPosition, size int,
 ) (Page[CollectionAccess], error) {
 	role := viewer.Role.Nullable()
 	total, err := s.queries.CountCollections(ctx, db.CountCollectionsParams{
@@ -78,7 +104,7 @@ func (s *Store) ListCollections(
 	}
 	rows, err := s.queries.ListCollections(ctx, db.ListCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
-		AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
+		AfterDepth: after.Depth, AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[CollectionAccess]{}, interpret(err, "collections")

@@ -19,7 +19,7 @@ with recursive path as (
     from path p join collections c on c.id = p.parent_id
     where cardinality(p.ids) < 16
 )
-select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, m.role, coalesce(p.level, '')::text as level, p.ids::text[] as path,
+select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, c.depth, m.role, coalesce(p.level, '')::text as level, p.ids::text[] as path,
        coalesce((
            select max(role_rank(g.role)) from grants g
            where g.collection_id = any(p.ids)
@@ -59,6 +59,7 @@ func (q *Queries) CollectionForUser(ctx context.Context, arg CollectionForUserPa
 		&i.Collection.DefaultLevel,
 		&i.Collection.Position,
 		&i.Collection.CreatedAt,
+		&i.Collection.Depth,
 		&i.Role,
 		&i.Level,
 		&i.Path,
@@ -68,7 +69,7 @@ func (q *Queries) CollectionForUser(ctx context.Context, arg CollectionForUserPa
 }
 
 const collectionInOrganization = `-- name: CollectionInOrganization :one
-select id, organization_id, parent_id, title, description, default_level, position, created_at from collections where id = $1 and organization_id = $2
+select id, organization_id, parent_id, title, description, default_level, position, created_at, depth from collections where id = $1 and organization_id = $2
 `
 
 type CollectionInOrganizationParams struct {
@@ -88,6 +89,7 @@ func (q *Queries) CollectionInOrganization(ctx context.Context, arg CollectionIn
 		&i.DefaultLevel,
 		&i.Position,
 		&i.CreatedAt,
+		&i.Depth,
 	)
 	return i, err
 }
@@ -271,7 +273,7 @@ func (q *Queries) DropLinkInvitesTo(ctx context.Context, arg DropLinkInvitesToPa
 
 const insertCollection = `-- name: InsertCollection :one
 insert into collections (id, organization_id, parent_id, title, position)
-values ($1, $2, $3, $4, $5) returning id, organization_id, parent_id, title, description, default_level, position, created_at
+values ($1, $2, $3, $4, $5) returning id, organization_id, parent_id, title, description, default_level, position, created_at, depth
 `
 
 type InsertCollectionParams struct {
@@ -300,6 +302,7 @@ func (q *Queries) InsertCollection(ctx context.Context, arg InsertCollectionPara
 		&i.DefaultLevel,
 		&i.Position,
 		&i.CreatedAt,
+		&i.Depth,
 	)
 	return i, err
 }
@@ -348,20 +351,22 @@ func (q *Queries) LiftGrants(ctx context.Context, id string) error {
 }
 
 const listCollections = `-- name: ListCollections :many
-select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, c.depth, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from collections_seen($1, $2, $3) seen
     join collections c on c.id = seen.id
     left join access_to($1, c.id, c.default_level, c.parent_id) a on $2 is distinct from 'admin'
-where (seen.position, seen.id) > ($4::bigint, $5::text collate "C")
-  and ($6::boolean or seen.parent_id is null)
-order by seen.position, seen.id
-limit $7
+where (seen.depth, seen.position, seen.id)
+    > ($4::integer, $5::bigint, $6::text collate "C")
+  and ($7::boolean or seen.parent_id is null)
+order by seen.depth, seen.position, seen.id
+limit $8
 `
 
 type ListCollectionsParams struct {
 	UserID         string
 	Role           *string
 	OrganizationID string
+	AfterDepth     int32
 	AfterPosition  int64
 	After          string
 	Nested         bool
@@ -374,13 +379,15 @@ type ListCollectionsRow struct {
 	GrantRank  int32
 }
 
-// Index: collections_order (organization_id, position, id).
-// Those that the user may see. Within each parent they come in its order. What decides about an admin's access is the role alone.
+// Index: collections_order (organization_id, depth, position, id).
+// Those that the user may see. Parents come before what is in them, and within each parent its order holds. What decides about an
+// admin's access is the role alone.
 func (q *Queries) ListCollections(ctx context.Context, arg ListCollectionsParams) ([]ListCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, listCollections,
 		arg.UserID,
 		arg.Role,
 		arg.OrganizationID,
+		arg.AfterDepth,
 		arg.AfterPosition,
 		arg.After,
 		arg.Nested,
@@ -402,6 +409,7 @@ func (q *Queries) ListCollections(ctx context.Context, arg ListCollectionsParams
 			&i.Collection.DefaultLevel,
 			&i.Collection.Position,
 			&i.Collection.CreatedAt,
+			&i.Collection.Depth,
 			&i.Level,
 			&i.GrantRank,
 		); err != nil {
@@ -477,7 +485,7 @@ func (q *Queries) LockSpacesIn(ctx context.Context, collections []string) ([]str
 }
 
 const placeCollection = `-- name: PlaceCollection :one
-update collections set parent_id = $1, position = $2 where id = $3 returning id, organization_id, parent_id, title, description, default_level, position, created_at
+update collections set parent_id = $1, position = $2 where id = $3 returning id, organization_id, parent_id, title, description, default_level, position, created_at, depth
 `
 
 type PlaceCollectionParams struct {
@@ -498,6 +506,7 @@ func (q *Queries) PlaceCollection(ctx context.Context, arg PlaceCollectionParams
 		&i.DefaultLevel,
 		&i.Position,
 		&i.CreatedAt,
+		&i.Depth,
 	)
 	return i, err
 }
@@ -548,7 +557,7 @@ func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChange
 const transferCollection = `-- name: TransferCollection :one
 update collections set organization_id = $1, parent_id = null, position = $2
 where id = $3
-returning id, organization_id, parent_id, title, description, default_level, position, created_at
+returning id, organization_id, parent_id, title, description, default_level, position, created_at, depth
 `
 
 type TransferCollectionParams struct {
@@ -570,6 +579,7 @@ func (q *Queries) TransferCollection(ctx context.Context, arg TransferCollection
 		&i.DefaultLevel,
 		&i.Position,
 		&i.CreatedAt,
+		&i.Depth,
 	)
 	return i, err
 }
@@ -628,7 +638,7 @@ update collections set
     description = coalesce($2, description),
     default_level = case when $3::boolean then $4 else default_level end
 where id = $5
-returning id, organization_id, parent_id, title, description, default_level, position, created_at
+returning id, organization_id, parent_id, title, description, default_level, position, created_at, depth
 `
 
 type UpdateCollectionParams struct {
@@ -658,6 +668,7 @@ func (q *Queries) UpdateCollection(ctx context.Context, arg UpdateCollectionPara
 		&i.DefaultLevel,
 		&i.Position,
 		&i.CreatedAt,
+		&i.Depth,
 	)
 	return i, err
 }

@@ -57,6 +57,7 @@ type Collection struct {
 	DefaultLevel   *string
 	Position       int64
 	CreatedAt      time.Time
+	Depth          int32
 }
 
 type Comment struct {

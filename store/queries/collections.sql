@@ -31,15 +31,17 @@ from path p
 where p.parent_id is null;
 
 -- name: ListCollections :many
--- Index: collections_order (organization_id, position, id).
--- Those that the user may see. Within each parent they come in its order. What decides about an admin's access is the role alone.
+-- Index: collections_order (organization_id, depth, position, id).
+-- Those that the user may see. Parents come before what is in them, and within each parent its order holds. What decides about an
+-- admin's access is the role alone.
 select sqlc.embed(c), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join collections c on c.id = seen.id
     left join access_to(sqlc.arg(user_id), c.id, c.default_level, c.parent_id) a on sqlc.narg(role) is distinct from 'admin'
-where (seen.position, seen.id) > (sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
+where (seen.depth, seen.position, seen.id)
+    > (sqlc.arg(after_depth)::integer, sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
   and (sqlc.arg(nested)::boolean or seen.parent_id is null)
-order by seen.position, seen.id
+order by seen.depth, seen.position, seen.id
 limit sqlc.arg(page_size);
 
 -- name: CountCollections :one
