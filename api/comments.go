@@ -126,9 +126,9 @@ func timeKey(after []string) (*store.TimeKey, error) {
 type postCommentRequest struct {
 	bodyFormat
 	Body struct {
-		Body      *richBody `json:"body" rules:"required"`
-		Node      *string   `json:"node" rules:"len=1..256"`
-		Page      *string   `json:"page" rules:"len=1..256"`
+		Body      *commentBody `json:"body" rules:"required"`
+		Node      *string      `json:"node" rules:"len=1..256"`
+		Page      *string      `json:"page" rules:"len=1..256"`
 		TableCell *struct {
 			Record     *string `json:"record" rules:"required,len=1..256"`
 			Definition *string `json:"definition" rules:"required,len=1..256"`
@@ -216,10 +216,10 @@ func (h *comments) get(ctx context.Context, c *Caller, r *getCommentRequest) (sc
 
 // commentChange is what a PUT may hold. A user's own reactions come and go; nobody else's.
 type commentChange struct {
-	Resolved         *bool     `json:"resolved"`
-	Body             *richBody `json:"body"`
-	AddedReactions   []string  `json:"addedReactions" rules:"len=..20" each:"len=1..50,pattern=emoji"`
-	RemovedReactions []string  `json:"removedReactions" rules:"len=..20" each:"len=1..50"`
+	Resolved         *bool        `json:"resolved"`
+	Body             *commentBody `json:"body"`
+	AddedReactions   []string     `json:"addedReactions" rules:"len=..20" each:"len=1..50,pattern=emoji"`
+	RemovedReactions []string     `json:"removedReactions" rules:"len=..20" each:"len=1..50"`
 }
 
 func (r *commentChange) change(ctx context.Context) (store.CommentChange, error) {

@@ -16,6 +16,16 @@ type richDocument struct {
 	noNodes bool
 }
 
+// OpenAPISchema asks for less than the documents of answers have: what the grammar fixes may be left out. What stands in the
+// blocks, the grammar says: see schema.Document.
+func (richDocument) OpenAPISchema() map[string]any {
+	block := dict{"type": "object", "required": []any{"type"}, "properties": dict{"type": enumOf(schema.BlockTypes())}}
+	return dict{"type": "object", "required": []any{"nodes"}, "properties": dict{
+		"object": enumOf([]string{schema.ObjectDocument}), "nodes": dict{"type": "array", "items": block, "maxItems": schema.MaxDocumentNodes},
+		"data": nullable(dict{"type": "object"}), "meta": nullable(dict{"type": "object"}),
+	}}
+}
+
 // UnmarshalJSONFrom reads and normalizes.
 func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(d, &r.Document); err != nil {

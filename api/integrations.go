@@ -35,7 +35,7 @@ func integrationOperations(h *integrations) []Operation {
 		},
 		{
 			Method: http.MethodPost, Path: one, ID: "publishIntegration", Tag: "integrations",
-			Doc:   "Publish the next version of an integration, or its first, as an admin of the organization that owns the name.",
+			Doc:   "Publish the next version of an integration, or its first, as an admin of the organization that owns the name. It replaces all of the last version: what is not sent again, such as icon, previewImages, blocks and secrets, is gone.",
 			Scope: anyUser(), Status: http.StatusOK,
 			BodyLimit: publishBodyLimit, Accepts: mediaJSON, Handler: handle(h.publish),
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -25,6 +26,37 @@ type mergeRuleInput struct {
 	Rule       *string  `json:"rule" rules:"required,enum=mergeRule"`
 	Users      []string `json:"users" rules:"len=..100"`
 	Expression *string  `json:"expression" rules:"len=..1024"`
+}
+
+// OpenAPIKeywords ask for a list where the type is that of a list.
+func (spaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("spaceMergeRules") }
+
+// OpenAPIKeywords ask for a list where the type is that of a list.
+func (organizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
+
+func listOfMergeRules(types string) dict {
+	listless := slices.DeleteFunc(slices.Clone(enums[types]), func(kind string) bool { return kind == "rules" })
+	return dict{"anyOf": []any{dict{"required": []any{"rules"}}, dict{"properties": dict{"type": enumOf(listless)}}}}
+}
+
+// OpenAPIKeywords have an alternative for the rules that take users and one for the others. What cannot be evaluated is in none.
+func (mergeRuleInput) OpenAPIKeywords() map[string]any {
+	var plain, ofUsers []string
+	for name, takes := range schema.MergeRuleKinds() {
+		switch {
+		case takes.Unknowable:
+		case takes.Users:
+			ofUsers = append(ofUsers, name)
+		default:
+			plain = append(plain, name)
+		}
+	}
+	slices.Sort(plain)
+	slices.Sort(ofUsers)
+	return dict{"oneOf": []any{
+		dict{"properties": dict{"rule": enumOf(plain)}},
+		dict{"properties": dict{"rule": enumOf(ofUsers)}, "required": []any{"users"}},
+	}}
 }
 
 // mergeRules checks what concerns several members of the rules.

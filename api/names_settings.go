@@ -20,14 +20,14 @@ func init() {
 		"cspDirective":    matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
 		"headerText":      matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
 		"image":           {match: isImage, problem: "must be a PNG, JPEG, GIF or WebP image in base64", format: "byte"},
-		"gitRef":          {match: isBranchRef, problem: "must be refs/heads/ and the name of a branch", regexp: `^refs/heads/.+$`},
+		"gitRef":          matchingBut(`^refs/heads/`, badBranchRef, "must be refs/heads/ and the name of a branch"),
 		"emoji":           {match: isEmoji, problem: "must be an emoji, as characters or as their code points in hexadecimal"},
 		"domain":          matching(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9-]{2,63}$`, "must be the name of a domain"),
 		"condition":       {match: isCondition, problem: "is no condition"},
-		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", format: "uri"},
+		"plainURL":        {match: isPlainURL, problem: "must be an absolute http or https URL without user and password", regexp: httpURL, format: "uri"},
 		"repositoryURL": {
 			match:   func(text string) bool { return isAbsoluteURL(text) && schema.PublicAddress(text) },
-			problem: "must be an absolute http or https URL of a host that is not on a private network", format: "uri",
+			problem: "must be an absolute http or https URL of a host that is not on a private network", regexp: httpURL, format: "uri",
 		},
 	})
 }
@@ -50,20 +50,8 @@ func isImage(text string) bool {
 	return ok
 }
 
-// isBranchRef follows the rules of git-check-ref-format, https://git-scm.com/docs/git-check-ref-format.
-func isBranchRef(text string) bool {
-	branch, ok := strings.CutPrefix(text, "refs/heads/")
-	if !ok || branch == "@" || strings.ContainsAny(branch, " ~^:?*[\\\x7f") || strings.Contains(branch, "..") ||
-		strings.Contains(branch, "@{") || strings.HasSuffix(branch, ".") {
-		return false
-	}
-	for part := range strings.SplitSeq(branch, "/") {
-		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
-			return false
-		}
-	}
-	return !strings.ContainsFunc(branch, func(r rune) bool { return r < ' ' })
-}
+// badBranchRef follows the rules of git-check-ref-format, https://git-scm.com/docs/git-check-ref-format.
+const badBranchRef = `[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|/$|\.$|\.lock(?:/|$)|^refs/heads/@$`
 
 // isPlainURL is for addresses that are shown to others.
 func isPlainURL(text string) bool {

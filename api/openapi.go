@@ -67,6 +67,7 @@ func openAPI(table []Operation, baseURL string) ([]byte, error) {
 type openAPIWriter struct {
 	schemas dict
 	types   map[string]reflect.Type
+	asked   bool // The members of a body are described: what answers always have, requests need not.
 }
 
 func mediaOf(media string, of dict) dict {
@@ -212,7 +213,9 @@ func (d *openAPIWriter) body(op *Operation, f reflect.StructField, tag string, r
 	form, option, _ := strings.Cut(tag, ",")
 	of := dict{"type": "object"}
 	if form == "json" {
+		d.asked = true
 		described, err := d.typeSchema(f.Type, r, f.Tag)
+		d.asked = false
 		if err != nil {
 			return nil, err
 		}

@@ -110,7 +110,10 @@ func (d *openAPIWriter) ref(t reflect.Type) (dict, error) {
 	}
 	if _, ok := d.types[name]; !ok {
 		d.types[name] = t
+		asked := d.asked
+		d.asked = false // What has a name may be in answers as well.
 		described, err := d.structSchema(t, rule{})
+		d.asked = asked
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -159,7 +162,7 @@ func (d *openAPIWriter) structSchema(t reflect.Type, r rule) (dict, error) {
 			}
 			properties[name] = of
 			// What is always written is required of answers; what the rules require is required of requests.
-			answered := strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
+			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.required || answered {
 				required = append(required, name)
 			}
@@ -236,16 +239,27 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 	if r.enum != "" {
 		out["enum"] = anyOf(enums[r.enum])
 	}
-	if form := patterns[r.pattern]; form.regexp != "" {
+	form := patterns[r.pattern]
+	if form.regexp != "" {
 		out["pattern"] = form.regexp
-	} else if form.format != "" {
+	}
+	if form.format != "" {
 		out["format"] = form.format
+	}
+	switch {
+	case form.not != "":
+		out["not"] = dict{"pattern": form.not}
+	case t.Kind() == reflect.String && r.enum == "":
+		out["not"] = noNUL
 	}
 	if r.absent != "" {
 		out["description"] = "Absent: `" + r.absent + "`."
 	}
 	return out, nil
 }
+
+// noNUL is what no text may hold: the database cannot store it.
+var noNUL = dict{"pattern": `\x00`}
 
 func withBounds(out dict, b *bounds, least, most string) dict {
 	if b != nil && b.least != nil {

@@ -35,7 +35,7 @@ type postReplyRequest struct {
 	commentPath
 	bodyFormat
 	Body struct {
-		Body *richBody `json:"body" rules:"required"`
+		Body *commentBody `json:"body" rules:"required"`
 	} `body:"json"`
 }
 

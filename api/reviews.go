@@ -182,7 +182,7 @@ func (h *reviews) submit(ctx context.Context, c *Caller, r *submitReviewRequest)
 	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status}
 	// A verdict without words is no contribution to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
-		comment, err := r.Body.Comment.words(ctx, "comment")
+		comment, err := r.Body.Comment.said(ctx, "comment")
 		if err != nil {
 			return schema.Review{}, err
 		}

@@ -20,6 +20,23 @@ type richBody struct {
 	document richDocument
 }
 
+// OpenAPISchema says that at most one of the forms is there. Unlike an answer, a request may have other members beside it, which
+// are ignored.
+func (richBody) OpenAPISchema() map[string]any {
+	return bodyForms("", dict{"required": []any{"markdown"}}, dict{"required": []any{"document"}}, dict{"maxProperties": 0})
+}
+
+func bodyForms(pattern string, forms ...any) dict {
+	markdown := dict{"type": "string", "maxLength": schema.MaxMarkdown, "not": noNUL}
+	if pattern != "" {
+		markdown["pattern"] = pattern
+	}
+	return dict{
+		"type": "object", "oneOf": forms,
+		"properties": dict{"markdown": markdown, "document": richDocument{}.OpenAPISchema()},
+	}
+}
+
 // UnmarshalJSONFrom reads the forms and notices whether there was anything else.
 func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
@@ -66,11 +83,23 @@ func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
 	return store.Text{Document: made, Markdown: b.Markdown}, err
 }
 
-// words are the body of a comment, which may not be blank.
-func (b *richBody) words(ctx context.Context, field string) (store.CommentBody, error) {
+// commentBody is the body of a comment, which may not be blank.
+type commentBody struct{ richBody }
+
+// OpenAPISchema leaves no form that has no words, as far as a schema can tell.
+func (commentBody) OpenAPISchema() map[string]any {
+	return bodyForms(patterns["title"].regexp, dict{"required": []any{"markdown"}}, dict{"required": []any{"document"}})
+}
+
+func (b *commentBody) words(ctx context.Context, field string) (store.CommentBody, error) {
 	if content.Blank(b.Body) {
 		return store.CommentBody{}, schema.Invalid(field, "must not be blank")
 	}
+	return b.said(ctx, field)
+}
+
+// said is what a body that is not blank says in a discussion.
+func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
 	text, err := b.text(ctx, field)
 	if err != nil {
 		return store.CommentBody{}, err

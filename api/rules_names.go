@@ -24,6 +24,9 @@ var enums = map[string][]string{
 	"onboardingInterest": {"adaptive-content", "api-docs", "proactive-agent"},
 }
 
+// httpURL is what the OpenAPI document says of addresses, beside their format, which few validators look at.
+const httpURL = `^[hH][tT][tT][pP][sS]?://[^/?#]`
+
 func roleNames() []string {
 	var names []string
 	for _, role := range schema.Roles() {
@@ -32,11 +35,13 @@ func roleNames() []string {
 	return names
 }
 
-// form is a pattern with the words that complete "<field> ...". regexp is what the OpenAPI document says of it, or format.
+// form is a pattern with the words that complete "<field> ...". regexp is what the OpenAPI document says of it, or format; not is
+// what the text must not match.
 type form struct {
 	match   func(text string) bool
 	problem string
 	regexp  string
+	not     string
 	format  string
 }
 
@@ -46,13 +51,22 @@ var patterns = map[string]form{
 	"ascii": matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
 	"slug":  matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
 	"color": matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
-	"link":  {match: schema.LinkAllowed, problem: schema.ProblemLink},
-	"uri":   {match: isAbsoluteURL, problem: "must be an absolute http or https URL", format: "uri"},
+	"link":  {match: schema.LinkAllowed, problem: schema.ProblemLink, regexp: schema.LinkPattern},
+	"uri":   {match: isAbsoluteURL, problem: "must be an absolute http or https URL", regexp: httpURL, format: "uri"},
 }
 
 func matching(expression, problem string) form {
 	compiled := regexp.MustCompile(expression)
 	return form{match: compiled.MatchString, problem: problem, regexp: expression}
+}
+
+// matchingBut is matching for what one expression says badly: a text that matches the second has another form.
+func matchingBut(expression, not, problem string) form {
+	yes, no := regexp.MustCompile(expression), regexp.MustCompile(not)
+	return form{
+		match:   func(text string) bool { return yes.MatchString(text) && !no.MatchString(text) },
+		problem: problem, regexp: expression, not: not,
+	}
 }
 
 func isAbsoluteURL(text string) bool {

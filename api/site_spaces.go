@@ -15,7 +15,7 @@ func siteSpaceRows(h *sites) []Operation {
 	return []Operation{
 		{
 			Method: http.MethodGet, Path: base, ID: "listSiteSpaces", Tag: "site-spaces",
-			Doc:   "List the site spaces of a site, in order.",
+			Doc:   "List the site spaces of a site, in order. With default=true these are those that their sections, or the root of a site without sections, open with: one for each section.",
 			Scope: having(RightAccess, onSite), Status: http.StatusOK, Handler: handle(h.listSpaces),
 		},
 		{

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,6 +25,26 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // MarshalJSONTo writes the members in order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
+
+// OpenAPISchema has an alternative per kind. Null members of a request stand for absence.
+func (ContentRef) OpenAPISchema() map[string]any {
+	var kinds []any
+	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {
+		members, required := map[string]any{"kind": map[string]any{"type": "string", "enum": []any{kind}}}, []any{"kind"}
+		for _, m := range contentRefs[kind].members {
+			of := map[string]any{"type": []any{"string", "null"}, "not": map[string]any{"pattern": `\x00`}}
+			if m.required {
+				of["type"], required = "string", append(required, m.name)
+			}
+			if m.name == "url" {
+				of["pattern"] = LinkPattern
+			}
+			members[m.name] = of
+		}
+		kinds = append(kinds, map[string]any{"type": "object", "required": required, "properties": members})
+	}
+	return map[string]any{"oneOf": kinds}
+}
 
 // Problems says what is wrong with the reference. What it refers to is not looked up: links may outlive their targets.
 func (r ContentRef) Problems(field string) []Detail { return ContentRefProblems(field, Data(r)) }

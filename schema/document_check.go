@@ -37,6 +37,9 @@ func (d Document) Problems(field string) []Detail {
 	return p.details
 }
 
+// BlockTypes are the types of blocks that stand directly in a document.
+func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.types)) }
+
 // TooLarge says whether the document has more nodes than it may have.
 func (d Document) TooLarge() bool { return count(d.Nodes, 0) > MaxDocumentNodes }
 

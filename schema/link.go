@@ -20,6 +20,20 @@ func LinkAllowed(link string) bool {
 	return scheme == "" || slices.Contains(linkSchemes, scheme)
 }
 
+// LinkPattern is the regular expression that LinkAllowed amounts to.
+var LinkPattern = func() string {
+	const hidden = `[\x00-\x20\x7f]*`
+	schemes := []string{""}
+	for _, scheme := range linkSchemes {
+		var letters strings.Builder
+		for _, letter := range scheme {
+			letters.WriteString("[" + string(letter) + strings.ToUpper(string(letter)) + "]" + hidden)
+		}
+		schemes = append(schemes, letters.String())
+	}
+	return `^(?:[^:/?#]*(?:[/?#]|$)|` + hidden + `(?:` + strings.Join(schemes, "|") + `):)`
+}()
+
 // ProblemLink is said of a link that is not allowed.
 const ProblemLink = "must be a relative link, or one of http, https, mailto or tel"
 

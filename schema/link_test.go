@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,6 +79,19 @@ func TestPublicAddress(t *testing.T) {
 	} {
 		if PublicAddress(address) != public {
 			t.Errorf("%q: public is %t", address, !public)
+		}
+	}
+}
+
+// TestLinkPattern compares the expression of documents with the check.
+func TestLinkPattern(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(LinkPattern)
+	for _, start := range []string{"", "http", "HTTPS", "mailto", "tel", "javascript", "data", "htt", "httpx", " http", "h\tttp", "java\nscript", "é", "a b", "\x00"} {
+		for _, rest := range []string{"", ":", ":x", "/", "/:", "?a:b", "#a:b", "//a:b", " :x", "x:y"} {
+			if link := start + rest; pattern.MatchString(link) != LinkAllowed(link) {
+				t.Errorf("%q: the pattern says %t", link, !LinkAllowed(link))
+			}
 		}
 	}
 }
