@@ -65,7 +65,7 @@ export class Contract {
             }
             return { problems, exceptions: [] };
         }
-        if (status === 201 && !headers.get('location')) {
+        if (status === 201 && !headers.get('location') && this.#reads(operation)) {
             problems.push('201 needs a Location header');
         }
         if (!/^application\/json(;|$)/.test(headers.get('content-type') ?? '')) {
@@ -96,6 +96,12 @@ export class Contract {
         }
         const needed = this.#exceptions.filter((e) => this.#errors(schema, value, this.#exceptions.filter((x) => x !== e)).length > 0);
         return { problems: [], exceptions: needed.map((e) => e.name) };
+    }
+
+    /** Whether an operation reads one of what this one creates: what is only listed has no address. */
+    #reads(operation) {
+        return Object.keys(this.#document.paths).some((path) => this.#document.paths[path].get &&
+            path.startsWith(`${operation.path}/{`) && !path.slice(operation.path.length + 1).includes('/'));
     }
 
     #response(operation, status) {
