@@ -143,7 +143,7 @@ func TestWhoseFault(t *testing.T) {
 		c.answer(nil)
 	}
 	wantIdle(t, c.in)
-	if b := c.in.metrics.Balance("big"); b.Received != 4 || b.Accepted != 3 || b.Refused["site_overloaded"] != 1 || b.Unanswered() != 0 {
+	if b := c.in.metrics.Balance("big"); b.Received != 3 || b.Accepted != 3 || b.Unread["site_overloaded"] != 1 || b.Unanswered() != 0 {
 		t.Errorf("balance %+v", b)
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Balance is what became of one site's events in this process since it started:
 // of those posted to it, by its intake, and of those in the partitions of the
 // log that it has, by its sink. The sum of all processes' balances is that of
-// the site. What never came to the intake (no right to post, a
-// body that is too large) is not received.
+// the site. What never came to the intake (no right to post, a body that is too
+// large) is not received, nor is what found no room there (Unread).
 type Balance struct {
 	// Received are the events of all requests, as far as their bodies could be
 	// read. Each is accepted, repeated, refused, or in flight.
@@ -28,6 +28,9 @@ type Balance struct {
 	// Refused are by the reason's label, without zeros. Those refused as
 	// log_unavailable are in doubt: the log may have taken them all the same.
 	Refused map[string]uint64
+	// Unread are the requests that found no room, by the reason's label, without
+	// zeros. Their events were not read, so they are not among those received.
+	Unread map[string]uint64
 	// Stored and DeadLettered are the sink's: each event of the log becomes one
 	// of them. A sink that takes a partition over counts what it finds stored of
 	// a cut that its former owner did not end.
@@ -46,27 +49,32 @@ func (b Balance) Unanswered() uint64 {
 
 // account is what the intake knows of one site: what it uses, and what became
 // of its events. Accounts are never dropped: a count that starts anew would be
-// no count. Only sites that exist have one, of about 300 bytes.
+// no count. Only sites that exist have one, of about 400 bytes.
 type account struct {
 	site string
 	use  fair.Party // of the admission
 
 	received, accepted, repeated atomic.Uint64
 	stored, deadLettered         atomic.Uint64
-	refused                      []atomic.Uint64 // as insights.Reasons
+	refused, unread              []atomic.Uint64 // as insights.Reasons
 }
 
 func (a *account) balance() Balance {
-	b := Balance{Refused: map[string]uint64{}, Stored: a.stored.Load(), DeadLettered: a.deadLettered.Load()}
-	for i := range a.refused {
-		if n := a.refused[i].Load(); n > 0 {
-			b.Refused[insights.Reasons[i].Label] = n
-		}
-	}
+	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.stored.Load(), DeadLettered: a.deadLettered.Load()}
 	b.Accepted, b.Repeated = a.accepted.Load(), a.repeated.Load()
 	// Last: what is answered was received before, so nothing is in flight twice.
 	b.Received = a.received.Load()
 	return b
+}
+
+func byReason(counts []atomic.Uint64) map[string]uint64 {
+	list := map[string]uint64{}
+	for i := range counts {
+		if n := counts[i].Load(); n > 0 {
+			list[insights.Reasons[i].Label] = n
+		}
+	}
+	return list
 }
 
 // accounts are those of all sites that have events in this process.
@@ -89,7 +97,8 @@ func (s *accounts) of(site string) *account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a = s.bySite[site]; a == nil {
-		a = &account{site: strings.Clone(site), refused: make([]atomic.Uint64, len(insights.Reasons))}
+		counts := make([]atomic.Uint64, 2*len(insights.Reasons))
+		a = &account{site: strings.Clone(site), refused: counts[:len(insights.Reasons)], unread: counts[len(insights.Reasons):]}
 		s.bySite[a.site] = a
 		s.list = append(s.list, a)
 	}
@@ -128,9 +137,13 @@ func (m *Metrics) Balance(site string) Balance {
 	a := m.accounts.bySite[site]
 	m.accounts.mu.RUnlock()
 	if a == nil {
-		return Balance{Refused: map[string]uint64{}}
+		return emptyBalance()
 	}
 	return a.balance()
+}
+
+func emptyBalance() Balance {
+	return Balance{Refused: map[string]uint64{}, Unread: map[string]uint64{}}
 }
 
 // otherSites is the label of the sites that have no series of their own. No
@@ -141,9 +154,9 @@ const otherSites = "other"
 // series of their own; the others share one, so that their number cannot fill
 // Prometheus. A site never changes from one to the other: counters only grow.
 type siteMetrics struct {
-	received, outcome *prometheus.Desc
-	accounts          *accounts
-	most              atomic.Int64
+	received, outcome, unread *prometheus.Desc
+	accounts                  *accounts
+	most                      atomic.Int64
 }
 
 func newSiteMetrics(accounts *accounts) *siteMetrics {
@@ -153,6 +166,8 @@ func newSiteMetrics(accounts *accounts) *siteMetrics {
 			"Events received, by site; the sites after the first hundred together as `other`.", []string{"site"}, nil),
 		outcome: prometheus.NewDesc("octavo_site_events_total",
 			"What became of events, by site as before: accepted, repeated (known by their Idempotency-Key), or the reason of their refusal; and of those accepted, stored or dead_lettered.", []string{"site", "outcome"}, nil),
+		unread: prometheus.NewDesc("octavo_site_requests_unread_total",
+			"Requests refused for want of room, by site as before and reason; their events were not read and are not counted as received.", []string{"site", "reason"}, nil),
 	}
 	s.most.Store(defaultMetricSites)
 	return s
@@ -162,6 +177,7 @@ func newSiteMetrics(accounts *accounts) *siteMetrics {
 func (s *siteMetrics) Describe(out chan<- *prometheus.Desc) {
 	out <- s.received
 	out <- s.outcome
+	out <- s.unread
 }
 
 // Collect implements prometheus.Collector.
@@ -173,7 +189,7 @@ func (s *siteMetrics) Collect(out chan<- prometheus.Metric) {
 	if len(list) <= most {
 		return
 	}
-	rest := Balance{Refused: map[string]uint64{}}
+	rest := emptyBalance()
 	for _, a := range list[most:] {
 		b := a.balance()
 		rest.Received += b.Received
@@ -183,6 +199,9 @@ func (s *siteMetrics) Collect(out chan<- prometheus.Metric) {
 		rest.DeadLettered += b.DeadLettered
 		for reason, n := range b.Refused {
 			rest.Refused[reason] += n
+		}
+		for reason, n := range b.Unread {
+			rest.Unread[reason] += n
 		}
 	}
 	s.emit(out, otherSites, rest)
@@ -203,5 +222,8 @@ func (s *siteMetrics) emit(out chan<- prometheus.Metric, site string, b Balance)
 	}
 	for reason, n := range b.Refused {
 		counter(s.outcome, n, site, reason)
+	}
+	for reason, n := range b.Unread {
+		counter(s.unread, n, site, reason)
 	}
 }

@@ -12,16 +12,20 @@ import (
 // aliases the body or its own scratch; the encoder copies. It is reused.
 type decoder struct {
 	scanner
-	index  int // of the current event
-	event  insights.Event
-	sent   sent
-	target target
-	path   []byte // of the current claim
-	exact  []byte // the same, unambiguous: see insights.ClaimTypes
+	index   int // of the current event
+	current int // where it starts, or outside
+	event   insights.Event
+	sent    sent
+	target  target
+	path    []byte // of the current claim
+	exact   []byte // the same, unambiguous: see insights.ClaimTypes
 
 	claimPaths []claimPath // of the event's claims
 	encoder    insights.Encoder
 }
+
+// outside is the decoder's current event where it reads none.
+const outside = -1
 
 // sent is what an event said and no column holds as it is.
 type sent struct {
@@ -39,7 +43,7 @@ const maxPooled = 1 << 20
 
 func getDecoder(body []byte) *decoder {
 	d := decoders.Get().(*decoder)
-	d.data, d.pos, d.index = body, 0, 0
+	d.data, d.pos, d.index, d.current = body, 0, 0, outside
 	return d
 }
 
@@ -130,6 +134,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 		if !more {
 			return nil
 		}
+		d.current = d.pos
 		if d.index == in.cfg.MaxEvents {
 			return refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
 		}
@@ -140,6 +145,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 		d.enrich(in, site, who, client, now)
 		d.encoder.Add(&d.event)
 		d.index++
+		d.current = outside
 	}
 }
 

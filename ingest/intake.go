@@ -75,34 +75,34 @@ func New(cfg IntakeConfig, m *Metrics) (*Intake, error) {
 // Accept reads body until it returns and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	a := in.metrics.accounts.of(site.ID)
-	count, err := in.accept(ctx, a, site, body, client)
-	if err == nil {
-		return nil
-	}
-	if count == unread {
-		count = countEvents(body)
-		a.received.Add(uint64(count))
-	}
-	in.metrics.refuse(a, err.Reason, count)
-	return err
-}
-
-// unread is the number of events of a body that was not read to its end.
-const unread = -1
-
-// accept returns the number of events that it has counted as received.
-func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte, client Client) (int, *Error) {
+	// A body that finds no room is not read, not even to count its events:
+	// otherwise refusals would take the time that the node is short of.
 	if err := in.admission.enter(ctx, &a.use, len(body)); err != nil {
-		return unread, err
+		in.metrics.refuseUnread(a, err.Reason)
+		return err
 	}
 	defer in.admission.leave(&a.use, len(body))
+	if count, err := in.accept(ctx, a, site, body, client); err != nil {
+		in.metrics.refuse(a, err.Reason, count)
+		return err
+	}
+	return nil
+}
+
+// accept takes in what has been let in. It returns the number of events that it
+// has counted as received.
+func (in *Intake) accept(ctx context.Context, a *account, site Site, body []byte, client Client) (int, *Error) {
 	d := getDecoder(body)
 	defer putDecoder(d)
-	if err := d.request(in, site, client); err != nil {
-		return unread, err
-	}
+	err := d.request(in, site, client)
 	count := d.encoder.Len()
+	if err != nil {
+		count = d.refusedEvents(err)
+	}
 	a.received.Add(uint64(count))
+	if err != nil {
+		return count, err
+	}
 	if count > 0 {
 		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
 			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)

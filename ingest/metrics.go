@@ -126,7 +126,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		m.settingUnsafe(setting, false)
 	}
 	requests := counters("octavo_intake_requests_refused_total", "Requests refused, by reason.", "reason")
-	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason.", "reason")
+	events := counters("octavo_intake_events_refused_total", "Events of refused requests, as far as their bodies could be read, by the request's reason; a request that finds no room (overloaded, site_overloaded) is refused unread.", "reason")
 	m.refused = make(map[*insights.Reason]refusals, len(insights.Reasons))
 	for i, reason := range insights.Reasons {
 		m.refused[reason] = refusals{requests.WithLabelValues(reason.Label), events.WithLabelValues(reason.Label), i}
@@ -146,6 +146,13 @@ func (m *Metrics) refuse(a *account, reason *insights.Reason, events int) {
 	counters.requests.Inc()
 	counters.events.Add(float64(events))
 	a.refused[counters.index].Add(uint64(events))
+}
+
+// refuseUnread counts a request that was refused before its body was read.
+func (m *Metrics) refuseUnread(a *account, reason *insights.Reason) {
+	counters := m.refused[reason]
+	counters.requests.Inc()
+	a.unread[counters.index].Add(1)
 }
 
 // settingUnsafe shows whether a setting of Kafka or ClickHouse is unsafe.

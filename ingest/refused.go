@@ -1,42 +1,66 @@
 package ingest
 
-// countEvents is how many events a refused body has, as far as it can be read:
-// none if it is not JSON at all. It runs for refusals only, and reads the body
-// once more.
-func countEvents(body []byte) (count int) {
-	s := scanner{data: body}
-	if s.peek() != '{' {
-		return 0
+import (
+	"bytes"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// refusedEvents is how many events the body has that request refused with err.
+// It takes up where the decoder stopped: nothing but the bad event is read
+// twice.
+func (d *decoder) refusedEvents(err *Error) int {
+	switch {
+	case d.current == outside:
+		return d.index
+	case err.Reason == insights.NotJSON:
+		return d.index + 1 // the one that cannot be read is one
 	}
-	s.pos++
-	for first := true; ; first = false {
-		more, ok := s.more(first, '}')
-		if !ok || !more {
-			return count
-		}
-		name, ok := s.key()
-		switch {
-		case !ok:
-			return count
-		case name != "events" || s.peek() != '[':
-			if !s.skip(1) {
+	return d.index + countElements(d.data[d.current:])
+}
+
+// countElements counts an array's elements from the first one in data to the
+// array's end. It looks for what separates them and checks nothing else, which
+// is several times faster than to skip values.
+func countElements(data []byte) int {
+	count, depth := 1, 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			if i = endOfString(data, i); i < 0 {
 				return count
 			}
-			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return count
+			}
+			depth--
+		case ',':
+			if depth == 0 {
+				count++
+			}
 		}
-		s.pos++
-		for n := 0; ; n++ {
-			more, ok := s.more(n == 0, ']')
-			if !ok {
-				return n
-			}
-			if !more {
-				count = n
-				break
-			}
-			if !s.skip(2) {
-				return n + 1 // the one that cannot be read is one
-			}
+	}
+	return count
+}
+
+// endOfString finds the quote that ends the string that begins at start, -1 if
+// none does.
+func endOfString(data []byte, start int) int {
+	for i := start + 1; ; i++ {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		before := i
+		for data[before-1] == '\\' {
+			before--
+		}
+		if (i-before)%2 == 0 {
+			return i
 		}
 	}
 }

@@ -78,6 +78,9 @@ type EventBalance struct {
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
+	// UnreadRequests are those that found no room, by reason: their events were not read, so Received is without them. The client
+	// is told to come again.
+	UnreadRequests map[string]uint64 `json:"unreadRequests"`
 	// Stored and DeadLettered are what the sink of the process has made of events in the log.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`

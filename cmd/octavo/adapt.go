@@ -66,7 +66,7 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	}
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
-		Refused: of.Refused, Stored: of.Stored, DeadLettered: of.DeadLettered, InFlight: left,
+		Refused: of.Refused, UnreadRequests: of.Unread, Stored: of.Stored, DeadLettered: of.DeadLettered, InFlight: left,
 		Scope: "node", Roles: b.roles, LostMessages: lost,
 	}
 }
