@@ -51,7 +51,7 @@ func FuzzBind(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	memory := newBodyMemory(1 << 20)
+	memory := newBodyMemory(1<<20, bodyWait)
 	f.Fuzz(func(t *testing.T, path, query, header, encoding string, sent []byte) {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.SetUserValue("name", path)

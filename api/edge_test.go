@@ -187,8 +187,8 @@ func heap() int64 {
 // TestBodyMemoryIsBounded fills the memory for bodies: the next large one is refused, small ones are not, and it passes.
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, func(c *Config, _ *Deps) { c.BodyMemory = 4 * bodyPieces[1] })
-	h.server.frame.bodies.wait = time.Millisecond
+	h := newHarness(t)
+	h.server.frame.bodies = newBodyMemory(4*bodyPieces[1], time.Millisecond)
 	var holders []*wire
 	for range 4 {
 		w := h.wire()
@@ -215,6 +215,67 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	}
 	eventually.True(t, patience, "the memory's return", func() bool {
 		return h.do("POST", h.eventsPath(), h.ours.SiteKey, large).status == 204
+	})
+}
+
+// TestBodyMemoryIsShared fills the share of a site's key: its next large body is refused, and those of others pass.
+func TestBodyMemoryIsShared(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	memory := newBodyMemory(Config{}.withDefaults().BodyMemory, time.Millisecond)
+	h.server.frame.bodies = memory
+	key, err := h.st.Authenticate(t.Context(), schema.HashToken([]byte(h.ours.SiteKey)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []*body
+	fill := func(size int) error {
+		b := &body{memory: memory, token: key.TokenID}
+		held = append(held, b)
+		_, err := b.fill(t.Context(), strings.NewReader(strings.Repeat(" ", size)), size, nil)
+		return err
+	}
+	for range leastBodyShare / EventBodyLimit {
+		if err := fill(EventBodyLimit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := fill(bodyPieces[1]); !schema.IsCode(err, schema.CodeTooManyRequests) {
+		t.Errorf("beyond the share: %v", err)
+	}
+	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
+	refused := h.do("POST", h.eventsPath(), h.ours.SiteKey, large)
+	h.wantError(refused, http.StatusTooManyRequests)
+	if refused.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	if a := h.do("POST", h.eventsPath(), h.ours.SiteKey, `{"events":[]}`); a.status != 204 {
+		t.Errorf("a small body: %d %s", a.status, a.body)
+	}
+	padded := func(body string, size int) string { return body + strings.Repeat(" ", size-len(body)) }
+	largest := 0
+	for i := range h.server.table {
+		if op := &h.server.table[i]; op.BodyLimit == bodyPieces[len(bodyPieces)-1] {
+			largest++
+			path, body := h.example(op, h.ours)
+			if a := h.do(op.Method, path, h.ours.Tokens[schema.RoleAdmin], padded(body.(string), op.BodyLimit)); a.status != op.Status {
+				t.Errorf("%s of another token, 8 MiB: %d %s", op.ID, a.status, a.body)
+			}
+		}
+	}
+	if largest == 0 {
+		t.Error("no operation takes 8 MiB")
+	}
+	for _, b := range held {
+		b.release()
+	}
+	if a := h.do("POST", h.eventsPath(), h.ours.SiteKey, padded(`{"events":[]}`, EventBodyLimit)); a.status != 204 {
+		t.Errorf("after the others: %d %s", a.status, a.body)
+	}
+	eventually.True(t, patience, "no holders", func() bool {
+		memory.mu.Lock()
+		defer memory.mu.Unlock()
+		return len(memory.holders) == 0
 	})
 }
 

@@ -67,7 +67,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	}
 	f := &frame{
 		store: d.Store, auth: auth, sites: sites, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
-		bodies:  newBodyMemory(cfg.BodyMemory),
+		bodies:  newBodyMemory(cfg.BodyMemory, bodyWait),
 		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())

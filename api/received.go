@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"github.com/octavo-docs/octavo/fair"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -21,17 +20,38 @@ const (
 	bodyWait = 2 * time.Second
 	// bodyStall is how long a large body may stand still.
 	bodyStall = 5 * time.Second
+	// bodyShare is the part of the memory that the bodies of one token may take, though never less than leastBodyShare: one of
+	// the largest bodies, as sent and inflated. A site's key is public, and must not keep everybody else's large bodies out.
+	bodyShare      = 4
+	leastBodyShare = 16 << 20
 )
 
-// bodyMemory bounds what the bodies of all requests in flight take, as sent and inflated.
+// bodyMemory bounds what the bodies of all requests in flight take, as sent and inflated, and shares it between tokens.
 type bodyMemory struct {
-	budget *semaphore.Weighted
-	wait   time.Duration
+	gate   *fair.Gate
 	pieces [len(bodyPieces)]sync.Pool
+
+	mu      sync.Mutex
+	holders map[string]*bodyHolder // tokens that have some of it, or wait for it
 }
 
-func newBodyMemory(bytes int) *bodyMemory {
-	m := &bodyMemory{budget: semaphore.NewWeighted(int64(bytes)), wait: bodyWait}
+// bodyHolder is one token. Operations without a token have no body.
+type bodyHolder struct {
+	fair.Party
+	token  string
+	bodies int
+}
+
+// bodyPiecesMost bounds how many pieces are taken at once, which the bytes do long before.
+const bodyPiecesMost = 1 << 32
+
+func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
+	m := &bodyMemory{
+		gate: fair.New(fair.Room{
+			Slots: bodyPiecesMost, Bytes: int64(bytes), PartyBytes: max(int64(bytes)/bodyShare, leastBodyShare), Wait: wait,
+		}, unwatched{}),
+		holders: map[string]*bodyHolder{},
+	}
 	for i, size := range bodyPieces {
 		m.pieces[i].New = func() any {
 			piece := make([]byte, 0, size)
@@ -40,6 +60,33 @@ func newBodyMemory(bytes int) *bodyMemory {
 	}
 	return m
 }
+
+// hold finds a token's holder and keeps it until drop.
+func (m *bodyMemory) hold(token string) *bodyHolder {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.holders[token]
+	if h == nil {
+		h = &bodyHolder{token: token}
+		m.holders[token] = h
+	}
+	h.bodies++
+	return h
+}
+
+func (m *bodyMemory) drop(h *bodyHolder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h.bodies--; h.bodies == 0 {
+		delete(m.holders, h.token)
+	}
+}
+
+// unwatched shows nobody who waits.
+type unwatched struct{}
+
+func (unwatched) Waiting(int)          {}
+func (unwatched) Waited(time.Duration) {}
 
 func (m *bodyMemory) take(class int) *[]byte {
 	piece := m.pieces[class].Get().(*[]byte)
@@ -50,6 +97,9 @@ func (m *bodyMemory) take(class int) *[]byte {
 // body is one request's body in memory, as far as it has come. It belongs to a call until the call ends.
 type body struct {
 	memory *bodyMemory
+	// token is whose share it counts against; holder is that token's, once it has more than the first piece.
+	token  string
+	holder *bodyHolder
 	piece  *[]byte
 	class  int
 	probe  [1]byte
@@ -101,19 +151,17 @@ func (b *body) grow(ctx context.Context) error {
 	if b.class+1 == len(bodyPieces) {
 		return errBodyTooLarge
 	}
-	more := int64(bodyPieces[b.class+1] - bodyPieces[b.class])
-	if b.class == 0 {
-		more = int64(bodyPieces[1])
+	if b.holder == nil {
+		b.holder = b.memory.hold(b.token)
 	}
-	if !b.memory.budget.TryAcquire(more) {
-		bounded, cancel := context.WithTimeout(ctx, b.memory.wait)
-		defer cancel()
-		if err := b.memory.budget.Acquire(bounded, more); err != nil {
-			return &schema.Error{
-				Code: schema.CodeUnavailable, Message: "too many large bodies are on their way, try again",
-				RetryAfter: time.Second, Cause: err,
-			}
+	switch b.memory.gate.Enter(ctx, &b.holder.Party, "", growth(b.class+1)) {
+	case fair.OwnShare:
+		return schema.TooManyRequests("too many large bodies of this token are on their way, try again", time.Second)
+	case fair.Full:
+		return &schema.Error{
+			Code: schema.CodeUnavailable, Message: "too many large bodies are on their way, try again", RetryAfter: time.Second, Cause: ctx.Err(),
 		}
+	case fair.Admitted:
 	}
 	next := b.memory.take(b.class + 1)
 	*next = append(*next, *b.piece...)
@@ -122,16 +170,27 @@ func (b *body) grow(ctx context.Context) error {
 	return nil
 }
 
+// growth is what a piece takes more than the one before it.
+func growth(class int) int64 {
+	if class == 1 {
+		return int64(bodyPieces[1]) // the first one is free
+	}
+	return int64(bodyPieces[class] - bodyPieces[class-1])
+}
+
 // release gives the memory back. Whoever kept a part of it sees the next request's data.
 func (b *body) release() {
 	if b.piece == nil {
 		return
 	}
 	b.memory.pieces[b.class].Put(b.piece)
-	if b.class > 0 {
-		b.memory.budget.Release(int64(bodyPieces[b.class]))
+	if b.holder != nil {
+		for class := b.class; class > 0; class-- {
+			b.memory.gate.Leave(&b.holder.Party, "", growth(class))
+		}
+		b.memory.drop(b.holder)
 	}
-	b.piece, b.class = nil, 0
+	b.piece, b.holder, b.class = nil, nil, 0
 }
 
 // receive reads the body off the connection. The frame has admitted the caller before.
@@ -154,6 +213,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	if length < 0 || length > bodyPieces[0] {
 		ready = c.awaitProgress
 	}
+	c.raw.token, c.inflated.token = c.Principal.TokenID, c.Principal.TokenID
 	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
 	c.received = len(got)
 	if err == nil && (len(got) < length || length < 0 && clientEnded(c.http)) {

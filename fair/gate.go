@@ -24,6 +24,9 @@ type Room struct {
 	// PartySlots and MemberSlots bound the slots of one party, and of one
 	// member of a party; 0 sets no bound.
 	PartySlots, MemberSlots int64
+	// PartyBytes bounds the bytes of one party; 0 sets no bound. Only a gate
+	// without bounds for members has it.
+	PartyBytes int64
 }
 
 // Verdict is the outcome of Enter.
@@ -105,8 +108,8 @@ func New(r Room, o Observer) *Gate {
 }
 
 // Enter takes a slot, and room for so many bytes, for a member of a party.
-// Leave with the same arguments gives it back. A weight above all the room
-// counts as all of it: it enters when it is alone.
+// Leave with the same arguments gives it back. A weight above all the room, or
+// above a party's bound, counts as all of it: it enters when it is alone.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -154,7 +157,12 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 }
 
 // Weight is what so many bytes count for.
-func (g *Gate) Weight(bytes int64) int64 { return min(bytes, g.room.Bytes) }
+func (g *Gate) Weight(bytes int64) int64 {
+	if g.room.PartyBytes > 0 {
+		bytes = min(bytes, g.room.PartyBytes)
+	}
+	return min(bytes, g.room.Bytes)
+}
 
 // Idle reports whether nobody of a party is inside or waits.
 func (g *Gate) Idle(p *Party) bool {
@@ -178,7 +186,7 @@ func (g *Gate) shareOf(l load) float64 {
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	free := load{g.room.Slots - g.inside.slots, g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
-	allowed = !g.partyFull(p)
+	allowed = !g.partyFull(p, weight)
 	if h := g.room.Headroom; h > 0 {
 		allowed = allowed && p.inside.slots+1 <= h*free.slots && p.inside.bytes+weight <= h*free.bytes
 	}
@@ -190,8 +198,12 @@ func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-func (g *Gate) partyFull(p *Party) bool {
-	return g.room.PartySlots > 0 && p.inside.slots >= g.room.PartySlots
+func (g *Gate) partyFull(p *Party, weight int64) bool {
+	return g.room.PartySlots > 0 && p.inside.slots >= g.room.PartySlots || g.overBytes(p, weight)
+}
+
+func (g *Gate) overBytes(p *Party, weight int64) bool {
+	return g.room.PartyBytes > 0 && p.inside.bytes+weight > g.room.PartyBytes
 }
 
 func (g *Gate) memberFull(p *Party, name string) bool {
@@ -243,15 +255,19 @@ func (g *Gate) rested(p *Party) {
 	}
 }
 
-// next is who of a party enters next, nil if every member that waits has its
-// share already.
+// next is who of a party enters next, nil if the party, or every member that
+// waits, has its share already.
 func (g *Gate) next(p *Party) *waiter {
 	front := p.waiting.Front()
 	if front == nil {
 		return nil
 	}
 	if g.room.MemberSlots == 0 {
-		return front.Value.(*waiter)
+		w := front.Value.(*waiter)
+		if g.overBytes(p, w.weight) {
+			return nil // it must not keep those back who have not
+		}
+		return w
 	}
 	var best *waiter
 	var least *member

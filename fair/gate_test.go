@@ -165,6 +165,49 @@ func TestPartyBound(t *testing.T) {
 	c.wantIdle()
 }
 
+// TestPartyBytes: a party at its bound of bytes waits, though there is room, and
+// keeps nobody else back, not even who uses as much.
+func TestPartyBytes(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 100, Bytes: 8, PartyBytes: 2})
+	for range 2 {
+		c.come("a", "")
+		c.wantEntered("a/")
+	}
+	for i := range 2 {
+		c.come("a", "")
+		c.wantWaiting(int64(i + 1))
+	}
+	for range 2 {
+		c.come("b", "")
+		c.wantEntered("b/")
+	}
+	c.leave("a", "")
+	c.wantEntered("a/")
+	c.wantWaiting(1)
+	for _, party := range []string{"b", "b", "a"} {
+		c.leave(party, "")
+	}
+	c.wantEntered("a/")
+	if v := c.gate.Enter(cancelled(t), c.party("b"), "", 1000); v != Admitted {
+		t.Errorf("more than the bound of a party with nothing inside: %d", v)
+	}
+	if v := c.gate.Enter(cancelled(t), c.party("b"), "", 1); v != OwnShare {
+		t.Errorf("a party at its bound: %d", v)
+	}
+	c.gate.Leave(c.party("b"), "", 1000)
+	for range 2 {
+		c.leave("a", "")
+	}
+	c.wantIdle()
+}
+
+func cancelled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 // TestEqualTurns: what waits enters party by party, not in the order of arrival.
 func TestEqualTurns(t *testing.T) {
 	t.Parallel()

@@ -122,7 +122,7 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 // held back while others find room; else the room is full.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
-	if g.partyFull(p) || g.memberFull(p, name) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
+	if g.partyFull(p, weight) || g.memberFull(p, name) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
 		return OwnShare
 	}
 	return Full
