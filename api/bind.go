@@ -65,6 +65,9 @@ func newBindPlan(op *Operation) (*bindPlan, error) {
 		return nil, err
 	}
 	plan.rules = rules
+	if op.Scope.named != nil && (plan.body.index == nil || plan.body.raw || plan.body.optional) {
+		return nil, errors.New("the scope's object is named by a body that need not be there or is not decoded")
+	}
 	return plan, nil
 }
 
@@ -193,6 +196,11 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if p.body.raw {
 		field.SetBytes(body)
 		return nil
+	}
+	if p.op.Scope.named != nil {
+		if err := c.frame.authorizeNamed(ctx, p.op.Scope, c, body); err != nil {
+			return err
+		}
 	}
 	err = readJSON(body, field.Addr().Interface())
 	if err == nil && p.body.lasting != nil {

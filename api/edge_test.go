@@ -649,19 +649,71 @@ func TestFilesAreNamedWithoutFolders(t *testing.T) {
 	}
 }
 
-// TestRightsComeBeforeTheBody sends what is no JSON to every operation on an object of somebody else.
+// TestRightsComeBeforeTheBody sends what is no JSON to every operation on an object of somebody else. Where the body names the
+// object, what is no JSON comes behind the name.
 func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
+	named := 0
 	for i := range h.server.table {
 		op := &h.server.table[i]
-		if op.BodyLimit == 0 || op.Scope.object == nil {
+		if op.BodyLimit == 0 || op.Scope.object == nil && op.Scope.named == nil {
 			continue
 		}
 		path, _ := h.example(op, ghost())
+		body := "{"
+		if op.Scope.named != nil {
+			named++
+			body = fmt.Sprintf(`{"a":[{"%[1]s":"x"}],"%[1]s":"%s",`, op.Scope.named.member, h.ours.Organization.ID)
+			for token, status := range map[string]int{h.ours.Tokens[schema.RoleEdit]: 403, h.ours.Tokens[schema.RoleGuest]: 403, h.ours.Tokens[schema.RoleAdmin]: 400} {
+				if a := h.do(op.Method, path, token, body); a.status != status {
+					t.Errorf("%s: %d %s, want %d", op.ID, a.status, a.body, status)
+				}
+			}
+		}
 		for token, status := range map[string]int{h.theirs.Tokens[schema.RoleAdmin]: 404, "": 401} {
-			if a := h.do(op.Method, path, token, "{"); a.status != status {
+			if a := h.do(op.Method, path, token, body); a.status != status {
 				t.Errorf("%s: %d %s", op.ID, a.status, a.body)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no body names an object")
+	}
+}
+
+// TestNamedObjects: the object that is checked is the one that the function uses.
+func TestNamedObjects(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	admin := h.ours.Tokens[schema.RoleAdmin]
+	manifest := `"title":"Linear","description":"","script":"export {}"`
+	for body, want := range map[string]struct {
+		status int
+		field  string
+	}{
+		`{%[2]s}`:                                                      {400, "organization"},
+		`{"organization":null,%[2]s}`:                                  {400, "organization"},
+		`{"organization":1,%[2]s}`:                                     {400, "organization"},
+		`{"organization":"",%[2]s}`:                                    {400, "organization"},
+		`{"Organization":"%[1]s",%[2]s}`:                               {400, "organization"},
+		`{"organization":"%[1]s","organization":"nobody",%[2]s}`:       {400, "organization"},
+		`{"organization":"%[1]s","\u006frganization":"nobody",%[2]s}`:  {400, "organization"},
+		`{"\u006frganization":"nobody","organization":"%[1]s",%[2]s}`:  {404, ""},
+		`{"x":{"organization":"%[1]s"},"organization":"nobody",%[2]s}`: {404, ""},
+		`[]`: {400, ""}, `"%[1]s"`: {400, ""}, `{"a" 1}`: {400, ""}, `{"a":`: {400, "a"}, `{"organization"`: {400, ""}, ``: {400, ""}, `{`: {400, ""},
+		`{"title":1,"organization":"%[1]s"}`:                           {400, "title"},
+		`{"\u006f\u0072ganization":"%[1]s",%[2]s}`:                     {200, ""},
+		`{"x":{"organization":"nobody"},%[2]s,"organization":"%[1]s"}`: {200, ""},
+	} {
+		a := h.do("POST", "/v1/integrations/named", admin, strings.NewReplacer("%[1]s", h.ours.Organization.ID, "%[2]s", manifest).Replace(body))
+		if a.status != want.status {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+			continue
+		}
+		if a.status == 400 {
+			if e := h.wantError(a, 400); want.field != "" && (len(e.Details) == 0 || e.Details[0].Field != want.field) {
+				t.Errorf("%s: %s", body, a.body)
 			}
 		}
 	}

@@ -46,6 +46,7 @@ type route struct {
 // call is one request on its way through the frame. It is reused; nothing of it may be kept.
 type call struct {
 	Caller
+	frame  *frame
 	http   *fasthttp.RequestCtx
 	checks checker
 	// raw is the body as it was sent, and inflated without its encoding; received are the bytes that were read.
@@ -72,7 +73,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	}
 	f.base, f.cancel = context.WithCancel(context.Background())
 	f.calls.New = func() any {
-		return &call{raw: body{memory: f.bodies}, inflated: body{memory: f.bodies}, readTimeout: cfg.ReadTimeout}
+		return &call{frame: f, raw: body{memory: f.bodies}, inflated: body{memory: f.bodies}, readTimeout: cfg.ReadTimeout}
 	}
 	return f, nil
 }

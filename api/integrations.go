@@ -36,7 +36,7 @@ func integrationOperations(h *integrations) []Operation {
 		{
 			Method: http.MethodPost, Path: one, ID: "publishIntegration", Tag: "integrations",
 			Doc:   "Publish the next version of an integration, or its first, as an admin of the organization that owns the name. It replaces all of the last version: what is not sent again, such as icon, previewImages, blocks and secrets, is gone.",
-			Scope: anyUser(), Status: http.StatusOK,
+			Scope: havingNamed(RightAdmin, organizationInBody), Status: http.StatusOK,
 			BodyLimit: publishBodyLimit, Accepts: mediaJSON, Handler: handle(h.publish),
 		},
 		{
@@ -47,7 +47,7 @@ func integrationOperations(h *integrations) []Operation {
 		{
 			Method: http.MethodPost, Path: one + "/installations", ID: "installIntegration", Tag: "integrations",
 			Doc:   "Install an integration in an organization, as its admin.",
-			Scope: anyUser(), Status: http.StatusCreated,
+			Scope: havingNamed(RightAdmin, organizationInBody), Status: http.StatusCreated,
 			BodyLimit: ResourceBodyLimit, Accepts: mediaJSON, Handler: handle(h.install),
 		},
 		{
@@ -119,10 +119,6 @@ type publishIntegrationRequest struct {
 func (r *publishIntegrationRequest) Validate() []schema.Detail { return r.Body.Contradictions() }
 
 func (h *integrations) publish(ctx context.Context, c *Caller, r *publishIntegrationRequest) (schema.Integration, error) {
-	owner, err := h.administered(ctx, c, *r.Body.Organization)
-	if err != nil {
-		return schema.Integration{}, err
-	}
 	r.Body.Normalize()
 	n := store.NewIntegration{
 		Name: r.Name, Manifest: r.Body.IntegrationManifest, Script: *r.Body.Script, Secrets: r.Body.Secrets,
@@ -134,21 +130,11 @@ func (h *integrations) publish(ctx context.Context, c *Caller, r *publishIntegra
 	for _, image := range r.Body.PreviewImages {
 		n.PreviewImages = append(n.PreviewImages, assetOf(image))
 	}
-	row, err := h.store.PublishIntegration(ctx, c.Principal.UserID, owner, n)
+	row, err := h.store.PublishIntegration(ctx, c.Principal.UserID, *c.Organization, n)
 	if err != nil {
 		return schema.Integration{}, err
 	}
 	return h.urls.integrationResource(row), nil
-}
-
-// administered finds the organization that a body names by its id or hostname, and refuses who is no admin of it.
-func (h *integrations) administered(ctx context.Context, c *Caller, organization string) (store.Membership, error) {
-	membership, err := h.store.OrganizationByName(ctx, c.Principal.UserID, organization)
-	if err != nil {
-		return membership, err
-	}
-	c.Rights = RightsOf(Access{Role: membership.Role})
-	return membership, c.Require(RightAdmin, "organization")
 }
 
 // assetOf makes an asset of a picture that was checked already.
@@ -190,10 +176,7 @@ func (h *integrations) install(
 	if err != nil {
 		return schema.IntegrationInstallation{}, err
 	}
-	target, err := h.administered(ctx, c, *r.Body.Organization)
-	if err != nil {
-		return schema.IntegrationInstallation{}, err
-	}
+	target := *c.Organization
 	if *integration.Manifest.Visibility == "private" && integration.Owner.Organization.ID != target.Organization.ID {
 		return schema.IntegrationInstallation{}, schema.Forbidden("a private integration can be installed in its own organization only")
 	}

@@ -43,10 +43,14 @@ var (
 // readJSON decodes strictly: members match in case, no member comes twice, text is valid UTF-8, and numbers are numbers.
 // Members that the type does not have are ignored. All of value is copied out of body.
 func readJSON(body []byte, value any) error {
-	err := json.Unmarshal(body, value)
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(body, value); err != nil {
+		return jsonError(err)
 	}
+	return nil
+}
+
+// jsonError names the member that cannot be read, and why.
+func jsonError(err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return schema.Invalid(jsonPath(semantic.JSONPointer), wrongType(semantic))
 	}

@@ -117,7 +117,7 @@ func refusals(op *Operation) []int {
 	if !op.Scope.public {
 		codes = append(codes, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
-	if op.Scope.object != nil && !op.Scope.orGone {
+	if op.Scope.named != nil || op.Scope.object != nil && !op.Scope.orGone {
 		codes = append(codes, http.StatusNotFound)
 	}
 	if op.BodyLimit > 0 {

@@ -250,7 +250,7 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 	case form.not != "":
 		out["not"] = dict{"pattern": form.not}
 	case t.Kind() == reflect.String && r.enum == "":
-		out["not"] = noNUL
+		out["not"] = nulPattern
 	}
 	if r.absent != "" {
 		out["description"] = "Absent: `" + r.absent + "`."
@@ -258,8 +258,8 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 	return out, nil
 }
 
-// noNUL is what no text may hold: the database cannot store it.
-var noNUL = dict{"pattern": `\x00`}
+// nulPattern is what no text may hold: the database cannot store it.
+var nulPattern = dict{"pattern": `\x00`}
 
 func withBounds(out dict, b *bounds, least, most string) dict {
 	if b != nil && b.least != nil {

@@ -27,7 +27,7 @@ func (richBody) OpenAPISchema() map[string]any {
 }
 
 func bodyForms(pattern string, forms ...any) dict {
-	markdown := dict{"type": "string", "maxLength": schema.MaxMarkdown, "not": noNUL}
+	markdown := dict{"type": "string", "maxLength": schema.MaxMarkdown, "not": nulPattern}
 	if pattern != "" {
 		markdown["pattern"] = pattern
 	}

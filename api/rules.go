@@ -363,7 +363,7 @@ func (b *bounds) outside(count int, unit string) string {
 
 func (c *checker) text(field string, value *string, length *bounds) {
 	if strings.ContainsRune(*value, 0) {
-		c.add(field, "must not hold the character U+0000")
+		c.add(field, noNUL)
 	} else if problem := length.outside(utf8.RuneCountInString(*value), "characters"); problem != "" {
 		c.add(field, problem)
 	}
@@ -374,3 +374,6 @@ func (c *checker) entries(field string, count int, length *bounds) {
 		c.add(field, problem)
 	}
 }
+
+// noNUL completes the sentence "<name> ..." for text that Postgres does not store.
+const noNUL = "must not hold the character U+0000"

@@ -12,11 +12,12 @@ import (
 
 // Scope says who may call an operation: nobody in particular, any user, or those who have a right on the object that the
 // path names. The frame looks the object up before it reads the body, so that a caller without access learns nothing from
-// the body's errors.
+// the body's errors. Where the body names the object, the frame reads that member first.
 type Scope struct {
 	set     bool
 	public  bool
 	object  *scopeObject
+	named   *namedObject
 	right   Rights
 	siteKey bool
 	orGone  bool
@@ -69,6 +70,8 @@ func (s Scope) String() string {
 	switch {
 	case s.public:
 		return "public"
+	case s.named != nil:
+		return fmt.Sprintf("%s in the body:%s", s.named.name, rightNames[s.right])
 	case s.object == nil:
 		return "user"
 	}
@@ -88,10 +91,12 @@ func (s Scope) check(path string) error {
 	switch {
 	case !s.set:
 		return errors.New("scope is missing")
-	case s.object != nil && rightNames[s.right] == "":
+	case (s.object != nil || s.named != nil) && rightNames[s.right] == "":
 		return errors.New("scope names no single right")
 	case s.object != nil && !strings.Contains(path, "{"+s.object.param+"}"):
 		return fmt.Errorf("scope needs {%s} in the path", s.object.param)
+	case s.object != nil && s.named != nil:
+		return errors.New("scope names two objects")
 	case s.siteKey && s.object != onInsights:
 		return errors.New("a site key opens a site's insights only")
 	}
