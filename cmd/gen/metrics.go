@@ -83,8 +83,9 @@ func kindOf(c prometheus.Collector, name string) string {
 	case prometheus.Counter:
 		return "counter"
 	}
-	if strings.HasSuffix(name, "_total") { // of a collector of our own
+	// A collector of our own has these two.
+	if strings.HasSuffix(name, "_total") {
 		return "counter"
 	}
-	return "other"
+	return "gauge"
 }

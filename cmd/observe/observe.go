@@ -22,6 +22,7 @@ type Metrics struct {
 	Query  *query.Metrics
 
 	restarts *prometheus.CounterVec
+	engines  *engines
 }
 
 // New registers all metrics of the product.
@@ -36,9 +37,12 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 			Name: "octavo_engine_restarts_total",
 			Help: "Restarts of embedded engines that ended or did not answer, by engine.",
 		}, []string{"engine"}),
+		engines: newEngines(),
 	}
-	if err := r.Register(m.restarts); err != nil {
-		return nil, fmt.Errorf("cannot register the engines' metrics: %w", err)
+	for _, c := range []prometheus.Collector{m.restarts, m.engines} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("cannot register the engines' metrics: %w", err)
+		}
 	}
 	return m, nil
 }

@@ -142,6 +142,9 @@ func (n *node) open(ctx context.Context) error {
 		return err
 	}
 	n.onStop("engines", n.backends.stop)
+	if n.backends.engines != nil {
+		n.metrics.WatchEngines(n.backends.engines.Usage)
+	}
 
 	if n.store, err = openStore(ctx, n.settings.store(n.backends.postgresURL)); err != nil {
 		return err

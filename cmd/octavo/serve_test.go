@@ -146,6 +146,8 @@ func TestEnginesKilled(t *testing.T) {
 		})
 		if metrics := i.metrics(); !strings.Contains(metrics, fmt.Sprintf("octavo_engine_restarts_total{engine=%q} 1", name)) {
 			t.Errorf("no metric says that %s was restarted once", name)
+		} else if !strings.Contains(metrics, fmt.Sprintf("octavo_engine_up{engine=%q} 1\n", name)) || !strings.Contains(metrics, fmt.Sprintf("octavo_engine_memory_bytes{engine=%q} ", name)) {
+			t.Errorf("no metric says that %s is up, and what memory it has", name)
 		}
 	}
 	stop.Store(true)

@@ -21,6 +21,8 @@ type Engines struct {
 	KafkaLogin    Login // by SCRAM-SHA-256, without TLS
 	ClickHouseURL string
 
+	dataDir    string
+	maxLog     int64 // bytes of the Kafka broker's log
 	lock       *dirlock.Lock
 	supervisor *supervise.Supervisor
 }
@@ -43,7 +45,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 		return nil, fmt.Errorf("cannot start engines: data %w (OCTAVO_DATA_DIR names it)", err)
 	}
 	e := &Engines{
-		lock: lock,
+		dataDir: cfg.DataDir, maxLog: cfg.Log.MaxBytes, lock: lock,
 		supervisor: supervise.New(supervise.Config{
 			Logger: cfg.Logger, OnRestart: cfg.OnRestart, BackoffMax: cfg.BackoffMax, GiveUpAfter: cfg.GiveUpAfter,
 		}),
