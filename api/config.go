@@ -41,8 +41,8 @@ type Config struct {
 	// MaxConnsPerIP bounds the open connections of one address, or IPv6 network of /64; 0 sets no bound. Trusted proxies have
 	// none.
 	MaxConnsPerIP int
-	// BodyMemory bounds, in bytes, what the bodies of all requests in flight take beyond the first 16 KiB of each. 0 means
-	// 64 MiB.
+	// BodyMemory bounds, in bytes, what the bodies of all requests in flight take beyond the first 16 KiB of each. Those of one
+	// token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
 	BodyMemory int
 	// RateLimit bounds the requests per second of one token on this node, with twice as many at once. 0 sets no
 	// bound.

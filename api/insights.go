@@ -61,7 +61,7 @@ func insightsOperations(h *siteInsights) []Operation {
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
-			Doc:   "Tell what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight; and how many messages of all sites the log has lost.",
+			Doc:   "Tell what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight; how many requests found no room and were not read; and how many messages of all sites the log has lost.",
 			Scope: having(RightAdmin, onInsights), Status: http.StatusOK, Handler: handle(h.balance),
 		},
 	}

@@ -20,8 +20,7 @@ func (d *decoder) refusedEvents(err *Error) int {
 }
 
 // countElements counts an array's elements from the first one in data to the
-// array's end. It looks for what separates them and checks nothing else, which
-// is several times faster than to skip values.
+// array's end. It looks for what separates them and checks nothing else.
 func countElements(data []byte) int {
 	count, depth := 1, 0
 	for i := 0; i < len(data); i++ {

@@ -73,7 +73,7 @@ type Settings struct {
 	WrongTokenRateLimit int `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" default:"50" help:"The same for requests without a good token; 0: no bound."`
 	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Open connections on the listener; no more than the process has file descriptors for. At the bound, those that have been idle for the longest time make room."`
 	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Open connections of one address (IPv6: network of /64); 0: no bound. Trusted proxies have none."`
-	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. One that finds no room waits for 2 s and is then refused with 503."`
+	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. Those of one token may take a quarter, or 16 MiB if that is more. A body that finds no room waits for 2 s; then its request is refused, with 429 if the token has its share and else 503."`
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are good for; 0: without end."`
 
