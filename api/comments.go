@@ -157,10 +157,10 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 	return h.resource(ctx, c, row, or(r.Format, ""))
 }
 
-// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page, or without a page in
-// no text of the content.
+// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
+// may stand in any text, and is taken as it is: to look for it in all of them would cost anybody who comments next to nothing.
 func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *string) error {
-	if page == nil && node == nil {
+	if page == nil {
 		return nil
 	}
 	head := c.Space.Space.Revision
@@ -171,23 +171,19 @@ func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *str
 	if err != nil {
 		return err
 	}
-	texts, where := tree.Documents(revision.Pages), "content"
-	if page != nil {
-		found, ok := tree.Find(revision.Pages, *page)
-		if !ok {
-			return schema.Invalid("page", "names no page of the content")
-		}
-		texts, where = nil, "page"
-		if found.Document != "" {
-			texts = []string{found.Document}
-		}
+	found, ok := tree.Find(revision.Pages, *page)
+	if !ok {
+		return schema.Invalid("page", "names no page of the content")
 	}
 	if node == nil {
 		return nil
 	}
-	there, err := h.store.DocumentsHaveNode(ctx, c.Space.Space.OrganizationID, texts, *node)
+	there := false
+	if found.Document != "" {
+		there, err = h.store.DocumentHasNode(ctx, c.Space.Space.OrganizationID, found.Document, *node)
+	}
 	if err == nil && !there {
-		err = schema.Invalid("node", "names no node of the "+where)
+		err = schema.Invalid("node", "names no node of the page")
 	}
 	return err
 }

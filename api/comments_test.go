@@ -481,7 +481,6 @@ func TestBadComments(t *testing.T) {
 			{"POST", path, `{"body":{"markdown":"a"},"page":7}`, "page"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"nosuch"}`, "page"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"` + page + `","node":"n2"}`, "node"},
-			{"POST", path, `{"body":{"markdown":"a"},"node":"n2"}`, "node"},
 			{"POST", path, `{"body":{"markdown":"a"},"page":"` + bare + `","node":"n1"}`, "node"},
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":{"record":"r"}}`, "tableCell.definition"},
 			{"POST", path, `{"body":{"markdown":"a"},"tableCell":[]}`, "tableCell"},

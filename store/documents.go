@@ -61,16 +61,10 @@ func (s *Store) Documents(ctx context.Context, organizationID string, hashes []s
 	return documents(ctx, s.queries, organizationID, hashes)
 }
 
-// DocumentsHaveNode says whether a node of one of the documents has the key. The database looks: of a space with many pages, no
-// text is loaded for it.
-func (s *Store) DocumentsHaveNode(ctx context.Context, organizationID string, hashes []string, key string) (bool, error) {
-	if len(hashes) == 0 {
-		return false, nil
-	}
-	found, err := s.queries.DocumentsHaveNode(ctx, db.DocumentsHaveNodeParams{
-		OrganizationID: organizationID, Hashes: hashes, Key: key,
-	})
-	return found, interpret(err, "documents")
+// DocumentHasNode says whether a node of the document has the key. The database looks: no text is loaded for it.
+func (s *Store) DocumentHasNode(ctx context.Context, organizationID, hash, key string) (bool, error) {
+	found, err := s.queries.DocumentHasNode(ctx, db.DocumentHasNodeParams{OrganizationID: organizationID, Hash: hash, Key: key})
+	return found, interpret(err, "document")
 }
 
 func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]Text, error) {

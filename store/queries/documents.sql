@@ -10,12 +10,12 @@ on conflict do nothing;
 select hash, content from documents
 where organization_id = sqlc.arg(organization_id) and hash = any(sqlc.arg(hashes)::text[]);
 
--- name: DocumentsHaveNode :one
+-- name: DocumentHasNode :one
 -- Index: documents_pkey.
--- Says whether a node of one of the documents has the key.
+-- Says whether a node of the document has the key.
 select exists (
     select 1 from documents
-    where organization_id = sqlc.arg(organization_id) and hash = any(sqlc.arg(hashes)::text[])
+    where organization_id = sqlc.arg(organization_id) and hash = sqlc.arg(hash)
       and (jsonb_path_exists(content, '$.**.nodes[*].key ? (@ == $key)', jsonb_build_object('key', sqlc.arg(key)::text))
            or jsonb_path_exists(content, '$.**.fragments[*].key ? (@ == $key)', jsonb_build_object('key', sqlc.arg(key)::text)))
 );
