@@ -93,7 +93,7 @@ func (c *command) Run() (err error) {
 	result := &result{Date: began.UTC().Format(time.RFC3339), Commit: machine.Commit(ctx), Machine: m, Seed: c.Seed, Rate: c.Rate, Wanted: c.Faults, Broker: r.kafka,
 		Command: "go run ./bench/chaos " + strings.Join(os.Args[1:], " ")}
 	defer func() {
-		err = errors.Join(err, r.stop())
+		err = errors.Join(err, r.stop(err != nil || c.Keep))
 		if err != nil || c.Keep {
 			fmt.Fprintln(os.Stderr, "data and logs are kept in", dir)
 		} else {

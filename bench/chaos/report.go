@@ -55,7 +55,7 @@ func (r *result) problems() (list []string) {
 	}
 	list = r.Verdict.Problems()
 	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
-	bad(r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged, and the log has %d", r.Sent.Acknowledged, r.Log.Events)
+	bad(r.Log.Removed == 0 && r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged, and the log has %d", r.Sent.Acknowledged, r.Log.Events)
 	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
 	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
 	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
@@ -108,8 +108,8 @@ func (r *result) text() string {
 		fmt.Fprintf(&b, "%s × %d", status, s.Statuses[status])
 	}
 	fmt.Fprintf(&b, ".\nWhen all was well again the sinks had caught up within %s.\n", r.Catchup)
-	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
-		r.Log.Messages, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
+	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, behind %d that have made room, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
+		r.Log.Messages, r.Log.Removed, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
 	if r.Rollups == 0 {
 		b.WriteString("Raw rows against rollups: there are none yet, so nothing is compared.\n")
 	} else {

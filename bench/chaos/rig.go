@@ -196,8 +196,8 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop ends everything, hard what does not end.
-func (r *rig) stop() error {
+// stop ends everything, hard what does not end. The disk of the engines is kept or not.
+func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var errs []error
@@ -213,7 +213,9 @@ func (r *rig) stop() error {
 	if r.engines != nil {
 		errs = append(errs, r.engines.Stop(ctx))
 	}
-	if r.disk != nil {
+	if r.disk != nil && keep {
+		errs = append(errs, r.disk.Unmount())
+	} else if r.disk != nil {
 		errs = append(errs, r.disk.Close())
 	}
 	if r.log != nil {

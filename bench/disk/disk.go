@@ -132,14 +132,19 @@ func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	return func() error { return os.Remove(filler) }, nil
 }
 
-// Close unmounts it and removes its images.
-func (d *Disk) Close() error {
+// Unmount leaves the images: to look into them, mount case.img by a loop device, and disk.img, which is in it, likewise.
+func (d *Disk) Unmount() error {
 	var errs []error
 	for i := len(d.undo) - 1; i >= 0; i-- {
 		errs = append(errs, d.undo[i]())
 	}
 	d.undo = nil
-	if err := errors.Join(errs...); err != nil {
+	return errors.Join(errs...)
+}
+
+// Close unmounts it and removes its images.
+func (d *Disk) Close() error {
+	if err := d.Unmount(); err != nil {
 		return err // the images are in use
 	}
 	if err := os.Remove(d.caseImage()); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 // Reconciled is what `octavo reconcile` says: the log against the table,
 // without what the client remembers.
 type Reconciled struct {
+	Removed    int64    `json:"removed"` // messages that the log has no more: they made room on a full disk
 	Messages   int64    `json:"messages"`
 	Repeats    int64    `json:"repeats"`
 	Events     int64    `json:"events"`
@@ -45,7 +46,7 @@ func parseReconciled(output []byte) (sum Reconciled, err error) {
 	for line := range bytes.Lines(output) {
 		var p struct {
 			Messages, Repeats, Events, Rows *int64
-			Differences                     int64
+			From, Differences               int64
 		}
 		if err := json.Unmarshal(line, &p); err != nil {
 			return sum, fmt.Errorf("cannot read what octavo reconcile says: %w", err)
@@ -56,6 +57,7 @@ func parseReconciled(output []byte) (sum Reconciled, err error) {
 			}
 			continue
 		}
+		sum.Removed += p.From
 		sum.Messages += *p.Messages
 		sum.Repeats += *p.Repeats
 		sum.Events += *p.Events

@@ -1,12 +1,16 @@
 package chserver
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
 
 // engine is the started library: its root connection keeps it alive and
@@ -25,10 +29,14 @@ type engine struct {
 
 // startEngine loads the library and opens the data directory. Only one
 // engine can live in a process.
-func startEngine(cfg Config) (*engine, error) {
+func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the data directory: %w", err)
 	}
+	if err := awaitRoom(ctx, cfg.Logger, func() (int64, error) { return freeBytes(cfg.DataDir) }); err != nil {
+		return nil, err
+	}
+	signal.Ignore(unix.SIGXFSZ) // a file beyond the limit of the process is an error of the write, as a full disk is
 	signals, err := saveSignals()
 	if err != nil {
 		return nil, err

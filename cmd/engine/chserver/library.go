@@ -31,6 +31,9 @@ type library struct {
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
+// anchor is the symbol that tells where the library was loaded.
+const anchor = "chdb_connect"
+
 // openLibrary loads the engine into this process. It cannot be unloaded.
 func openLibrary(path string) (*library, error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -42,7 +45,7 @@ func openLibrary(path string) (*library, error) {
 		fn   any
 		name string
 	}{
-		{&lib.connect, "chdb_connect"},
+		{&lib.connect, anchor},
 		{&lib.closeConn, "chdb_close_conn"},
 		{&lib.query, "chdb_query_with_params_n"},
 		{&lib.stream, "chdb_stream_query_with_params_n"},
@@ -60,6 +63,11 @@ func openLibrary(path string) (*library, error) {
 			return nil, fmt.Errorf("cannot use the engine library %s: %w", path, err)
 		}
 		purego.RegisterFunc(symbol.fn, address)
+		if symbol.name == anchor {
+			if err := guardWrites(path, anchor, address); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return lib, nil
 }

@@ -43,7 +43,7 @@ func New(cfg Config) (*Server, error) {
 // runs once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
-	engine, err := startEngine(s.cfg)
+	engine, err := startEngine(ctx, s.cfg)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ type Config struct {
 	// MaxBytes bounds the log on disk. What every group has committed makes room; when the rest reaches the bound, produces are refused.
 	// 16 GiB.
 	MaxBytes int64
-	// RetainBytes is how much is kept of what every group has committed. 1 GiB, or a half of MaxBytes if that is less.
+	// RetainBytes is how much is kept of what every group has committed. 1 GiB, or a half of MaxBytes if that is less. When room is
+	// short, no more than 64 MiB of it, or an eighth of MaxBytes, stay.
 	RetainBytes int64
 	// MinFreeBytes is what must stay free on the disk for produces to be taken. 512 MiB, or 5 % of the disk if that is less.
 	MinFreeBytes int64

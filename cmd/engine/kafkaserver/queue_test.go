@@ -107,6 +107,35 @@ func TestWhatIsCommittedIsRemovedBeyondARest(t *testing.T) {
 	}
 }
 
+// TestAFullDiskLeavesARest: whoever takes a partition over reads back some of what is committed.
+func TestAFullDiskLeavesARest(t *testing.T) {
+	t.Parallel()
+	cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFreeBytes: 1}
+	address, stop := runConfig(t, cfg)
+	c := clientOf(t, address)
+	create(t, c, "events", 1)
+	const taken = 60
+	for range taken {
+		if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := commit(t, c, "sink", "events", 0, taken, ""); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	cfg.MinFreeBytes = 1 << 60
+	address, _ = runConfig(t, cfg)
+	c = clientOf(t, address)
+	// It looks for room before it refuses.
+	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
+		t.Fatalf("without room: %v", err)
+	}
+	if first, end := offsets(t, c, "events", 0); first == 0 || (end-first)*50_000 < 1<<20 {
+		t.Errorf("from %d to %d are left", first, end)
+	}
+}
+
 func TestATopicWithoutGroupsHasItsRetention(t *testing.T) {
 	t.Parallel()
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond})

@@ -126,6 +126,10 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 	return kept
 }
 
+// leastRest is how much of what is committed stays when room is short. Whoever takes a partition over reads back some messages to know
+// their repeats: without them, an event that came twice would be stored twice.
+const leastRest = 64 << 20
+
 // cleanKept removes the oldest of what may go until RetainBytes are left, or, when room is short, until there is some.
 func (b *broker) cleanKept(kept []candidate) {
 	slices.SortStableFunc(kept, func(x, y candidate) int { return cmp.Compare(x.segment.MaxTime, y.segment.MaxTime) })
@@ -133,9 +137,10 @@ func (b *broker) cleanKept(kept []candidate) {
 	for _, c := range kept {
 		sum += c.segment.Size
 	}
+	least := min(leastRest, b.cfg.RetainBytes, b.cfg.MaxBytes/8)
 	b.space.measure()
 	for _, c := range kept {
-		if sum <= b.cfg.RetainBytes && !b.space.tight() {
+		if sum <= b.cfg.RetainBytes && !b.space.tight() || sum-c.segment.Size < least {
 			return
 		}
 		b.drop(c)
