@@ -53,12 +53,11 @@ func (r refusedPost) intake(t testing.TB) *Intake {
 }
 
 // post wants the refusal.
-func (r refusedPost) post(t testing.TB, in *Intake, body []byte) *Error {
+func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
 	refused, ok := errors.AsType[*Error](in.Accept(t.Context(), testSite, body, testClient))
 	if !ok || refused.Reason != r.want {
 		t.Fatalf("%s: %v", r.name, refused)
 	}
-	return refused
 }
 
 // BenchmarkRefused is what a post of 4 MB costs that is not accepted.

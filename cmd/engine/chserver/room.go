@@ -19,8 +19,12 @@ const (
 // awaitRoom waits until so much is free. What cannot be told counts as room.
 func awaitRoom(ctx context.Context, log *slog.Logger, free func() (int64, error)) error {
 	for said := false; ; said = true {
-		if n, err := free(); err != nil || n >= roomToStart {
-			return nil
+		n, err := free()
+		if err != nil {
+			log.Warn("Cannot tell how much of the disk is free.", "error", err)
+		}
+		if err != nil || n >= roomToStart {
+			return nil //nolint:nilerr // the engine may find room
 		}
 		if !said {
 			log.Error("The disk is full: the engine starts when there is room.", "least_free", roomToStart)

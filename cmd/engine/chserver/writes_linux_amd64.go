@@ -83,7 +83,7 @@ func slotsOf(file *elf.File, symbols []elf.Symbol, name string) ([]uintptr, erro
 	const entry = 24 // elf.Rela64
 	var slots []uintptr
 	for _, section := range file.Sections {
-		if section.Type != elf.SHT_RELA {
+		if section.Type != elf.SHT_RELA { //nolint:misspell // ELF's name
 			continue
 		}
 		data, err := section.Data()
