@@ -198,19 +198,32 @@ func structureOf(s *siteOf) string {
 	return strings.Join(words, " ")
 }
 
+// addSection: what is at the root comes into a section of its own in front, or into the new one if that is the home page's.
 func (m *siteModel) addSection(s *siteOf, space string) {
 	got := s.ok("POST", "/sections", map[string]any{"spaceId": space, "title": "Same title"}, 201)
 	id := got["id"].(string)
-	first := got["siteSpaces"].([]any)[0].(map[string]any)["id"].(string)
+	if home := m.defaults[""]; len(m.spaces[""]) > 0 {
+		front := id
+		if m.content[home] != space {
+			front = s.items("/sections", "id")[0]
+		}
+		m.sections, m.defaultSection = []string{front}, front
+		m.spaces[front], m.defaults[front] = m.spaces[""], home
+		m.spaces[""], m.defaults[""] = nil, ""
+		if front == id {
+			return
+		}
+		if i := slices.IndexFunc(m.spaces[front], func(other string) bool { return m.content[other] == space }); i >= 0 {
+			m.leave(front, m.spaces[front][i])
+		}
+	}
 	m.sections = append(m.sections, id)
 	if len(m.sections) == 1 {
 		m.defaultSection = id
-		m.spaces[id] = slices.DeleteFunc(m.spaces[""], func(other string) bool { return m.content[other] == space })
-		m.spaces[""], m.defaults[""] = nil, ""
 	}
+	first := got["siteSpaces"].([]any)[0].(map[string]any)["id"].(string)
 	m.content[first] = space
 	m.enter(id, first, 0)
-	m.defaults[id] = first
 }
 
 func (m *siteModel) addSpace(s *siteOf, section, space string) {

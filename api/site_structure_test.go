@@ -53,8 +53,8 @@ func TestStructure(t *testing.T) {
 		t.Errorf("sorted %v", got)
 	}
 	s.wantOutline("siteSpaces", "Two One*")
-	a := s.addSection("Aa")
-	s.wantOutline("sections", "Aa*[Aa* Two One]")
+	a := s.sectionTheRoot("Aa")
+	s.wantOutline("sections", "Aa*[Two One*]")
 	b, c, d := s.addSection("Bb"), s.addSection("Cc"), s.addSection("Dd")
 
 	got := s.ok("POST", "/section-groups", map[string]any{"title": "Group", "icon": "folder", "sections": []string{c, a}}, 201)
@@ -62,13 +62,13 @@ func TestStructure(t *testing.T) {
 		t.Error(err)
 	}
 	group := got["id"].(string)
-	if siteOutline(got["sections"].([]any)) != "Cc[Cc*] Aa*[Aa* Two One]" || got["icon"] != "folder" {
+	if siteOutline(got["sections"].([]any)) != "Cc[Cc*] Aa*[Two One*]" || got["icon"] != "folder" {
 		t.Errorf("new group %v", got)
 	}
-	s.wantOutline("sections", "Bb[Bb*] Dd[Dd*] Group(Cc[Cc*] Aa*[Aa* Two One])")
+	s.wantOutline("sections", "Bb[Bb*] Dd[Dd*] Group(Cc[Cc*] Aa*[Two One*])")
 	wantLines(t, s.items("/sections", "title", "sectionGroup"), "Bb <nil>", "Dd <nil>", "Cc "+group, "Aa "+group)
 	got = s.sortItem("site-section-group", group, "before", "site-section", d)
-	if siteOutline([]any{got}) != "Group(Cc[Cc*] Aa*[Aa* Two One])" {
+	if siteOutline([]any{got}) != "Group(Cc[Cc*] Aa*[Two One*])" {
 		t.Errorf("sorted %v", got)
 	}
 	wantLines(t, s.items("/sections?limit=3", "title"), "Bb", "Cc", "Aa")
@@ -77,14 +77,14 @@ func TestStructure(t *testing.T) {
 	if got := s.ok("POST", "/section-groups/"+inner+"/sections", map[string]any{"sectionId": b}, 201); siteOutline([]any{got}) != "Inner(Bb[Bb*])" {
 		t.Errorf("added %v", got)
 	}
-	s.wantOutline("sections", "Group(Cc[Cc*] Inner(Bb[Bb*]) Aa*[Aa* Two One]) Dd[Dd*]")
+	s.wantOutline("sections", "Group(Cc[Cc*] Inner(Bb[Bb*]) Aa*[Two One*]) Dd[Dd*]")
 	wantLines(t, s.items("/sections", "title"), "Cc", "Bb", "Aa", "Dd")
-	wantLines(t, s.items("/site-spaces", "title"), "Cc", "Bb", "Aa", "Two", "One", "Dd")
+	wantLines(t, s.items("/site-spaces", "title"), "Cc", "Bb", "Two", "One", "Dd")
 	wantLines(t, s.items("/section-groups", "title", "sectionGroup"), "Group <nil>", "Inner "+group)
 	if got := s.sortItem("site-section", d, "before", "site-section-group", inner); got["sectionGroup"] != group {
 		t.Errorf("sorted %v", got)
 	}
-	s.wantOutline("sections", "Group(Cc[Cc*] Dd[Dd*] Inner(Bb[Bb*]) Aa*[Aa* Two One])")
+	s.wantOutline("sections", "Group(Cc[Cc*] Dd[Dd*] Inner(Bb[Bb*]) Aa*[Two One*])")
 
 	for _, bad := range []struct {
 		method, path, body string
@@ -116,12 +116,12 @@ func TestStructure(t *testing.T) {
 	}
 	s.ok("DELETE", "/section-groups/"+inner+"/sections/"+a, nil, 204) // It is not in this group.
 	s.ok("DELETE", "/section-groups/"+group+"/sections/"+c, nil, 204)
-	s.wantOutline("sections", "Group(Dd[Dd*] Renamed(Bb[Bb*]) Aa*[Aa* Two One]) Cc[Cc*]")
+	s.wantOutline("sections", "Group(Dd[Dd*] Renamed(Bb[Bb*]) Aa*[Two One*]) Cc[Cc*]")
 	s.ok("DELETE", "/section-groups/"+group, nil, 204)
 	s.ok("DELETE", "/section-groups/"+group, nil, 204)
-	s.wantOutline("sections", "Dd[Dd*] Renamed(Bb[Bb*]) Aa*[Aa* Two One] Cc[Cc*]")
+	s.wantOutline("sections", "Dd[Dd*] Renamed(Bb[Bb*]) Aa*[Two One*] Cc[Cc*]")
 	s.ok("PATCH", "/structure/sort", `{"item":{"type":"site-section","id":"`+b+`"}}`, 200)
-	s.wantOutline("sections", "Dd[Dd*] Renamed() Aa*[Aa* Two One] Cc[Cc*] Bb[Bb*]")
+	s.wantOutline("sections", "Dd[Dd*] Renamed() Aa*[Two One*] Cc[Cc*] Bb[Bb*]")
 }
 
 // TestManyBetween puts things into the same place until there is no room, and again.
@@ -136,12 +136,12 @@ func TestManyBetween(t *testing.T) {
 		s.sortItem("site-space", second, "after", "site-space", first)
 		s.wantOutline("siteSpaces", "First* Second Third")
 	}
-	group, a, b := h.freshGroupIn(s), s.addSection("Aa"), s.addSection("Bb")
+	group, a, b := h.freshGroupIn(s), s.sectionTheRoot("Aa"), s.addSection("Bb")
 	for range 20 {
 		s.sortItem("site-section-group", group, "before", "site-section", b)
-		s.wantOutline("sections", "Aa*[Aa* First Second Third] x() Bb[Bb*]")
+		s.wantOutline("sections", "Aa*[First* Second Third] x() Bb[Bb*]")
 		s.sortItem("site-section", a, "before", "site-section", b)
-		s.wantOutline("sections", "x() Aa*[Aa* First Second Third] Bb[Bb*]")
+		s.wantOutline("sections", "x() Aa*[First* Second Third] Bb[Bb*]")
 	}
 }
 

@@ -186,6 +186,13 @@ func (s *siteOf) addSection(title string) string {
 	return s.ok("POST", "/sections", map[string]any{"spaceId": s.freshSpace(s.ours, title).ID}, 201)["id"].(string)
 }
 
+// sectionTheRoot makes the first section of the site spaces at the root: it is that of the home page's space.
+func (s *siteOf) sectionTheRoot(title string) string {
+	s.t.Helper()
+	home := s.items("/site-spaces?default=true", "space.id")[0]
+	return s.ok("POST", "/sections", map[string]any{"spaceId": home, "title": title}, 201)["id"].(string)
+}
+
 // items lists all of a list's members as "member member ..." lines.
 func (s *siteOf) items(path string, members ...string) []string {
 	s.t.Helper()
