@@ -188,7 +188,7 @@ func heap() int64 {
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.server.frame.bodies = newBodyMemory(4*bodyPieces[1], time.Millisecond)
+	h.server.frame.bodies = newBodyMemory(4*bodyPieces[2], time.Millisecond)
 	var holders []*wire
 	for range 4 {
 		w := h.wire()

@@ -11,9 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bodyPieces are the sizes that a body's buffer goes through. It grows by what has arrived, never by what was announced. The
-// first piece is as large as the connection's own buffer and free; the others count against Config.BodyMemory.
-var bodyPieces = [...]int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 8 << 20}
+// bodyPieces are the sizes that a body's buffer may have. It grows by what has arrived: to bodyLeap times that at most, and no
+// further than what was announced needs. The first piece is free; the others count against Config.BodyMemory.
+var bodyPieces = [...]int{16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
+
+const bodyLeap = 8
 
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
@@ -102,7 +104,11 @@ type body struct {
 	holder *bodyHolder
 	piece  *[]byte
 	class  int
-	probe  [1]byte
+	// announced is the length in bytes, less than 1 if it is not known.
+	announced int
+	// taken are the bytes by which it has grown, piece by piece.
+	taken []int64
+	probe [1]byte
 }
 
 var errBodyTooLarge = errors.New("the body is larger than its limit")
@@ -117,7 +123,7 @@ func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() er
 		room := b.probe[:]
 		if have < limit {
 			if have == cap(*b.piece) {
-				if err := b.grow(ctx); err != nil {
+				if err := b.grow(ctx, limit); err != nil {
 					return nil, err
 				}
 			}
@@ -146,15 +152,20 @@ func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() er
 	return nil, io.ErrNoProgress
 }
 
-// grow makes room for the next piece, waiting for memory if there is none.
-func (b *body) grow(ctx context.Context) error {
+// grow makes room for the next piece of a body of at most limit bytes, waiting for memory if there is none.
+func (b *body) grow(ctx context.Context, limit int) error {
 	if b.class+1 == len(bodyPieces) {
 		return errBodyTooLarge
 	}
 	if b.holder == nil {
 		b.holder = b.memory.hold(b.token)
 	}
-	switch b.memory.gate.Enter(ctx, &b.holder.Party, "", growth(b.class+1)) {
+	class := b.nextClass(limit)
+	growth := int64(bodyPieces[class])
+	if b.class > 0 {
+		growth -= int64(bodyPieces[b.class])
+	}
+	switch b.memory.gate.Enter(ctx, &b.holder.Party, "", growth) {
 	case fair.OwnShare:
 		return schema.TooManyRequests("too many large bodies of this token are on their way, try again", time.Second)
 	case fair.Full:
@@ -163,19 +174,26 @@ func (b *body) grow(ctx context.Context) error {
 		}
 	case fair.Admitted:
 	}
-	next := b.memory.take(b.class + 1)
+	b.taken = append(b.taken, growth)
+	next := b.memory.take(class)
 	*next = append(*next, *b.piece...)
 	b.memory.pieces[b.class].Put(b.piece)
-	b.piece, b.class = next, b.class+1
+	b.piece, b.class = next, class
 	return nil
 }
 
-// growth is what a piece takes more than the one before it.
-func growth(class int) int64 {
-	if class == 1 {
-		return int64(bodyPieces[1]) // the first one is free
+// nextClass is the piece after the one that is full.
+func (b *body) nextClass(limit int) int {
+	want := min(bodyLeap*bodyPieces[b.class], limit)
+	if b.announced > 0 {
+		want = min(want, b.announced)
 	}
-	return int64(bodyPieces[class] - bodyPieces[class-1])
+	for class := b.class + 1; class < len(bodyPieces); class++ {
+		if bodyPieces[class] >= want {
+			return class
+		}
+	}
+	return len(bodyPieces) - 1
 }
 
 // release gives the memory back. Whoever kept a part of it sees the next request's data.
@@ -185,12 +203,12 @@ func (b *body) release() {
 	}
 	b.memory.pieces[b.class].Put(b.piece)
 	if b.holder != nil {
-		for class := b.class; class > 0; class-- {
-			b.memory.gate.Leave(&b.holder.Party, "", growth(class))
+		for _, growth := range b.taken {
+			b.memory.gate.Leave(&b.holder.Party, "", growth)
 		}
 		b.memory.drop(b.holder)
 	}
-	b.piece, b.holder, b.class = nil, nil, 0
+	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
 // receive reads the body off the connection. The frame has admitted the caller before.
@@ -214,6 +232,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 		ready = c.awaitProgress
 	}
 	c.raw.token, c.inflated.token = c.Principal.TokenID, c.Principal.TokenID
+	c.raw.announced = length
 	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
 	c.received = len(got)
 	if err == nil && (len(got) < length || length < 0 && clientEnded(c.http)) {
