@@ -144,11 +144,16 @@ func TestEnginesKilled(t *testing.T) {
 			}
 			return nil
 		})
-		if metrics := i.metrics(); !strings.Contains(metrics, fmt.Sprintf("octavo_engine_restarts_total{engine=%q} 1", name)) {
-			t.Errorf("no metric says that %s was restarted once", name)
-		} else if !strings.Contains(metrics, fmt.Sprintf("octavo_engine_up{engine=%q} 1\n", name)) || !strings.Contains(metrics, fmt.Sprintf("octavo_engine_memory_bytes{engine=%q} ", name)) {
-			t.Errorf("no metric says that %s is up, and what memory it has", name)
-		}
+		// The supervisor's own ping comes later than the node's.
+		i.until("metrics of "+name, func() error {
+			metrics := i.metrics()
+			for _, line := range []string{"restarts_total{engine=%q} 1\n", "up{engine=%q} 1\n", "memory_bytes{engine=%q} "} {
+				if want := fmt.Sprintf("octavo_engine_"+line, name); !strings.Contains(metrics, want) {
+					return fmt.Errorf("no %s", want)
+				}
+			}
+			return nil
+		})
 	}
 	stop.Store(true)
 	posters.Wait()
