@@ -54,7 +54,8 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		if waits(key, version, body) || makesMany(key, version, body) {
+		// Of other versions nothing is read, here neither: a count of tags in a flexible one costs kmsg seconds.
+		if served(key, version) && (waits(key, version, body) || makesMany(key, version, body)) {
 			return
 		}
 		conn, err := net.Dial("tcp", listener.Addr().String())
@@ -79,6 +80,15 @@ func FuzzRequests(f *testing.F) {
 			t.Fatalf("an answer of %d bytes: %x", len(answer), answer[:min(len(answer), 16)])
 		}
 	})
+}
+
+func served(key, version int16) bool {
+	for i := range apis {
+		if a := &apis[i]; a.key == key {
+			return version >= a.least && version <= a.most
+		}
+	}
+	return false
 }
 
 // waits tells requests that are answered later, as their senders ask.
