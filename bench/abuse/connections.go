@@ -25,7 +25,7 @@ func connectionAttacks() []*attack {
 // connections looks at the node while connections are held.
 func (o options) connections(ctx context.Context, node *node) error {
 	attacks := connectionAttacks()
-	ask := question{method: http.MethodGet, path: "/v1/user", token: node.token}
+	ask := question{method: http.MethodGet, path: "/v1/user", token: node.Client.Token}
 	idle, err := o.series(ctx, node, ask, attacks, func(a *attack) error { return o.hold(ctx, node, a, ask) })
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 		workers.Go(func() {
 			for i := range slots {
 				for attacking.Err() == nil {
-					once(attacking, node.address, a, i)
+					once(attacking, node.Client.Address, a, i)
 				}
 			}
 		})

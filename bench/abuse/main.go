@@ -69,7 +69,7 @@ func (a *attack) look(ctx context.Context, node *node, o options, ask question) 
 	return err
 }
 
-func (o options) run(ctx context.Context) error {
+func (o options) run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "octavo-abuse-")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (o options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer node.stop()
+	defer func() { err = errors.Join(err, node.Stop()) }()
 	return errors.Join(o.connections(ctx, node), o.queries(ctx, node))
 }
 

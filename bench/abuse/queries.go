@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,15 +32,15 @@ func (o options) queries(ctx context.Context, node *node) error {
 		return err
 	}
 	var user struct{ ID string }
-	if err := (product.Client{Address: node.address, Token: node.token}).Call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, &user); err != nil {
+	if err := node.Client.Call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, &user); err != nil {
 		return err
 	}
-	other, err := node.run(ctx, "token", "create", "--user", user.ID)
+	other, err := node.Run(ctx, nil, "token", "create", "--user", user.ID)
 	if err != nil {
 		return err
 	}
-	ask := question{http.MethodPost, path, other, lightQuery}
-	heavy := question{http.MethodPost, path, node.token, heavyQuery}
+	ask := question{http.MethodPost, path, strings.TrimSpace(other), lightQuery}
+	heavy := question{http.MethodPost, path, node.Client.Token, heavyQuery}
 	attacks := []*attack{{name: strconv.Itoa(o.Queries) + " heavy queries of one token"}}
 	idle, err := o.series(ctx, node, ask, attacks, func(a *attack) error {
 		attacking, end := context.WithCancel(ctx)
@@ -75,16 +76,16 @@ func (o options) queries(ctx context.Context, node *node) error {
 
 // seed fills a site and says where its events are counted.
 func (o options) seed(ctx context.Context, node *node) (path string, err error) {
-	client := product.Client{Address: node.address, Token: node.token}
-	organization, err := client.Create(ctx, "/v1/orgs", "Abuse")
+	organization, err := node.Client.Create(ctx, "/v1/orgs", "Abuse")
 	if err != nil {
 		return "", err
 	}
-	site, err := client.Create(ctx, "/v1/orgs/"+organization+"/sites", "Docs")
+	site, err := node.Client.Create(ctx, "/v1/orgs/"+organization+"/sites", "Docs")
 	if err != nil {
 		return "", err
 	}
-	if _, err := node.run(ctx, "seed", "--org", organization, "--site", site, "--events", strconv.Itoa(o.Events)); err != nil {
+	settings := []string{"OCTAVO_TOKEN=" + node.Client.Token, "OCTAVO_URL=http://" + node.Client.Address}
+	if _, err := node.Run(ctx, settings, "seed", "--org", organization, "--site", site, "--events", strconv.Itoa(o.Events)); err != nil {
 		return "", fmt.Errorf("cannot seed: %w", err)
 	}
 	return product.Insights(organization, site) + "/events/aggregate", nil

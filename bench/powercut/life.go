@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/disk"
@@ -51,17 +51,17 @@ func (l *life) begin(ctx context.Context) error {
 		return err
 	}
 	l.endLoad = func() {}
-	if err := l.node.start(); err != nil {
+	if err := l.node.Start(); err != nil {
 		return err
 	}
-	return l.node.ready(ctx)
+	return l.node.Ready(ctx)
 }
 
 // newDisk mounts a disk with what a picture holds, an empty one without.
 func (l *life) newDisk(ctx context.Context, picture string) error {
 	l.disks++
 	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}
-	l.node.dir = filepath.Join(l.disk.Root(), "data")
+	l.node.Dir = filepath.Join(l.disk.Root(), "data")
 	if picture == "" {
 		return l.disk.Make(ctx)
 	}
@@ -78,7 +78,7 @@ func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err erro
 		return err
 	}
 	defer func() { _ = t.Close() }()
-	l.load = witness.NewLoad(rate, keyedShare, l.site.events(), l.node.client.Token, []string{l.node.address}, seed)
+	l.load = witness.NewLoad(rate, keyedShare, l.site.events(), l.node.Client.Token, []string{l.node.Client.Address}, seed)
 	return refuse(ctx, t)
 }
 
@@ -100,7 +100,7 @@ func (l *life) startLoad(ctx context.Context) {
 func (l *life) others(ctx context.Context) {
 	for number := 0; ; number++ {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
-		if id, err := l.node.client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
+		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
 		// One for each load is enough: the sink bisects a cut for each, with an insert for every half.
@@ -126,7 +126,8 @@ func (l *life) table() (*witness.Table, error) {
 
 // cut cuts the power and starts again on what has reached the disk.
 func (l *life) cut(ctx context.Context) error {
-	if err := l.node.silence(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	// It acknowledges nothing more. Its engines go on.
+	if err := l.node.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	if err := l.disk.Freeze(ctx); err != nil {
@@ -139,7 +140,7 @@ func (l *life) cut(ctx context.Context) error {
 	if err := l.newDisk(ctx, l.picture); err != nil {
 		return err
 	}
-	return l.node.start()
+	return l.node.Start()
 }
 
 // through sends a load, cuts at a moment, lets the load go on a little when all runs again, and judges.
@@ -151,7 +152,7 @@ func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	}
 	began := time.Now()
 	if err == nil {
-		err = l.node.ready(ctx)
+		err = l.node.Ready(ctx)
 	}
 	ready := time.Since(began)
 	if err == nil {
@@ -210,7 +211,7 @@ func (l *life) judge(ctx context.Context) (c cut, err error) {
 	c.Stored, c.DeadLetters = v.Stored, letters
 	c.Problems = append(c.Problems, v.Problems()...)
 	c.Problems = append(c.Problems, v.Examples...)
-	log, err := witness.Reconcile(ctx, l.node.binary, l.node.settings()...)
+	log, err := witness.Reconcile(ctx, l.node.Binary, l.node.Settings()...)
 	if err != nil {
 		return c, err
 	}
@@ -218,7 +219,7 @@ func (l *life) judge(ctx context.Context) (c cut, err error) {
 		c.Problems = append(c.Problems, fmt.Sprintf("the log and the table differ in %d ranges: %v", log.Ranges, log.FirstLines))
 	}
 	for _, id := range l.spaces {
-		if err := l.node.client.Call(ctx, http.MethodGet, "/v1/spaces/"+url.PathEscape(id), nil, http.StatusOK, nil); err != nil {
+		if err := l.node.Client.Call(ctx, http.MethodGet, "/v1/spaces/"+url.PathEscape(id), nil, http.StatusOK, nil); err != nil {
 			c.Problems = append(c.Problems, "a space that was acknowledged: "+err.Error())
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/product"
+	"github.com/octavo-docs/octavo/bench/single"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -118,7 +119,10 @@ func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File,
 	if err != nil {
 		return err
 	}
-	n := &node{binary: binary, address: address, log: log, client: product.Client{Address: address, Token: schema.NewToken()}}
+	n := &node{single.Node{
+		Binary: binary, Client: product.Client{Address: address, Token: schema.NewToken()}, Log: log,
+		More: []string{"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0", "OCTAVO_SINK_SESSION_TIMEOUT=6s"},
+	}}
 	l := &life{dir: dir, picture: filepath.Join(dir, "picture.img"), size: c.Size << 20, node: n, catchup: c.Catchup, endLoad: func() {}}
 	defer func() { err = errors.Join(err, l.end()) }()
 	if err := l.begin(ctx); err != nil {

@@ -149,7 +149,7 @@ func stopping(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err
 	}
-	if err := l.node.process.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := l.node.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot tell the node to stop: %w", err)
 	}
 	return pause(ctx, l.between(500*time.Millisecond, 4*time.Second))

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
@@ -61,7 +62,7 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 	return c, nil
 }
 
-func (c *child) process() process { return process(c.cmd.Process.Pid) }
+func (c *child) process() machine.Process { return machine.Process(c.cmd.Process.Pid) }
 
 // stop ends it cleanly and reports it if that does not work: a server that
 // cannot stop has figures that nobody should trust.

@@ -223,7 +223,7 @@ func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for sampling.Err() == nil {
-			samples = append(samples, p.memory("VmRSS"))
+			samples = append(samples, p.Memory("VmRSS"))
 			time.Sleep(20 * time.Millisecond)
 		}
 	})
@@ -241,7 +241,7 @@ func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	notes := []string{
 		fmt.Sprintf("flooded by %d connections, %d events per request: %s events/s taken with all roles on one node; %s",
 			b.connection, freshEvents, number(result.PerSecond()*freshEvents), latencies("closed loop", &result)),
-		fmt.Sprintf("peak of the whole run %s MB", number(p.memory("VmHWM"))),
+		fmt.Sprintf("peak of the whole run %s MB", number(p.Memory("VmHWM"))),
 	}
 	x := row{What: "memory of the node at full load", Unit: "MB RSS", Budget: &budget{AtMost: 256}, Notes: notes}
 	x.Ours = spreadOf(samples)

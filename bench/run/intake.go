@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/workload"
 )
 
@@ -64,14 +65,14 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 	bodies := b.loadBodies(events)
 	path := b.rig.insights() + "/events"
 	node := b.rig.nodeProcess()
-	side := func(address string, p process, cost *[]float64) (func() (float64, error), *loadgen.Result) {
+	side := func(address string, p machine.Process, cost *[]float64) (func() (float64, error), *loadgen.Result) {
 		last := new(loadgen.Result)
 		load := loadgen.Load{
 			Address: address, Requests: requests(bodies, address, path, b.rig.Token),
 			Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
 		}
 		return func() (float64, error) {
-			before := p.cpu()
+			before := p.CPU()
 			result, err := loadgen.Run(ctx, load)
 			if address == b.rig.Address {
 				b.sent += int(result.All[http.StatusNoContent]) * events
@@ -85,18 +86,18 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 			*last = result
 			perSecond := result.PerSecond() * float64(events)
 			// The warmup costs too, so its events count here.
-			*cost = append(*cost, (p.cpu()-before)*1e6/float64(result.All[http.StatusNoContent])/float64(events))
+			*cost = append(*cost, (p.CPU()-before)*1e6/float64(result.All[http.StatusNoContent])/float64(events))
 			return perSecond, nil
 		}, last
 	}
 	var cost, bareCost, brokerCost []float64
 	ours, last := side(b.rig.Address, node, &cost)
 	if b.rig.engines != nil {
-		broker, inner := process(b.rig.engines.PIDs["kafka"]), ours
+		broker, inner := machine.Process(b.rig.engines.PIDs["kafka"]), ours
 		ours = func() (float64, error) {
-			before, sent := broker.cpu(), b.sent
+			before, sent := broker.CPU(), b.sent
 			perSecond, err := inner()
-			brokerCost = append(brokerCost, (broker.cpu()-before)*1e6/float64(b.sent-sent))
+			brokerCost = append(brokerCost, (broker.CPU()-before)*1e6/float64(b.sent-sent))
 			return perSecond, err
 		}
 	}
@@ -126,7 +127,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 }
 
 // nodeProcess is the node's process, 0 if it is not ours.
-func (r *rig) nodeProcess() process {
+func (r *rig) nodeProcess() machine.Process {
 	if r.node == nil {
 		return 0
 	}

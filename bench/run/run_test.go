@@ -181,8 +181,8 @@ func TestBareServer(t *testing.T) {
 			t.Errorf("answers %v, %d errors; want %d only", result.All, result.Errors, want)
 		}
 	}
-	if c.process().cpu() < 0 || c.process().memory("VmRSS") < 1 {
-		t.Errorf("the process has %g MB", c.process().memory("VmRSS"))
+	if c.process().CPU() < 0 || c.process().Memory("VmRSS") < 1 {
+		t.Errorf("the process has %g MB", c.process().Memory("VmRSS"))
 	}
 	if err := c.stop(); err != nil {
 		t.Error(err)
