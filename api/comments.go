@@ -178,14 +178,16 @@ func (h *comments) requireTarget(ctx context.Context, c *Caller, page, node *str
 	if node == nil {
 		return nil
 	}
-	there := false
 	if found.Document != "" {
-		there, err = h.store.DocumentHasNode(ctx, c.Space.Space.OrganizationID, found.Document, *node)
+		documents, err := h.store.Documents(ctx, c.Space.Space.OrganizationID, []string{found.Document})
+		if err != nil {
+			return err
+		}
+		if documents[found.Document].HasKey(*node) {
+			return nil
+		}
 	}
-	if err == nil && !there {
-		err = schema.Invalid("node", "names no node of the page")
-	}
-	return err
+	return schema.Invalid("node", "names no node of the page")
 }
 
 // commentPath names a comment of the scope's object.

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -105,6 +107,15 @@ func (d *Document) Normalize() {
 	for i := range d.Nodes {
 		d.Nodes[i].normalize()
 	}
+}
+
+// HasKey says whether a node of the document has the key.
+func (d Document) HasKey(key string) bool { return hasKey(d.Nodes, key) }
+
+func hasKey(nodes []Node, key string) bool {
+	return slices.ContainsFunc(nodes, func(n Node) bool {
+		return n.Key == key || hasKey(n.Nodes, key) || hasKey(n.Fragments, key)
+	})
 }
 
 func (n *Node) normalize() {

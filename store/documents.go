@@ -61,12 +61,6 @@ func (s *Store) Documents(ctx context.Context, organizationID string, hashes []s
 	return documents(ctx, s.queries, organizationID, hashes)
 }
 
-// DocumentHasNode says whether a node of the document has the key. The database looks: no text is loaded for it.
-func (s *Store) DocumentHasNode(ctx context.Context, organizationID, hash, key string) (bool, error) {
-	found, err := s.queries.DocumentHasNode(ctx, db.DocumentHasNodeParams{OrganizationID: organizationID, Hash: hash, Key: key})
-	return found, interpret(err, "document")
-}
-
 func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]Text, error) {
 	if len(hashes) == 0 {
 		return nil, nil

@@ -9,30 +9,6 @@ import (
 	"context"
 )
 
-const documentHasNode = `-- name: DocumentHasNode :one
-select exists (
-    select 1 from documents
-    where organization_id = $1 and hash = $2
-      and (jsonb_path_exists(content, '$.**.nodes[*].key ? (@ == $key)', jsonb_build_object('key', $3::text))
-           or jsonb_path_exists(content, '$.**.fragments[*].key ? (@ == $key)', jsonb_build_object('key', $3::text)))
-)
-`
-
-type DocumentHasNodeParams struct {
-	OrganizationID string
-	Hash           string
-	Key            string
-}
-
-// Index: documents_pkey.
-// Says whether a node of the document has the key.
-func (q *Queries) DocumentHasNode(ctx context.Context, arg DocumentHasNodeParams) (bool, error) {
-	row := q.db.QueryRow(ctx, documentHasNode, arg.OrganizationID, arg.Hash, arg.Key)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const documentsByHash = `-- name: DocumentsByHash :many
 select hash, content from documents
 where organization_id = $1 and hash = any($2::text[])

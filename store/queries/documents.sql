@@ -10,16 +10,6 @@ on conflict do nothing;
 select hash, content from documents
 where organization_id = sqlc.arg(organization_id) and hash = any(sqlc.arg(hashes)::text[]);
 
--- name: DocumentHasNode :one
--- Index: documents_pkey.
--- Says whether a node of the document has the key.
-select exists (
-    select 1 from documents
-    where organization_id = sqlc.arg(organization_id) and hash = sqlc.arg(hash)
-      and (jsonb_path_exists(content, '$.**.nodes[*].key ? (@ == $key)', jsonb_build_object('key', sqlc.arg(key)::text))
-           or jsonb_path_exists(content, '$.**.fragments[*].key ? (@ == $key)', jsonb_build_object('key', sqlc.arg(key)::text)))
-);
-
 -- name: InsertFile :exec
 insert into files (organization_id, hash, content) values ($1, $2, $3) on conflict do nothing;
 
