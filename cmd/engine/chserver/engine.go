@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
 // engine is the started library: its root connection keeps it alive and
@@ -33,7 +35,7 @@ func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the data directory: %w", err)
 	}
-	if err := awaitRoom(ctx, cfg.Logger, func() (int64, error) { return freeBytes(cfg.DataDir) }); err != nil {
+	if err := awaitRoom(ctx, cfg.Logger, cfg.DataDir, disk.OS{}.Free); err != nil {
 		return nil, err
 	}
 	signal.Ignore(unix.SIGXFSZ) // a file beyond the limit of the process is an error of the write, as a full disk is

@@ -3,10 +3,7 @@ package chserver
 import (
 	"context"
 	"log/slog"
-	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // The engine writes when it starts, and ends when it cannot (guardWrites): on a full disk it would start again and again. So it waits
@@ -16,10 +13,10 @@ const (
 	roomEvery   = 200 * time.Millisecond
 )
 
-// awaitRoom waits until so much is free. What cannot be told counts as room.
-func awaitRoom(ctx context.Context, log *slog.Logger, free func() (int64, error)) error {
+// awaitRoom waits until so much is free, as free tells (disk.OS). What it cannot tell counts as room.
+func awaitRoom(ctx context.Context, log *slog.Logger, dir string, free func(dir string) (free, size int64, err error)) error {
 	for said := false; ; said = true {
-		n, err := free()
+		n, _, err := free(dir)
 		if err != nil {
 			log.Warn("Cannot tell how much of the disk is free.", "error", err)
 		}
@@ -35,12 +32,4 @@ func awaitRoom(ctx context.Context, log *slog.Logger, free func() (int64, error)
 			return ctx.Err()
 		}
 	}
-}
-
-func freeBytes(dir string) (int64, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, os.NewSyscallError("statfs", err)
-	}
-	return int64(s.Bavail) * s.Bsize, nil
 }

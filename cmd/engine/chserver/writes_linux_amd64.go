@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -38,25 +39,23 @@ func guardWrites(path, symbol string, address uintptr) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the engine library's symbols: %w", err)
 	}
-	base := uintptr(0)
-	for _, s := range symbols {
-		if s.Name == symbol {
-			base = address - uintptr(s.Value)
-		}
+	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == symbol })
+	if at < 0 {
+		return fmt.Errorf("cannot tell where the engine library is: it has no %s", symbol)
 	}
+	base := address - uintptr(symbols[at].Value)
 	errno, err := purego.Dlsym(purego.RTLD_DEFAULT, "__errno_location")
 	if err != nil {
 		return fmt.Errorf("cannot find libc: %w", err)
 	}
-	guarded := 0
-	for _, name := range guardedWrites {
-		slots, err := slotsOf(file, symbols, name)
-		if err != nil {
-			return err
-		}
-		if len(slots) == 0 {
-			continue
-		}
+	slots, err := slotsOf(file, symbols)
+	if err != nil {
+		return err
+	}
+	if len(slots["write"]) == 0 {
+		return errors.New("cannot guard the engine library's writes: it does not call libc's")
+	}
+	for name, places := range slots {
 		own, err := purego.Dlsym(purego.RTLD_DEFAULT, name)
 		if err != nil {
 			return fmt.Errorf("cannot find libc's %s: %w", name, err)
@@ -65,23 +64,19 @@ func guardWrites(path, symbol string, address uintptr) error {
 		if err != nil {
 			return err
 		}
-		for _, slot := range slots {
-			if err := redirect(base+slot, own, guard); err != nil {
+		for _, place := range places {
+			if err := redirect(base+place, own, guard); err != nil {
 				return fmt.Errorf("cannot guard %s: %w", name, err)
 			}
-			guarded++
 		}
-	}
-	if base == 0 || guarded == 0 {
-		return errors.New("cannot guard the engine library's writes: it does not call libc's")
 	}
 	return nil
 }
 
-// slotsOf are the places, from the library's base, that hold the address of a function of libc.
-func slotsOf(file *elf.File, symbols []elf.Symbol, name string) ([]uintptr, error) {
+// slotsOf are the places, from the library's base, that hold the addresses of the guarded functions, by the function's name.
+func slotsOf(file *elf.File, symbols []elf.Symbol) (map[string][]uintptr, error) {
 	const entry = 24 // elf.Rela64
-	var slots []uintptr
+	slots := map[string][]uintptr{}
 	for _, section := range file.Sections {
 		if section.Type != elf.SHT_RELA { //nolint:misspell // ELF's name
 			continue
@@ -93,8 +88,11 @@ func slotsOf(file *elf.File, symbols []elf.Symbol, name string) ([]uintptr, erro
 		for ; len(data) >= entry; data = data[entry:] {
 			info := binary.LittleEndian.Uint64(data[8:])
 			kind, index := elf.R_X86_64(elf.R_TYPE64(info)), elf.R_SYM64(info)
-			if (kind == elf.R_X86_64_JMP_SLOT || kind == elf.R_X86_64_GLOB_DAT) && index > 0 && symbols[index-1].Name == name {
-				slots = append(slots, uintptr(binary.LittleEndian.Uint64(data)))
+			if kind != elf.R_X86_64_JMP_SLOT && kind != elf.R_X86_64_GLOB_DAT || index == 0 {
+				continue
+			}
+			if name := symbols[index-1].Name; slices.Contains(guardedWrites, name) {
+				slots[name] = append(slots[name], uintptr(binary.LittleEndian.Uint64(data)))
 			}
 		}
 	}
