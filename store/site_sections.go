@@ -96,13 +96,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 		if err != nil {
 			return err
 		}
-		if row.IsDefault {
-			err = interpret(w.q.SectionTheRoot(ctx, db.SectionTheRootParams{SiteID: siteID, SectionID: &row.ID}), "site spaces")
-		}
-		if err == nil {
-			err = w.fillSection(row, space, root)
-		}
-		if err != nil {
+		if err := w.fillSection(row, space, root); err != nil {
 			return err
 		}
 		added, err = w.sectionRow(row.ID)
@@ -146,7 +140,7 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 	return row, interpret(err, "site section")
 }
 
-// sectionTheRoot makes the first section of what is at the root, named after the home page.
+// sectionTheRoot makes the first section, named after the home page, of what is at the root.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
 	space, err := w.q.SpaceForSite(w.ctx, home.SpaceID)
 	if err != nil {
@@ -156,19 +150,24 @@ func (w *structure) sectionTheRoot(home SiteSpace) error {
 	if err != nil {
 		return err
 	}
-	err = w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &row.ID})
+	return w.takeRoot(row)
+}
+
+func (w *structure) takeRoot(section SiteSection) error {
+	err := w.q.SectionTheRoot(w.ctx, db.SectionTheRootParams{SiteID: w.site.ID, SectionID: &section.ID})
 	return interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one.
+// fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one. The home
+// page of a root brings all of it.
 func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) error {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	switch {
 	case i < 0:
 		_, err := w.attach(space, &section.ID)
 		return err
-	case section.IsDefault: // It has come with the root.
-		return nil
+	case section.IsDefault:
+		return w.takeRoot(section)
 	}
 	return w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
 }
