@@ -5,8 +5,9 @@ SHELL       := /bin/bash
 MAKEFLAGS   += --no-print-directory
 
 export GOFLAGS := -buildvcs=false
-# The linter has a module of its own, so that its dependencies are not ours.
+# The tools have a module of their own, so that their dependencies are not ours.
 LINTER   := bin/tools/golangci-lint
+LICENCES := bin/tools/licences
 ENGINES  := deploy/engines/node_modules/.package-lock.json
 CLIENT   := api/clienttest/node_modules/.package-lock.json
 # Every package starts its tests' own databases on shared engines: see cmd/engine/enginetest.
@@ -48,9 +49,9 @@ test: engines clienttest build ## unit and integration tests on the real, embedd
 test-all: test test-rest ## make test, and all that takes longer: see test-rest
 
 .PHONY: test-rest
-test-rest: engines clienttest build kafka ## the tests under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
-	promtool check rules deploy/alerts.yml
-	$(WITH_ENGINES) go test -race -timeout 25m ./...
+test-rest: engines clienttest build kafka ## the concurrent packages under the race detector, faults under load, power cuts, the event path on Apache Kafka, the alert rules, the fuzz targets for a short time
+	@.ci/alerts
+	$(WITH_ENGINES) go test -race -timeout 25m $$(.ci/race)
 	@# The embedded broker's start with 1 GB of log.
 	OCTAVO_TEST_LOG_BYTES=1000000000 go test ./cmd/engine/kafkaserver/seglog -run TestALargeLog -v
 	$(MAKE) chaos-short
@@ -111,6 +112,14 @@ lint: $(LINTER) ## linters, and the size of files
 
 $(LINTER): .ci/tools/go.mod .ci/tools/go.sum
 	go build -C .ci/tools -o $(CURDIR)/$(LINTER) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: audit
+audit: $(LICENCES) ## licences and known vulnerabilities of all that Octavo is built of
+	$(LICENCES) deploy/engines/package-lock.json api/clienttest/package-lock.json
+	@.ci/vulnerabilities
+
+$(LICENCES): .ci/tools/go.mod .ci/tools/go.sum .ci/tools/licences/main.go
+	go build -C .ci/tools -o $(CURDIR)/$(LICENCES) ./licences
 
 .PHONY: generate
 generate: ## write the generated files: documents from the tables, typed SQL
