@@ -64,7 +64,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
 			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Country: pick("", "DE", "FR", "US"),
-			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystem, 1), Bot: enum(insights.Bots, 0),
+			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
 			Language: pick("", "en", "de-DE"), Authenticated: r.IntN(2) == 0,
 			OperationPath: pick("", "/p"), OperationMethod: pick("", "get"), Query: pick("", "how?", "it's"), ResultRecord: pick("", "rec"),
 			FeedbackRating: enum(insights.FeedbackRatings, 0), FeedbackComment: pick("", "ok"), AskRating: int8(r.IntN(3) - 1),
@@ -182,19 +182,25 @@ var naiveNames = func() (names []string) {
 	return names
 }()
 
+func extraName(c *insights.Column) string {
+	if c.Extra == nil {
+		return ""
+	}
+	return c.Extra.Name
+}
+
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	r := naiveRef{Column: rapid.SampledFrom(names).Draw(t, label)}
 	c, _ := insights.ByName(r.Column)
-	switch c.Extra {
-	case insights.ExtraInterval:
+	switch extraName(c) {
+	case "interval":
 		r.Interval = rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")
-	case insights.ExtraPrecision:
+	case "precision":
 		if p := rapid.IntRange(-1, 15).Draw(t, "precision"); p >= 0 {
 			r.Precision = &p
 		}
-	case insights.ExtraClaim:
+	case "claim":
 		r.Claim = rapid.SampledFrom([]string{"plan", "org.id", "none", "roles", "roles"}).Draw(t, "claim")
-	case insights.NoExtra:
 	}
 	return r
 }
@@ -227,16 +233,15 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		for _, c := range slices.Concat(settledKeys(r.GroupBy, r.Select), settledKeys(r.Select, r.GroupBy)) {
 			ref := naiveRef{Column: c.column}
 			column, _ := insights.ByName(c.column)
-			switch column.Extra {
-			case insights.ExtraInterval:
+			switch extraName(column) {
+			case "interval":
 				ref.Interval = c.extra
-			case insights.ExtraPrecision:
+			case "precision":
 				p := 0
 				_, _ = fmt.Sscan(c.extra, &p)
 				ref.Precision = &p
-			case insights.ExtraClaim:
+			case "claim":
 				ref.Claim = c.extra
-			case insights.NoExtra:
 			}
 			if ref.Column != "datetime" || ref.Interval != "" {
 				candidates = append(candidates, ref, ref)
@@ -257,11 +262,11 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 	c, _ := insights.ByName(ref.Column)
 	f := naiveFilter{Column: ref.Column, Claim: ref.Claim, Values: []any{}}
 	operator := rapid.SampledFrom(c.Operators).Draw(t, "operator")
-	if f.Operator = operator.String(); f.Operator == "in" && rapid.Bool().Draw(t, "implicit") {
+	if f.Operator = operator.Word; f.Operator == "in" && rapid.Bool().Draw(t, "implicit") {
 		f.Operator = ""
 	}
 	size := rapid.IntRange(0, 4).Draw(t, "values")
-	if _, compares := operator.Comparison(); compares {
+	if operator.Arity == 1 {
 		size = 1
 	}
 	for range size {
@@ -270,7 +275,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 			continue
 		}
 		extra := ref.Claim
-		if c.Extra == insights.ExtraPrecision {
+		if extraName(c) == "precision" {
 			extra = fmt.Sprint(rapid.IntRange(0, 15).Draw(t, "cell"))
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
@@ -289,7 +294,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 			}
 		}
 	}
-	if _, compares := operator.Comparison(); compares && len(f.Values) == 0 {
+	if operator.Arity == 1 && len(f.Values) == 0 {
 		f.Operator = "in" // the event had no value
 	}
 	return f

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -65,18 +64,13 @@ func (e *encoder) result(rowsRead uint64) *result {
 		b = append(b, `{"column":"`...)
 		b = append(b, r.column.Name...)
 		b = append(b, '"')
-		if r.column.Extra == insights.ExtraClaim {
-			b = append(b, `,"claim":`...)
-			b = appendJSON(b, r.args.Claim)
+		if extra := r.column.Extra; extra != nil && extra.Required {
+			b = append(b, `,"`+extra.Name+`":`...)
+			b = insights.AppendText(b, extra.Text(r.args))
 		}
 		b = append(b, `,"values":[`...)
 		b = append(b, e.values[i]...)
 		b = append(b, `]}`...)
 	}
 	return &result{body: append(b, `]}`...), rowsRead: rowsRead, approximate: e.approximate}
-}
-
-func appendJSON(dst []byte, s string) []byte {
-	text, _ := json.Marshal(s) // a string always marshals
-	return append(dst, text...)
 }

@@ -23,7 +23,7 @@ func FuzzAggregate(f *testing.F) {
 		}
 	}
 	for _, evil := range injections {
-		quoted := string(appendJSON(nil, evil))
+		quoted := string(insights.AppendText(nil, evil))
 		f.Add([]byte(`{"range":"lastYear","where":[{"column":"visitorClaim","claim":` + quoted + `,"values":[` + quoted + `]}],"select":[{"column":"visitorClaim","claim":` + quoted + `}]}`))
 		f.Add([]byte(`{"range":"lastYear","select":[{"column":` + quoted + `}]}`))
 	}
@@ -72,7 +72,7 @@ func checkSQL(t testing.TB, sql string) {
 func TestValuesAreNotInSQL(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
-		q := string(appendJSON(nil, text))
+		q := string(insights.AppendText(nil, text))
 		return `{"range":"lastYear","select":[{"column":"visitorClaim","claim":` + q + `},{"column":"visitorsCount"}],
 			"where":[{"column":"url","values":[` + q + `]},{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]},
 			{"column":"visitorClaim","claim":` + q + `,"operator":"notIn","values":[` + q + `,` + q + `]},{"column":"visitorClaimProperty","values":[` + q + `]},
@@ -113,7 +113,7 @@ func TestInjections(t *testing.T) {
 		if !utf8.ValidString(evil) {
 			continue // not UTF-8: JSON cannot say it
 		}
-		q, name := string(appendJSON(nil, evil)), string(appendJSON(nil, "c"+evil))
+		q, name := string(insights.AppendText(nil, evil)), string(insights.AppendText(nil, "c"+evil))
 		for _, filter := range []string{
 			`{"column":"eventSearchQuery","values":[` + q + `]}`,
 			`{"column":"url","values":["no",` + q + `]}`,
@@ -128,7 +128,7 @@ func TestInjections(t *testing.T) {
 				continue
 			}
 			var want strings.Builder
-			want.WriteString("eventsCount: [1]\neventSearchQuery: [" + string(valueText(evil)) + "]")
+			want.WriteString("eventsCount: [1]\neventSearchQuery: [" + string(insights.AppendText(nil, evil)) + "]")
 			if text := rowsText(t, got); text != want.String() {
 				t.Errorf("%s: %s, want %s", filter, text, want.String())
 			}

@@ -56,8 +56,7 @@ type lowering struct {
 }
 
 func (l *lowering) expr(r ref) sqltree.Expr {
-	r.args.Estimate = l.estimate
-	return r.column.Expr(r.args)
+	return r.column.Expr(r.args, insights.Env{Zone: insights.UTC, Estimate: l.estimate})
 }
 
 func (l *lowering) alias(r ref) sqltree.Expr { return sqltree.Col(l.aliases[r]) }
@@ -77,7 +76,7 @@ func (p plan) scope() []sqltree.Expr {
 func (l *lowering) conditions() []sqltree.Expr {
 	list := l.scope()
 	for _, r := range l.present {
-		list = append(list, r.column.Present())
+		list = append(list, r.column.HasValue())
 	}
 	for _, f := range l.filters {
 		if !f.isMeasure() {
@@ -97,25 +96,9 @@ func (l *lowering) having() []sqltree.Expr {
 	return list
 }
 
-// condition is a filter on what value reads. An event without a value in an
-// Excluded column satisfies no condition on it but notIn.
+// condition is a filter on what value reads.
 func (l *lowering) condition(f filter, value sqltree.Expr) sqltree.Expr {
-	typ := f.column.Value.Type()
-	var cond sqltree.Expr
-	if op, compares := f.operator.Comparison(); compares {
-		cond = sqltree.Bin(op, value, sqltree.Param(typ, f.values[0]))
-	} else if f.column.Match != nil {
-		cond = f.column.Match(f.args, f.values)
-	} else {
-		cond = sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(typ), f.values))
-	}
-	if f.column.Absent == insights.Excluded {
-		cond = sqltree.AllOf(f.column.Present(), cond)
-	}
-	if f.operator == insights.OpNotIn {
-		cond = sqltree.Not(cond)
-	}
-	return cond
+	return f.column.Condition(f.operator, f.args, value, f.values)
 }
 
 func (l *lowering) order() []sqltree.Order {

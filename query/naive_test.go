@@ -145,7 +145,7 @@ var naiveColumns = map[string]naiveColumn{
 	"visitorGeoPoint":   {read: naivePoint},
 	"visitorDevice":     wordColumn(false, "", insights.Devices, func(e *insights.Event) insights.Code { return e.Device }),
 	"visitorBrowser":    wordColumn(false, "", insights.Browsers, func(e *insights.Event) insights.Code { return e.Browser }),
-	"visitorOS":         wordColumn(false, "", insights.OperatingSystem, func(e *insights.Event) insights.Code { return e.OS }),
+	"visitorOS":         wordColumn(false, "", insights.OperatingSystems, func(e *insights.Event) insights.Code { return e.OS }),
 	"visitorBot":        wordColumn(false, "", insights.Bots, func(e *insights.Event) insights.Code { return e.Bot }),
 	"visitorLanguage":   textColumn(false, nil, func(e *insights.Event) string { return e.Language }),
 	"visitorAuthenticated": {read: func(_ *naive, e *insights.Event, _ string) []naiveValue {

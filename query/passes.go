@@ -51,7 +51,7 @@ func bounds(p plan) plan {
 // contract has no word for "none".
 func present(p plan) plan {
 	for _, g := range p.groups {
-		if g.column.Absent == insights.Excluded {
+		if g.column.Null == insights.Excluded {
 			p.present = append(slices.Clip(p.present), g)
 		}
 	}

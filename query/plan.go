@@ -23,18 +23,24 @@ func (r ref) isTime() bool    { return r.column.Has(insights.Time) }
 
 func (r ref) String() string {
 	s := r.column.Name
-	if extra := r.column.Extra; extra != insights.NoExtra {
-		if text := extraText(r); text != "" {
-			s += fmt.Sprintf("(%s=%s)", extra, text)
-		}
+	extra := r.column.Extra
+	if extra == nil {
+		return s
 	}
-	return s
+	text := extra.Text(r.args)
+	switch {
+	case text == "":
+		return s
+	case extra.Required:
+		text = strconv.Quote(text) // it is free text
+	}
+	return s + "(" + extra.Name + "=" + text + ")"
 }
 
 // filter is one condition: on events, or on groups if its column is a measure.
 type filter struct {
 	ref
-	operator insights.Operator
+	operator *insights.Operator
 	values   []any // as the column's Value parsed them
 }
 
@@ -109,7 +115,7 @@ func (p plan) String() string {
 		for i, v := range f.values {
 			values[i] = strconv.Quote(fmt.Sprint(v))
 		}
-		line("filter", fmt.Sprintf("%v %v [%s]", f.ref, f.operator, strings.Join(values, " ")))
+		line("filter", fmt.Sprintf("%v %s [%s]", f.ref, f.operator.Word, strings.Join(values, " ")))
 	}
 	for _, t := range p.order {
 		if t.desc {

@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // Bounds of one request. They keep the statement small; the engine's own
@@ -63,6 +65,17 @@ type node struct {
 
 func (n node) invalid(problem string, allowed ...string) error {
 	return schema.Invalid(n.path, problem, allowed...)
+}
+
+// refuse is the answer to a value that the column table does not take.
+func (n node) refuse(err error) error {
+	if e, ok := errors.AsType[*insights.MemberError](err); ok {
+		return unknownMember(n.path, e.Member, e.Known)
+	}
+	if e, ok := errors.AsType[*insights.WordError](err); ok {
+		return n.invalid(unknown(e.What, e.Word, e.Known), e.Known...)
+	}
+	return n.invalid(err.Error())
 }
 
 func (n node) isNull() bool { return string(bytes.TrimSpace(n.raw)) == "null" }
@@ -127,6 +140,18 @@ func (n node) integer(least, most int) (int, error) {
 	}
 	return int(f), nil
 }
+
+// columnMembers and filterMembers are the members of a column and of a filter.
+var columnMembers, filterMembers = func() (column, filter []string) {
+	column, filter = []string{"column"}, []string{"column", "operator", "values"}
+	for _, extra := range insights.Extras {
+		column = append(column, extra.Name)
+		if extra.Required {
+			filter = append(filter, extra.Name)
+		}
+	}
+	return column, filter
+}()
 
 // decode reads a request's form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
@@ -208,7 +233,7 @@ func decodeColumns(n node) ([]columnRequest, error) {
 }
 
 func decodeColumn(n node) (columnRequest, error) {
-	members, err := n.object(append([]string{"column"}, extraNames...)...)
+	members, err := n.object(columnMembers...)
 	if err != nil {
 		return columnRequest{}, err
 	}
@@ -238,7 +263,7 @@ func decodeFilters(n node) ([]filterRequest, error) {
 	}
 	filters, left := make([]filterRequest, len(list)), maxValues
 	for i, entry := range list {
-		members, err := entry.object("column", "operator", "values", "claim")
+		members, err := entry.object(filterMembers...)
 		if err != nil {
 			return nil, err
 		}

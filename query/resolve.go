@@ -1,9 +1,10 @@
 package query
 
 import (
-	"errors"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -43,7 +44,7 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		return p, err
 	}
 	if len(p.output) == 0 {
-		p.output = append(slices.Clone(p.groups), eventsCount())
+		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
 	p.groups = withDimensions(p.groups, p.output)
 	if p.filters, err = resolveFilters(r.filters); err != nil {
@@ -98,14 +99,6 @@ var columnNames = func() []string {
 	return names
 }()
 
-// eventsCount is what a request without select asks for beside its groups: the
-// table's first measure.
-func eventsCount() ref {
-	columns := insights.Columns()
-	i := slices.IndexFunc(columns, func(c insights.Column) bool { return c.Name != "" && c.Has(insights.Measure) })
-	return ref{column: &columns[i]}
-}
-
 // settle replaces what list names without an extra by what others name with
 // one, and drops nothing: select may repeat a column.
 func settle(list, others []mention) ([]ref, error) {
@@ -127,8 +120,8 @@ func settle(list, others []mention) ([]ref, error) {
 		case len(meant) == 1 && alone:
 			refs[i] = meant[0]
 		case len(meant) > 1:
-			return nil, schema.Invalid(at(m.path, string(m.column.Extra)),
-				"is required: the request names "+m.column.Name+" with more than one "+string(m.column.Extra))
+			return nil, schema.Invalid(at(m.path, m.column.Extra.Name),
+				"is required: the request names "+m.column.Name+" with more than one "+m.column.Extra.Name)
 		}
 	}
 	return refs, nil
@@ -159,47 +152,40 @@ func resolveFilters(list []filterRequest) ([]filter, error) {
 		if f.values, err = parseValues(r.values, f.column); err != nil {
 			return nil, err
 		}
-		if _, compares := f.operator.Comparison(); compares && len(f.values) != 1 {
-			return nil, schema.Invalid(at(r.path, "values"), "must have exactly one value with the operator "+f.operator.String())
+		if arity := f.operator.Arity; arity > 0 && len(f.values) != arity {
+			return nil, schema.Invalid(at(r.path, "values"), "must have exactly one value with the operator "+f.operator.Word)
 		}
 		filters[i] = f
 	}
 	return filters, nil
 }
 
-func resolveOperator(r filterRequest, column *insights.Column) (insights.Operator, error) {
+func resolveOperator(r filterRequest, column *insights.Column) (*insights.Operator, error) {
 	if r.operator == nil {
 		return insights.OpIn, nil
 	}
 	word, err := r.operator.text()
 	if err != nil {
-		return insights.OpIn, err
+		return nil, err
 	}
-	allowed := make([]string, len(column.Operators))
-	for i, o := range column.Operators {
-		if allowed[i] = o.String(); allowed[i] == word {
-			return o, nil
-		}
+	named := func(o *insights.Operator) bool { return o.Word == word }
+	if i := slices.IndexFunc(column.Operators, named); i >= 0 {
+		return column.Operators[i], nil
 	}
-	for _, o := range insights.Operators {
-		if o.String() == word {
-			return o, r.operator.invalid("is not an operator of the column "+column.Name, allowed...)
-		}
+	allowed := insights.OperatorWords(column.Operators)
+	if slices.ContainsFunc(insights.Operators, named) {
+		return nil, r.operator.invalid("is not an operator of the column "+column.Name, allowed...)
 	}
-	return insights.OpIn, r.operator.invalid(unknown("an operator", word, allowed), allowed...)
+	return nil, r.operator.invalid(unknown("an operator", word, allowed), allowed...)
 }
 
 func parseValues(list []node, column *insights.Column) ([]any, error) {
 	values := make([]any, len(list))
 	for i, n := range list {
-		v, err := column.Value.Parse(n.raw)
-		if m, ok := errors.AsType[*insights.MemberError](err); ok {
-			return nil, unknownMember(n.path, m.Member, m.Known)
+		var err error
+		if values[i], err = column.Value.Parse(jsontext.Value(n.raw)); err != nil {
+			return nil, n.refuse(err)
 		}
-		if err != nil {
-			return nil, n.invalid(err.Error())
-		}
-		values[i] = v
 	}
 	return values, nil
 }
@@ -241,4 +227,30 @@ func resolveOrder(o *orderRequest, groups []ref) ([]term, error) {
 		return nil, o.by.invalid("must be a metric or one of the columns that are grouped or selected: " + t.ref.String() + " is neither")
 	}
 	return []term{t}, nil
+}
+
+// resolveExtras reads the column's own extra and refuses the others. named
+// reports whether the request gave it.
+func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (named bool, err error) {
+	for _, extra := range insights.Extras {
+		if n, ok := c.extras[extra.Name]; ok && extra != column.Extra {
+			return false, n.invalid("is not a parameter of the column " + column.Name)
+		}
+	}
+	extra := column.Extra
+	if extra == nil {
+		return true, nil
+	}
+	n, ok := c.extras[extra.Name]
+	switch {
+	case ok:
+		if err := extra.Parse(jsontext.Value(n.raw), to); err != nil {
+			return false, n.refuse(err)
+		}
+	case extra.Required:
+		return false, schema.Invalid(at(c.path, extra.Name), "is required by the column "+column.Name)
+	case extra.Default != nil:
+		extra.Default(to)
+	}
+	return ok, nil
 }

@@ -241,7 +241,9 @@ func segmentID(claims, known sqltree.Expr) sqltree.Expr {
 }
 
 func lowerSegments(p plan, shared []string, part segmentPage) sqltree.Statement {
-	a := insights.Arguments{Estimate: p.estimate}
+	read := func(c *insights.Column) sqltree.Expr {
+		return c.Expr(insights.Arguments{}, insights.Env{Zone: insights.UTC, Estimate: p.estimate})
+	}
 	claims, known := sqltree.Col("claim_set"), sqltree.Col("known")
 	visitors, events, id := sqltree.Col("visitors_count"), sqltree.Col("events_count"), sqltree.Col("id")
 	tree := &sqltree.Select{
@@ -250,9 +252,9 @@ func lowerSegments(p plan, shared []string, part segmentPage) sqltree.Statement 
 			{Expr: insights.HasClaims(), As: "known"},
 			// Of equal texts of several types any will do, but always the same.
 			{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
-			{Expr: insights.Events(a), As: "events_count"},
-			{Expr: insights.Visitors(a), As: "visitors_count"},
-			{Expr: insights.Sessions(a), As: "sessions_count"},
+			{Expr: read(insights.EventsCount), As: "events_count"},
+			{Expr: read(insights.VisitorsCount), As: "visitors_count"},
+			{Expr: read(insights.SessionsCount), As: "sessions_count"},
 			{Expr: sqltree.Call("hex", segmentID(claims, known)), As: "id"},
 		},
 		Table: p.table, Where: sqltree.AllOf(p.scope()...), GroupBy: []sqltree.Expr{claims, known}, Limit: part.limit + 1,
