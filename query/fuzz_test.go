@@ -37,7 +37,7 @@ func FuzzAggregate(f *testing.F) {
 			return
 		}
 		checkSQL(t, lower(p).SQL)
-		checkSQL(t, lower(p.bounded()).SQL)
+		checkSQL(t, lower(bounded(p)).SQL)
 	})
 }
 
@@ -152,7 +152,7 @@ func TestPlanIsImmutable(t *testing.T) {
 		group.Go(func() {
 			for range 50 {
 				statements[i] = lower(p).Statement
-				_ = lower(p.bounded())
+				_ = lower(bounded(p))
 				_ = decide(p)
 			}
 		})

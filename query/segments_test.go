@@ -54,8 +54,8 @@ func TestSegments(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1}
-	p := segmentsPlan(testSite, part)
-	for _, sql := range []string{lowerSegments(p, nil, part).SQL, lowerShared(p).SQL, lowerSegmentCount(p, nil).SQL} {
+	sc := part.scope(testSite)
+	for _, sql := range []string{lowerSegments(sc, nil, part).SQL, lowerSharedClaims(sc).SQL, lowerSegmentCount(sc, nil).SQL} {
 		checkSQL(t, sql)
 	}
 }

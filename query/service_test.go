@@ -46,21 +46,22 @@ func TestUniquesBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []plan{p, p.bounded()} {
-			r, err := service.collect(t.Context(), soon(), p)
+		for _, p := range []plan{p, bounded(p)} {
+			q := service.ask()
+			body, err := q.aggregate(t.Context(), p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got float64
-			if _, err := fmt.Sscanf(string(r.body), `{"columns":[{"column":"visitorsCount","values":[%g]}]}`, &got); err != nil {
-				t.Fatalf("%s: %v", r.body, err)
+			if _, err := fmt.Sscanf(string(body), `{"columns":[{"column":"visitorsCount","values":[%g]}]}`, &got); err != nil {
+				t.Fatalf("%s: %v", body, err)
 			}
 			off := math.Abs(got-float64(n)) / float64(n)
-			if !p.estimate && (off != 0 || r.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !r.approximate {
-				t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.estimate, got, r.approximate)
+			if !p.env.Estimate && (off != 0 || q.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !q.approximate {
+				t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.env.Estimate, got, q.approximate)
 			}
-			if n <= 16385 && r.approximate { // far from where a sketch begins to estimate
-				t.Errorf("%d visitors, bounded %v: said to be approximate", n, p.estimate)
+			if n <= 16385 && q.approximate { // far from where a sketch begins to estimate
+				t.Errorf("%d visitors, bounded %v: said to be approximate", n, p.env.Estimate)
 			}
 		}
 	}
@@ -109,7 +110,7 @@ func TestReadOnly(t *testing.T) {
 	conn := store(t)
 	service := newService(conn)
 	for _, sql := range []string{"DROP TABLE events", "INSERT INTO events (site) SELECT 'x'", "CREATE TABLE x (a UInt8) ENGINE = Memory"} {
-		if _, err := service.rows(t.Context(), soon(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
+		if err := service.ask().rows(t.Context(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
 			t.Errorf("%s: was run", sql)
 		}
 	}
