@@ -167,13 +167,15 @@ func TestShed(t *testing.T) {
 		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, ClassOverShare},
 		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, ClassFull},
 	} {
-		count := service.metrics.errors[KindAggregate][c.class]
-		before := testutil.ToFloat64(count)
-		_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
-		e, ok := errors.AsType[*schema.Error](err)
-		if !ok || e.Code != c.code || e.RetryAfterSeconds() == 0 || testutil.ToFloat64(count) != before+1 {
-			t.Errorf("%+v: %v", c.who, err)
-		}
+		t.Run(c.who.Organization+c.who.Token, func(t *testing.T) {
+			count := service.metrics.errors[KindAggregate][c.class]
+			before := testutil.ToFloat64(count)
+			_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != c.code || e.RetryAfterSeconds() == 0 || testutil.ToFloat64(count) != before+1 {
+				t.Errorf("%+v: %v", c.who, err)
+			}
+		})
 	}
 	for _, done := range running {
 		close(done)

@@ -148,9 +148,11 @@ func TestSegmentPages(t *testing.T) {
 	}
 	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
 		schema.PageToken(segmentList+testSite, "0", "31", "1", "1", "1", "x"), schema.PageToken(segmentList+testSite, "0", "30", "1", "-1", "1", "x")} {
-		if _, _, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{Page: bad}, testNow); !schema.IsCode(err, schema.CodeBadRequest) {
-			t.Errorf("page %q: %v", bad, err)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if _, _, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{Page: bad}, testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+				t.Errorf("page %q: %v", bad, err)
+			}
+		})
 	}
 }
 

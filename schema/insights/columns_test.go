@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -223,15 +224,17 @@ func TestAppendText(t *testing.T) {
 		all[i] = byte(i)
 	}
 	for _, s := range []string{"", "plain", "a<b>&c", `"\`, "\x00\x1f\x7f\n\t\r\b", "ü€😀\u2028", "\xff", "a\xc3", "\xed\xa0\x80x", string(all)} {
-		var got, want string
-		if err := json.Unmarshal(AppendText(nil, s), &got); err != nil {
-			t.Errorf("%q: %v", s, err)
-		}
-		marshalled, _ := json.Marshal(s)
-		_ = json.Unmarshal(marshalled, &want)
-		if got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		t.Run(strconv.Quote(s), func(t *testing.T) {
+			var got, want string
+			if err := json.Unmarshal(AppendText(nil, s), &got); err != nil {
+				t.Errorf("%q: %v", s, err)
+			}
+			marshalled, _ := json.Marshal(s)
+			_ = json.Unmarshal(marshalled, &want)
+			if got != want {
+				t.Errorf("%q: %q, want %q", s, got, want)
+			}
+		})
 	}
 }
 
@@ -285,14 +288,16 @@ func TestValues(t *testing.T) {
 		{"eventLinkTargetValue", `null`, "!must be a content reference, an object with kind"},
 		{"pageFeedbackRating", `1`, "!has no filter"},
 	} {
-		column, _ := ByName(c.column)
-		got, err := column.Value.Parse(jsontext.Value(c.raw))
-		if err != nil {
-			got = "!" + err.Error()
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s %s: %s", c.column, c.raw, diff)
-		}
+		t.Run(c.column+" "+c.raw, func(t *testing.T) {
+			column, _ := ByName(c.column)
+			got, err := column.Value.Parse(jsontext.Value(c.raw))
+			if err != nil {
+				got = "!" + err.Error()
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s %s: %s", c.column, c.raw, diff)
+			}
+		})
 	}
 }
 
@@ -303,9 +308,11 @@ func TestLinkKindsOfTheContract(t *testing.T) {
 	published := strings.Fields("url page file anchor space collection user reusable-content")
 	c, _ := ByName("eventLinkTargetKind")
 	for _, kind := range LinkKinds.Words() {
-		if _, err := c.Value.Parse([]byte(`"` + kind + `"`)); (err == nil) != slices.Contains(published, kind) {
-			t.Errorf("%s as a value: %v", kind, err)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if _, err := c.Value.Parse([]byte(`"` + kind + `"`)); (err == nil) != slices.Contains(published, kind) {
+				t.Errorf("%s as a value: %v", kind, err)
+			}
+		})
 	}
 	if got := c.Value.Shape(); got != "one of "+strings.Join(published, ", ") {
 		t.Errorf("values %q", got)
