@@ -64,19 +64,6 @@ func (*aggregateRequest) openAPIBody() dict {
 	}, "range"))
 }
 
-// extraSchemas has the parameter that some columns take.
-var extraSchemas = map[insights.Extra]func() dict{
-	insights.ExtraInterval: func() dict {
-		var words []string
-		for _, interval := range insights.Intervals {
-			words = append(words, interval.String())
-		}
-		return enumOf(words)
-	},
-	insights.ExtraPrecision: func() dict { return dict{"type": "integer", "minimum": 0, "maximum": 15} },
-	insights.ExtraClaim:     textType,
-}
-
 // columnSchema is a column in one of the roles: those without a parameter together, each other one by itself.
 func columnSchema(roles insights.Role) dict {
 	var plain []string
@@ -85,14 +72,17 @@ func columnSchema(roles insights.Role) dict {
 		if c.Name == "" || c.Roles&roles == 0 {
 			continue
 		}
-		extra, ok := extraSchemas[c.Extra]
-		if !ok {
+		if c.Extra == nil {
 			plain = append(plain, c.Name)
 			continue
 		}
+		required := []string{"column"}
+		if c.Extra.Required {
+			required = append(required, c.Extra.Name)
+		}
 		alternatives = append(alternatives, documented(closed(objectOf(dict{
-			"column": enumOf([]string{c.Name}), string(c.Extra): extra(),
-		}, "column")), c.Doc))
+			"column": enumOf([]string{c.Name}), c.Extra.Name: c.Extra.Schema(),
+		}, required...)), c.Doc))
 	}
 	return dict{"oneOf": append(alternatives, closed(objectOf(dict{"column": enumOf(plain)}, "column")))}
 }
@@ -104,18 +94,14 @@ func filterSchemas() []any {
 		if c.Name == "" || len(c.Operators) == 0 {
 			continue
 		}
-		var words []string
-		for _, operator := range c.Operators {
-			words = append(words, operator.String())
-		}
 		members := dict{
-			"column": enumOf([]string{c.Name}), "operator": enumOf(words),
+			"column": enumOf([]string{c.Name}), "operator": enumOf(insights.OperatorWords(c.Operators)),
 			"values": dict{"type": "array", "description": fmt.Sprintf("Each is %s.", c.Value.Shape())},
 		}
 		required := []string{"column", "values"}
-		if c.Extra == insights.ExtraClaim {
-			members[string(c.Extra)] = textType()
-			required = append(required, string(c.Extra))
+		if c.Extra != nil && c.Extra.Required {
+			members[c.Extra.Name] = c.Extra.Schema()
+			required = append(required, c.Extra.Name)
 		}
 		all = append(all, documented(closed(objectOf(members, required...)), c.Doc))
 	}

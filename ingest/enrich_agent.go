@@ -88,12 +88,12 @@ var (
 	browserOpera   = code(insights.Browsers, "opera")
 	browserUnknown = code(insights.Browsers, "unknown")
 
-	osWindows = code(insights.OperatingSystem, "windows")
-	osMacOS   = code(insights.OperatingSystem, "macos")
-	osLinux   = code(insights.OperatingSystem, "linux")
-	osAndroid = code(insights.OperatingSystem, "android")
-	osIOS     = code(insights.OperatingSystem, "ios")
-	osUnknown = code(insights.OperatingSystem, "unknown")
+	osWindows = code(insights.OperatingSystems, "windows")
+	osMacOS   = code(insights.OperatingSystems, "macos")
+	osLinux   = code(insights.OperatingSystems, "linux")
+	osAndroid = code(insights.OperatingSystems, "android")
+	osIOS     = code(insights.OperatingSystems, "ios")
+	osUnknown = code(insights.OperatingSystems, "unknown")
 )
 
 // parseAgent is what find remembers. text is untrusted: a parser that panics

@@ -35,7 +35,7 @@ func TestAgents(t *testing.T) {
 		{"SomethingBot/1.0 (+https://something.example)", "unknown", "unknown", "unknown", "unknown"},
 	} {
 		a := newAgents(16).find(c.agent)
-		got := [4]string{insights.Devices.Word(a.device), insights.Browsers.Word(a.browser), insights.OperatingSystem.Word(a.os), insights.Bots.Word(a.bot)}
+		got := [4]string{insights.Devices.Word(a.device), insights.Browsers.Word(a.browser), insights.OperatingSystems.Word(a.os), insights.Bots.Word(a.bot)}
 		if want := [4]string{c.device, c.browser, c.os, c.bot}; got != want {
 			t.Errorf("%q is %v, want %v", c.agent, got, want)
 		}

@@ -167,13 +167,15 @@ func TestShed(t *testing.T) {
 		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, ClassOverShare},
 		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, ClassFull},
 	} {
-		count := service.metrics.errors[KindAggregate][c.class]
-		before := testutil.ToFloat64(count)
-		_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
-		e, ok := errors.AsType[*schema.Error](err)
-		if !ok || e.Code != c.code || e.RetryAfterSeconds() == 0 || testutil.ToFloat64(count) != before+1 {
-			t.Errorf("%+v: %v", c.who, err)
-		}
+		t.Run(c.who.Organization+c.who.Token, func(t *testing.T) {
+			count := service.metrics.errors[KindAggregate][c.class]
+			before := testutil.ToFloat64(count)
+			_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != c.code || e.RetryAfterSeconds() == 0 || testutil.ToFloat64(count) != before+1 {
+				t.Errorf("%+v: %v", c.who, err)
+			}
+		})
 	}
 	for _, done := range running {
 		close(done)
@@ -201,11 +203,11 @@ func TestOneBudget(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
 	first := time.Time{}
-	err := service.answer(t.Context(), Asker{}, KindAggregate, testSite, func(_ context.Context, q *question) error {
+	q := service.question(KindAggregate, Asker{}, testSite)
+	_, err := q.answer(t.Context(), rawEvents, func(ctx context.Context) error {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
-		_, err := service.rows(t.Context(), q, lowerShared(segmentsPlan("light", segmentPage{to: testNow, days: 1})), nil, func() {})
-		return err
+		return q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow)), nil, func() {})
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || time.Until(first) > time.Minute {
 		t.Errorf("%v, until %v", err, first)
@@ -217,11 +219,11 @@ func TestStatementsAreNamed(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	service := newService(conn)
-	q := soon()
-	q.site, q.who = testSite, Asker{Organization: "org_1", Token: "tok_1", Request: "req-1"}
+	q := service.ask()
+	q.who = Asker{Organization: "org_1", Token: "tok_1", Request: "req-1"}
 	var comment, id string
 	one := sqltree.Statement{SQL: "SELECT getSetting('log_comment'), queryID()"}
-	if _, err := service.rows(t.Context(), q, one, []any{&comment, &id}, func() {}); err != nil {
+	if err := q.rows(t.Context(), one, []any{&comment, &id}, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	// The embedded engine puts its session's name before it.

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,22 +11,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-var update = flag.Bool("update", false, "write what the case files should hold")
+var update = flag.String("update", "", "write one kind of golden file: rows, plan or sql")
 
-// A case file is a list of cases. Each starts with "=== name", then the
-// request; the sections "--- plan", "--- sql", "--- params", "--- rows" and
-// "--- headers", or "--- error" alone, are what it must give.
+// A case file is a list of cases. Each starts with "=== name", then the request;
+// each section that follows is what the request must give. The files under
+// testdata/rows have "--- rows" or "--- error", and "--- headers" if these are
+// not usualHeaders. testdata/plan.txt and testdata/sql.txt have a chosen dozen of
+// the same requests with their plan and with their statement.
 type testCase struct {
 	name, request string
 	sections      []section
 }
 
 type section struct{ name, text string }
+
+func (c *testCase) add(name, text string) {
+	c.sections = append(c.sections, section{name, strings.TrimSpace(text)})
+}
 
 func parseCases(text string) []testCase {
 	var cases []testCase
@@ -41,7 +48,7 @@ func parseCases(text string) []testCase {
 		c := testCase{name: strings.TrimSpace(name), request: strings.TrimSpace(pieces[0])}
 		for _, piece := range pieces[1:] {
 			head, body, _ := strings.Cut(piece, "\n")
-			c.sections = append(c.sections, section{strings.TrimSpace(head), strings.TrimSpace(body)})
+			c.add(strings.TrimSpace(head), body)
 		}
 		cases = append(cases, c)
 	}
@@ -62,80 +69,153 @@ func printCases(cases []testCase) string {
 	return b.String()
 }
 
-func caseFiles(t testing.TB) map[string][]testCase {
+func readCases(t testing.TB, path string) []testCase {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/*.txt")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseCases(string(text))
+}
+
+// rowFiles are the cases of each file with rows.
+func rowFiles(t testing.TB) map[string][]testCase {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/rows/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no case files: %v", err)
 	}
 	files := map[string][]testCase{}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[path] = parseCases(string(text))
+		files[path] = readCases(t, path)
 	}
 	return files
 }
 
-// TestCases runs the case files on the real engine. With -update it writes
-// their sections instead.
+// golden compares the cases of a file with what they give, case by case. With
+// -update of their kind it writes the file instead.
+func golden(t *testing.T, kind, path string, want, got []testCase) {
+	t.Helper()
+	if *update == kind {
+		if err := os.WriteFile(path, []byte(printCases(got)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if len(want) != len(got) {
+		t.Errorf("%s has %d cases, want %d", path, len(want), len(got))
+	}
+	for i := range min(len(want), len(got)) {
+		t.Run(got[i].name, func(t *testing.T) {
+			if diff := cmp.Diff(want[i], got[i], cmp.AllowUnexported(testCase{}, section{})); diff != "" {
+				t.Errorf("%s (-want +got; -update %s writes it):\n%s", path, kind, diff)
+			}
+		})
+	}
+}
+
+// usualHeaders are the headers of most cases: all of the fixture's rows are read.
+const usualHeaders = "Octavo-Result: exact\nOctavo-Rows-Read: 10\nOctavo-Source: raw"
+
+// TestCases runs the case files on the real engine.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	insert(t, conn, "site_2", fixture()[:3])
 	service := newService(conn)
-	for path, cases := range caseFiles(t) {
-		got := make([]testCase, len(cases))
+	for path, cases := range rowFiles(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			got := make([]testCase, len(cases))
 			for i, c := range cases {
 				got[i] = runCase(t, service, c)
-				if !*update {
-					t.Run(c.name, func(t *testing.T) {
-						if diff := cmp.Diff(c.sections, got[i].sections, cmp.AllowUnexported(section{})); diff != "" {
-							t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-						}
-					})
-				}
 			}
+			golden(t, "rows", path, cases, got)
 		})
-		if *update {
-			if err := os.WriteFile(path, []byte(printCases(got)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }
 
 func runCase(t *testing.T, s *Service, c testCase) testCase {
 	t.Helper()
-	c.sections = nil
-	add := func(name, text string) { c.sections = append(c.sections, section{name, strings.TrimSpace(text)}) }
-	p, err := compile(testSite, []byte(c.request), testNow)
-	if err == nil {
-		st := lower(p)
-		add("plan", p.String())
-		add("sql", st.SQL)
-		var params []string
-		for _, n := range st.Params {
-			params = append(params, fmt.Sprintf("%s %s %q", n.Name, n.Type, fmt.Sprint(n.Value)))
-		}
-		add("params", strings.Join(params, "\n"))
-	}
+	got := testCase{name: c.name, request: c.request}
 	body, headers, err := s.Aggregate(t.Context(), Asker{}, testSite, []byte(c.request), testNow)
 	if err != nil {
-		add("error", errorText(err))
-		return c
+		got.add("error", errorText(err))
+		return got
 	}
-	add("rows", rowsText(t, body))
+	got.add("rows", rowsText(t, body))
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		lines = append(lines, name+": "+headers[name])
 	}
-	add("headers", strings.Join(lines, "\n"))
-	return c
+	if text := strings.Join(lines, "\n"); text != usualHeaders {
+		got.add("headers", text)
+	}
+	return got
+}
+
+// shapes are the cases whose plans and statements have golden files: one for
+// each thing that makes a statement look different.
+var shapes = []string{
+	"only a range", "by day", "select order, a grouped dimension that is not selected, a column twice",
+	"hours and days, from coarse to fine", "two claims", "claim names", "place", "link target", "ratings order by their balance",
+	"filters are joined by and", "metrics filter groups", "claims", "places", "ratings leave out what has none",
+}
+
+func shapeCases(t *testing.T, add func(c *testCase, p plan)) []testCase {
+	t.Helper()
+	var cases []testCase
+	for _, file := range rowFiles(t) {
+		for _, c := range file {
+			if slices.Contains(shapes, c.name) {
+				p, err := compile(testSite, []byte(c.request), testNow)
+				if err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+				got := testCase{name: c.name, request: c.request}
+				add(&got, p)
+				cases = append(cases, got)
+			}
+		}
+	}
+	slices.SortFunc(cases, func(a, b testCase) int { return slices.Index(shapes, a.name) - slices.Index(shapes, b.name) })
+	if len(cases) != len(shapes) {
+		t.Fatalf("%d of %d shapes are cases", len(cases), len(shapes))
+	}
+	return cases
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	got := shapeCases(t, func(c *testCase, p plan) { c.add("plan", p.String()) })
+	golden(t, "plan", "testdata/plan.txt", readCases(t, "testdata/plan.txt"), got)
+}
+
+// TestSQL has the statements of the shapes and of the visitor segments.
+func TestSQL(t *testing.T) {
+	t.Parallel()
+	add := func(c *testCase, name string, st sqltree.Statement) {
+		c.add(name, st.SQL)
+		var params []string
+		for _, n := range st.Params {
+			params = append(params, fmt.Sprintf("%s %s %q", n.Name, n.Type, fmt.Sprint(n.Value)))
+		}
+		c.add("params", strings.Join(params, "\n"))
+	}
+	got := shapeCases(t, func(c *testCase, p plan) {
+		st := lower(p).Statement
+		add(c, "sql", st)
+		if estimate := lower(bounded(p)).Statement; estimate.SQL != st.SQL {
+			add(c, "bounded", estimate)
+		}
+	})
+	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1}
+	sc := part.scope(testSite)
+	segments := testCase{name: "visitor segments"}
+	add(&segments, "shared claims", lowerSharedClaims(sc))
+	add(&segments, "page", lowerSegments(sc, []string{"plan"}, part))
+	add(&segments, "count", lowerSegmentCount(sc, []string{"plan"}))
+	golden(t, "sql", "testdata/sql.txt", readCases(t, "testdata/sql.txt"), append(got, segments))
 }
 
 // rowsText is one line per column.
@@ -143,14 +223,12 @@ func rowsText(t testing.TB, body []byte) string {
 	t.Helper()
 	var result struct {
 		Columns []struct {
-			Column string
-			Claim  string
-			Values json.RawMessage
-		}
+			Column string         `json:"column"`
+			Claim  string         `json:"claim"`
+			Values jsontext.Value `json:"values"`
+		} `json:"columns"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&result); err != nil {
+	if err := json.Unmarshal(body, &result, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
 	var lines []string

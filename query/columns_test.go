@@ -1,14 +1,16 @@
 package query
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -26,7 +28,7 @@ func sample(t testing.TB, c insights.Column) string {
 		candidates = append(candidates, `"`+field+`"`)
 	}
 	for _, v := range candidates {
-		if _, err := c.Value.Parse(json.RawMessage(v)); err == nil {
+		if _, err := c.Value.Parse(jsontext.Value(v)); err == nil {
 			return v
 		}
 	}
@@ -34,16 +36,18 @@ func sample(t testing.TB, c insights.Column) string {
 	return ""
 }
 
-func extraMember(c insights.Column) string {
-	switch c.Extra {
-	case insights.ExtraInterval:
-		return `,"interval":"week"`
-	case insights.ExtraPrecision:
-		return `,"precision":3`
-	case insights.ExtraClaim:
-		return `,"claim":"plan"`
-	case insights.NoExtra:
+// extraMember is the column's extra parameter with a value that it takes.
+func extraMember(t testing.TB, c insights.Column) string {
+	t.Helper()
+	if c.Extra == nil {
+		return ""
 	}
+	for _, v := range []string{`"week"`, `3`, `"plan"`} {
+		if c.Extra.Parse(jsontext.Value(v), &insights.Arguments{}) == nil {
+			return `,"` + c.Extra.Name + `":` + v
+		}
+	}
+	t.Fatalf("no value parses as %s", c.Extra.Name)
 	return ""
 }
 
@@ -74,7 +78,7 @@ func TestEveryColumn(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			column := `{"column":"` + c.Name + `"` + extraMember(c) + `}`
+			column := `{"column":"` + c.Name + `"` + extraMember(t, c) + `}`
 			group := ""
 			if !c.Has(insights.Group) {
 				group = "groupBy[0].column is a metric"
@@ -85,9 +89,9 @@ func TestEveryColumn(t *testing.T) {
 			for _, direction := range []string{"asc", "desc"} {
 				run(t, "", `{"range":"lastYear","select":[{"column":"urlPath"},%s],"order":{"by":%s,"direction":"%s"}}`, column, column, direction)
 			}
-			filter := extraMember(c)
-			if c.Extra != insights.ExtraClaim {
-				filter = "" // filters take no other extra
+			filter := extraMember(t, c)
+			if c.Extra != nil && !c.Extra.Required {
+				filter = "" // filters take required extras only
 			}
 			if !c.Has(insights.Filter) {
 				run(t, "has no filter", `{"range":"lastYear","where":[{"column":"%s","values":[1]}]}`, c.Name)
@@ -96,21 +100,21 @@ func TestEveryColumn(t *testing.T) {
 			value := sample(t, c)
 			for _, o := range insights.Operators {
 				want := ""
-				if !c.Allows(o) {
+				if !slices.Contains(c.Operators, o) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
 				for _, rest := range []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`} {
-					run(t, want, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s]}]%s}`, c.Name, filter, o, value, rest)
+					run(t, want, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s]}]%s}`, c.Name, filter, o.Word, value, rest)
 				}
 				lists := ""
-				if _, compares := o.Comparison(); compares {
+				if o.Arity == 1 {
 					lists = "must have exactly one value"
 				}
 				if want != "" {
 					lists = want
 				}
-				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[]}]}`, c.Name, filter, o)
-				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s,%s]}]}`, c.Name, filter, o, value, value)
+				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[]}]}`, c.Name, filter, o.Word)
+				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s,%s]}]}`, c.Name, filter, o.Word, value, value)
 			}
 		})
 	}

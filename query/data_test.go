@@ -26,7 +26,7 @@ func fixture() []insights.Event {
 	base := insights.Event{
 		Type: code(insights.EventTypes, "page_view"), URL: "https://docs.example.com/guide?utm_source=news", Visitor: 1, Session: 11,
 		DisplayContext: code(insights.DisplayContexts, "site"), Device: code(insights.Devices, "desktop"),
-		Browser: code(insights.Browsers, "firefox"), OS: code(insights.OperatingSystem, "linux"),
+		Browser: code(insights.Browsers, "firefox"), OS: code(insights.OperatingSystems, "linux"),
 	}
 	with := func(f func(*insights.Event)) insights.Event {
 		e := base
@@ -49,7 +49,7 @@ func fixture() []insights.Event {
 		}),
 		with(func(e *insights.Event) {
 			e.TimeMillis, e.Visitor, e.Session, e.Space = at("2026-03-15T10:59:59.999Z"), 2, 21, "sp1"
-			e.Device, e.Browser, e.OS = code(insights.Devices, "mobile"), code(insights.Browsers, "safari"), code(insights.OperatingSystem, "ios")
+			e.Device, e.Browser, e.OS = code(insights.Devices, "mobile"), code(insights.Browsers, "safari"), code(insights.OperatingSystems, "ios")
 			e.Country, e.Language, e.Referrer, e.ReferrerDomain = "FR", "fr-FR", "https://www.google.com/", "google.com"
 		}),
 		with(func(e *insights.Event) {
@@ -83,10 +83,4 @@ func fixture() []insights.Event {
 			e.OperationPath, e.OperationMethod = "/v1/pets", "get"
 		}),
 	}
-}
-
-// valueText is a text as an answer writes it.
-func valueText(s string) []byte {
-	c, _ := insights.ByName("url")
-	return c.Value.Append(nil, &s)
 }

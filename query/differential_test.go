@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -47,7 +48,8 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 }
 
 // randomEvents has few values of everything, so that groups have several
-// events and ties are common.
+// events and ties are common. Each member is drawn by itself: the intake accepts
+// a page without a space, and a table may hold what an older intake accepted.
 func randomEvents(r *rand.Rand, n int) []insights.Event {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	enum := func(e *insights.Enum, least int) insights.Code {
@@ -59,30 +61,25 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		*e = insights.Event{
 			TimeMillis: testNow.UnixMilli() - r.Int64N(int64(21*24*time.Hour/time.Millisecond)),
 			Type:       enum(insights.EventTypes, 1), Visitor: 1 + r.Uint64N(9), Session: 1 + r.Uint64N(20),
-			URL:      pick("https://a.example/", "https://a.example/x?q=1#f", "https://a.example/x/%20y", "https://a.example/b"),
+			URL: pick("https://a.example/", "https://a.example", "https://a.example/x?q=1#f", "https://a.example/x/%20y", "https://a.example/b",
+				"https://a.example/x#/y?z", "https://a.example/ü"),
 			Referrer: pick("", "https://r.example/"), ReferrerDomain: pick("", "r.example"),
 			UTMSource: pick("", "s"), UTMMedium: pick("", "m", "M"), UTMCampaign: pick("", "ü"), UTMTerm: pick("", "t"), UTMContent: pick("", "c"),
 			DisplayContext: enum(insights.DisplayContexts, 1), Section: pick("", "s1", "s2"), SiteSpace: pick("", "x"), ShareKey: pick("", "k"),
-			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Country: pick("", "DE", "FR", "US"),
-			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystem, 1), Bot: enum(insights.Bots, 0),
+			Space: pick("", "sp1", "sp2"), Page: pick("", "p1", "p2"), Revision: pick("", "r1"), Country: pick("", "DE", "FR", "US"),
+			Device: enum(insights.Devices, 1), Browser: enum(insights.Browsers, 1), OS: enum(insights.OperatingSystems, 1), Bot: enum(insights.Bots, 0),
 			Language: pick("", "en", "de-DE"), Authenticated: r.IntN(2) == 0,
 			OperationPath: pick("", "/p"), OperationMethod: pick("", "get"), Query: pick("", "how?", "it's"), ResultRecord: pick("", "rec"),
-			FeedbackRating: enum(insights.FeedbackRatings, 0), FeedbackComment: pick("", "ok"), AskRating: int8(r.IntN(3) - 1),
+			FeedbackRating: enum(insights.FeedbackRatings, 0), FeedbackComment: pick("", "ok"), AskRating: int8(r.IntN(3) - 1), AskResponse: pick("", "r"),
+			LinkTarget: pick("", `{"kind":"url","url":"https://l.example/?a=1&b=<2>"}`, `{"kind":"page","page":"p1","space":"sp1"}`,
+				`{"kind":"tag","tag":"t1"}`, `{"kind":"openapi","spec":"pets"}`),
+			LinkKind:     insights.Code(r.IntN(len(insights.LinkKinds.Words()) + 1)),
 			LinkPosition: enum(insights.LinkPositions, 0), LinkDomain: pick("", "l.example"), AdDomain: pick("", "ad.example"),
 			AdPlacement: enum(insights.AdPlacements, 0), TrademarkPlacement: enum(insights.TrademarkPlacements, 0),
 			LLMSVariant: enum(insights.LLMSVariants, 0), MarkdownSource: enum(insights.MarkdownSources, 0),
 		}
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()
-		}
-		if r.IntN(2) == 0 {
-			e.LinkTarget, e.LinkKind = `{"kind":"url","url":"https://l.example/?a=1&b=<2>"}`, code(insights.LinkKinds, "url")
-		} else if r.IntN(2) == 0 {
-			e.LinkTarget, e.LinkKind = `{"kind":"page","page":"p1","space":"sp1"}`, code(insights.LinkKinds, "page")
-		} else if r.IntN(2) == 0 {
-			e.LinkTarget, e.LinkKind = `{"kind":"tag","tag":"t1"}`, code(insights.LinkKinds, "tag")
-		} else {
-			e.LinkTarget, e.LinkKind = `{"kind":"openapi","spec":"pets"}`, code(insights.LinkKinds, "openapi")
 		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]
@@ -93,18 +90,28 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 				e.Claims = append(e.Claims, insights.Claim{Name: name, Value: pick("1", "2")})
 			}
 		}
-		switch r.IntN(4) {
-		case 0: // as stored before types were
-			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: pick(`["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a")})
-		case 1:
-			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: pick(`["a"]`, `[2]`)}, insights.Claim{Name: insights.ClaimTypes, Value: pick(`{"roles":"a"}`, `{"roles":"s"}`)})
+		// Of an array, its text and its members match; of "[" in a string, which
+		// only the notes tell apart, its text. Older events have no notes.
+		if roles := pick("", `["a","b"]`, `["b",1,true]`, `[]`, `[a`, "a", `["a"]`, `[2]`); roles != "" {
+			e.Claims = append(e.Claims, insights.Claim{Name: "roles", Value: roles})
+			if notes := pick("", "", `{"roles":"a"}`, `{"roles":"s"}`); notes != "" {
+				e.Claims = append(e.Claims, insights.Claim{Name: insights.ClaimTypes, Value: notes})
+			}
 		}
 	}
 	return list
 }
 
+func init() {
+	// 31 s of one core, nearly all of it in the engine. rapid alone would draw 100.
+	if err := flag.Set("rapid.checks", "2000"); err != nil {
+		panic(err)
+	}
+}
+
 // TestDifferential compares random requests over random events with the naive
-// evaluator: the same rows in the same order.
+// evaluator: the same rows in the same order, or the same refusal. The long form
+// is -rapid.checks=100000.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -115,8 +122,8 @@ func TestDifferential(t *testing.T) {
 		data[site] = randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)
 		insert(t, conn, site, data[site])
 	}
-	service := newService(conn)
-	answered := 0
+	service := newService(conn, func(c *Config) { c.MaxThreads = 1 }) // starting threads costs more than the rows
+	answered, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2"}).Draw(t, "site")
 		request := drawRequest(t, data["site2"], n)
@@ -125,8 +132,13 @@ func TestDifferential(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, testNow)
-		if e, ok := errors.AsType[*schema.Error](err); ok && strings.Contains(e.Message, "more than one") {
-			t.Skip(err) // of this drawn request alone, for which rapid draws another: the case files have ambiguous extras
+		if want := naiveRefusal(request); want != "" {
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, want) {
+				t.Fatalf("%s: %v, want a 400 that %s", body, err, want)
+			}
+			refused++
+			return
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -153,7 +165,7 @@ func TestDifferential(t *testing.T) {
 			answered++
 		}
 	})
-	t.Logf("%d requests had rows", answered)
+	t.Logf("%d answers had rows, %d requests were refused", answered, refused)
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.
@@ -182,19 +194,25 @@ var naiveNames = func() (names []string) {
 	return names
 }()
 
+func extraName(c *insights.Column) string {
+	if c.Extra == nil {
+		return ""
+	}
+	return c.Extra.Name
+}
+
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	r := naiveRef{Column: rapid.SampledFrom(names).Draw(t, label)}
 	c, _ := insights.ByName(r.Column)
-	switch c.Extra {
-	case insights.ExtraInterval:
+	switch extraName(c) {
+	case "interval":
 		r.Interval = rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")
-	case insights.ExtraPrecision:
+	case "precision":
 		if p := rapid.IntRange(-1, 15).Draw(t, "precision"); p >= 0 {
 			r.Precision = &p
 		}
-	case insights.ExtraClaim:
+	case "claim":
 		r.Claim = rapid.SampledFrom([]string{"plan", "org.id", "none", "roles", "roles"}).Draw(t, "claim")
-	case insights.NoExtra:
 	}
 	return r
 }
@@ -224,19 +242,18 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	r.Limit = rapid.SampledFrom([]int{0, 1, 2, 7, 1000}).Draw(t, "limit")
 	if rapid.Bool().Draw(t, "ordered") {
 		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}}
-		for _, c := range slices.Concat(settledKeys(r.GroupBy, r.Select), settledKeys(r.Select, r.GroupBy)) {
+		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
 			ref := naiveRef{Column: c.column}
 			column, _ := insights.ByName(c.column)
-			switch column.Extra {
-			case insights.ExtraInterval:
+			switch extraName(column) {
+			case "interval":
 				ref.Interval = c.extra
-			case insights.ExtraPrecision:
+			case "precision":
 				p := 0
 				_, _ = fmt.Sscan(c.extra, &p)
 				ref.Precision = &p
-			case insights.ExtraClaim:
+			case "claim":
 				ref.Claim = c.extra
-			case insights.NoExtra:
 			}
 			if ref.Column != "datetime" || ref.Interval != "" {
 				candidates = append(candidates, ref, ref)
@@ -257,11 +274,11 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 	c, _ := insights.ByName(ref.Column)
 	f := naiveFilter{Column: ref.Column, Claim: ref.Claim, Values: []any{}}
 	operator := rapid.SampledFrom(c.Operators).Draw(t, "operator")
-	if f.Operator = operator.String(); f.Operator == "in" && rapid.Bool().Draw(t, "implicit") {
+	if f.Operator = operator.Word; f.Operator == "in" && rapid.Bool().Draw(t, "implicit") {
 		f.Operator = ""
 	}
 	size := rapid.IntRange(0, 4).Draw(t, "values")
-	if _, compares := operator.Comparison(); compares {
+	if operator.Arity == 1 {
 		size = 1
 	}
 	for range size {
@@ -270,7 +287,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 			continue
 		}
 		extra := ref.Claim
-		if c.Extra == insights.ExtraPrecision {
+		if extraName(c) == "precision" {
 			extra = fmt.Sprint(rapid.IntRange(0, 15).Draw(t, "cell"))
 		}
 		e := &events[rapid.IntRange(0, len(events)-1).Draw(t, "event")]
@@ -278,19 +295,12 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 		if f.Claim == "roles" && rapid.Bool().Draw(t, "member") {
 			values = text(rapid.SampledFrom([]string{"a", "b", "1", "true", "2"}).Draw(t, "role"))
 		}
-		for _, v := range values {
-			raw, err := json.Marshal(v.json)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := c.Value.Parse(raw); err == nil {
-				f.Values = append(f.Values, v.json)
-				break
-			}
+		if len(values) > 0 { // an event may have no claims
+			f.Values = append(f.Values, values[0].json)
 		}
 	}
-	if _, compares := operator.Comparison(); compares && len(f.Values) == 0 {
-		f.Operator = "in" // the event had no value
+	if operator.Arity == 1 && len(f.Values) == 0 {
+		f.Operator = "in"
 	}
 	return f
 }

@@ -1,24 +1,16 @@
 package query
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// result is an answer.
-type result struct {
-	body        []byte
-	rowsRead    uint64
-	approximate bool
-}
-
 // encoder collects rows and writes them column by column.
 type encoder struct {
 	plan        plan
 	statement   statement
-	targets     []any    // where a row is scanned to
+	targets     []any    // what a row is scanned into
 	values      [][]byte // of each output column, separated by commas
 	approximate bool
 }
@@ -28,13 +20,13 @@ func newEncoder(p plan, st statement) *encoder {
 	for _, r := range st.reads {
 		e.targets = append(e.targets, r.column.Value.New())
 	}
-	// A condition on an estimate may have dropped or kept a group wrongly,
-	// which no row that is left shows.
-	e.approximate = p.estimate && slices.ContainsFunc(p.filters, func(f filter) bool { return f.column.Unique })
+	// A condition on an estimate may have dropped or kept a group wrongly, which
+	// the rows do not show.
+	e.approximate = p.env.Estimate && slices.ContainsFunc(p.having, func(f filter) bool { return f.column.Unique })
 	return e
 }
 
-// row takes the row that was scanned into targets.
+// row appends the row that was scanned into targets.
 func (e *encoder) row() {
 	for i, read := range e.statement.output {
 		if len(e.values[i]) > 0 {
@@ -42,7 +34,7 @@ func (e *encoder) row() {
 		}
 		e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], e.targets[read])
 	}
-	if !e.plan.estimate || e.approximate {
+	if !e.plan.env.Estimate || e.approximate {
 		return
 	}
 	for i, r := range e.statement.reads {
@@ -52,7 +44,8 @@ func (e *encoder) row() {
 	}
 }
 
-func (e *encoder) result(rowsRead uint64) *result {
+// result is the answer's JSON.
+func (e *encoder) result() []byte {
 	size := 16
 	for _, v := range e.values {
 		size += len(v) + 64
@@ -65,18 +58,17 @@ func (e *encoder) result(rowsRead uint64) *result {
 		b = append(b, `{"column":"`...)
 		b = append(b, r.column.Name...)
 		b = append(b, '"')
-		if r.column.Extra == insights.ExtraClaim {
-			b = append(b, `,"claim":`...)
-			b = appendJSON(b, r.args.Claim)
+		if extra := r.column.Extra; extra != nil && extra.Required {
+			b = append(b, `,"`+extra.Name+`":`...)
+			b = insights.AppendText(b, extra.Text(r.args))
 		}
 		b = append(b, `,"values":[`...)
 		b = append(b, e.values[i]...)
 		b = append(b, `]}`...)
 	}
-	return &result{body: append(b, `]}`...), rowsRead: rowsRead, approximate: e.approximate}
+	return append(b, `]}`...)
 }
 
-func appendJSON(dst []byte, s string) []byte {
-	text, _ := json.Marshal(s) // a string always marshals
-	return append(dst, text...)
-}
+// approximates reports whether an estimated count of different values may be
+// off.
+func approximates(n uint64) bool { return n > insights.UniquesBound-insights.UniquesBound/100 }

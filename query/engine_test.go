@@ -83,5 +83,15 @@ var testNow = time.Date(2026, 3, 15, 12, 30, 45, 678_000_000, time.UTC)
 
 const testSite = "site_1"
 
-// soon is a question that has all of its time before it.
-func soon() *question { return &question{kind: KindAggregate, ends: time.Now().Add(time.Hour)} }
+// ask is a question that has all of its time before it.
+func (s *Service) ask() *question {
+	q := s.question(KindAggregate, Asker{}, testSite)
+	q.ends = time.Now().Add(time.Hour)
+	return q
+}
+
+// bounded is the plan with different values counted in bounded memory.
+func bounded(p plan) plan {
+	p.scope = p.scope.bounded()
+	return p
+}

@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,13 +18,13 @@ import (
 // whose text has no word that is not of this program: its literals are checked
 // against a closed grammar, so user text has no place to be.
 func FuzzAggregate(f *testing.F) {
-	for _, cases := range caseFiles(f) {
+	for _, cases := range rowFiles(f) {
 		for _, c := range cases {
 			f.Add([]byte(c.request))
 		}
 	}
 	for _, evil := range injections {
-		quoted := string(appendJSON(nil, evil))
+		quoted := string(insights.AppendText(nil, evil))
 		f.Add([]byte(`{"range":"lastYear","where":[{"column":"visitorClaim","claim":` + quoted + `,"values":[` + quoted + `]}],"select":[{"column":"visitorClaim","claim":` + quoted + `}]}`))
 		f.Add([]byte(`{"range":"lastYear","select":[{"column":` + quoted + `}]}`))
 	}
@@ -37,7 +38,7 @@ func FuzzAggregate(f *testing.F) {
 			return
 		}
 		checkSQL(t, lower(p).SQL)
-		checkSQL(t, lower(p.bounded()).SQL)
+		checkSQL(t, lower(bounded(p)).SQL)
 	})
 }
 
@@ -72,7 +73,7 @@ func checkSQL(t testing.TB, sql string) {
 func TestValuesAreNotInSQL(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
-		q := string(appendJSON(nil, text))
+		q := string(insights.AppendText(nil, text))
 		return `{"range":"lastYear","select":[{"column":"visitorClaim","claim":` + q + `},{"column":"visitorsCount"}],
 			"where":[{"column":"url","values":[` + q + `]},{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]},
 			{"column":"visitorClaim","claim":` + q + `,"operator":"notIn","values":[` + q + `,` + q + `]},{"column":"visitorClaimProperty","values":[` + q + `]},
@@ -110,29 +111,31 @@ func TestInjections(t *testing.T) {
 	insert(t, conn, testSite, events)
 	service := newService(conn)
 	for _, evil := range injections {
-		if !utf8.ValidString(evil) {
-			continue // not UTF-8: JSON cannot say it
-		}
-		q, name := string(appendJSON(nil, evil)), string(appendJSON(nil, "c"+evil))
-		for _, filter := range []string{
-			`{"column":"eventSearchQuery","values":[` + q + `]}`,
-			`{"column":"url","values":["no",` + q + `]}`,
-			`{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]}`,
-			`{"column":"visitorClaim","claim":` + name + `,"values":[` + q + `]}`,
-			`{"column":"visitorClaimProperty","values":[` + name + `]}`,
-		} {
-			body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
-			got, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
-			if err != nil {
-				t.Errorf("%s: %v", filter, err)
-				continue
+		t.Run(strconv.Quote(evil), func(t *testing.T) {
+			if !utf8.ValidString(evil) {
+				t.Skip("not UTF-8: JSON cannot hold it")
 			}
-			var want strings.Builder
-			want.WriteString("eventsCount: [1]\neventSearchQuery: [" + string(valueText(evil)) + "]")
-			if text := rowsText(t, got); text != want.String() {
-				t.Errorf("%s: %s, want %s", filter, text, want.String())
+			q, name := string(insights.AppendText(nil, evil)), string(insights.AppendText(nil, "c"+evil))
+			for _, filter := range []string{
+				`{"column":"eventSearchQuery","values":[` + q + `]}`,
+				`{"column":"url","values":["no",` + q + `]}`,
+				`{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]}`,
+				`{"column":"visitorClaim","claim":` + name + `,"values":[` + q + `]}`,
+				`{"column":"visitorClaimProperty","values":[` + name + `]}`,
+			} {
+				body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
+				got, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+				if err != nil {
+					t.Errorf("%s: %v", filter, err)
+					continue
+				}
+				var want strings.Builder
+				want.WriteString("eventsCount: [1]\neventSearchQuery: [" + string(insights.AppendText(nil, evil)) + "]")
+				if text := rowsText(t, got); text != want.String() {
+					t.Errorf("%s: %s, want %s", filter, text, want.String())
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -152,7 +155,7 @@ func TestPlanIsImmutable(t *testing.T) {
 		group.Go(func() {
 			for range 50 {
 				statements[i] = lower(p).Statement
-				_ = lower(p.bounded())
+				_ = lower(bounded(p))
 				_ = decide(p)
 			}
 		})

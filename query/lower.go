@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -19,17 +18,17 @@ type statement struct {
 // alias, also if it is only filtered or ordered by, so that conditions and
 // order refer to the very expression that the rows are made of.
 func lower(p plan) statement {
-	l := lowering{plan: p, aliases: map[ref]string{}}
 	var s statement
+	var columns []sqltree.Aliased
+	var groups, having []sqltree.Expr
 	read := func(prefix string, r ref) {
-		alias := prefix + strconv.Itoa(len(l.aliases))
-		l.aliases[r] = alias
-		l.columns = append(l.columns, sqltree.Aliased{Expr: l.expr(r), As: alias})
+		columns = append(columns, sqltree.Aliased{Expr: p.expr(r), As: prefix + strconv.Itoa(len(columns))})
 		s.reads = append(s.reads, r)
 	}
+	alias := func(r ref) sqltree.Expr { return sqltree.Col(columns[slices.Index(s.reads, r)].As) }
 	for _, g := range p.groups {
 		read("d", g)
-		l.groups = append(l.groups, l.alias(g))
+		groups = append(groups, alias(g))
 	}
 	for _, m := range p.measures() {
 		read("m", m)
@@ -37,95 +36,21 @@ func lower(p plan) statement {
 	for _, r := range p.output {
 		s.output = append(s.output, slices.Index(s.reads, r))
 	}
-	tree := &sqltree.Select{
-		Columns: l.columns, Table: p.table,
-		Where: sqltree.AllOf(l.conditions()...), GroupBy: l.groups, OrderBy: l.order(), Limit: p.limit,
+	tree := p.read(columns)
+	tree.GroupBy, tree.Limit = groups, p.limit
+	for _, f := range p.having {
+		having = append(having, f.condition(alias(f.ref)))
 	}
-	if having := l.having(); len(having) > 0 {
+	if len(having) > 0 {
 		tree.Having = sqltree.AllOf(having...)
+	}
+	for _, t := range p.order {
+		by := alias(t.ref)
+		if t.column.Rank != nil {
+			by = t.column.Rank()
+		}
+		tree.OrderBy = append(tree.OrderBy, sqltree.Order{Expr: by, Desc: t.desc})
 	}
 	s.Statement = tree.Print()
 	return s
-}
-
-type lowering struct {
-	plan
-	columns []sqltree.Aliased
-	groups  []sqltree.Expr
-	aliases map[ref]string
-}
-
-func (l *lowering) expr(r ref) sqltree.Expr {
-	r.args.Estimate = l.estimate
-	return r.column.Expr(r.args)
-}
-
-func (l *lowering) alias(r ref) sqltree.Expr { return sqltree.Col(l.aliases[r]) }
-
-// scope is the condition that every statement has: one site, one range.
-func (p plan) scope() []sqltree.Expr {
-	at := func(op sqltree.Op, bound string) sqltree.Expr {
-		return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), bound))
-	}
-	return []sqltree.Expr{
-		sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), p.site)),
-		at(sqltree.Ge, insights.FormatTime(p.from)),
-		at(sqltree.Lt, insights.FormatTime(p.to)),
-	}
-}
-
-func (l *lowering) conditions() []sqltree.Expr {
-	list := l.scope()
-	for _, r := range l.present {
-		list = append(list, r.column.Present())
-	}
-	for _, f := range l.filters {
-		if !f.isMeasure() {
-			list = append(list, l.condition(f, l.expr(f.ref)))
-		}
-	}
-	return list
-}
-
-func (l *lowering) having() []sqltree.Expr {
-	var list []sqltree.Expr
-	for _, f := range l.filters {
-		if f.isMeasure() {
-			list = append(list, l.condition(f, l.alias(f.ref)))
-		}
-	}
-	return list
-}
-
-// condition is a filter on what value reads. An event without a value in an
-// Excluded column satisfies no condition on it but notIn.
-func (l *lowering) condition(f filter, value sqltree.Expr) sqltree.Expr {
-	typ := f.column.Value.Type()
-	var cond sqltree.Expr
-	if op, compares := f.operator.Comparison(); compares {
-		cond = sqltree.Bin(op, value, sqltree.Param(typ, f.values[0]))
-	} else if f.column.Match != nil {
-		cond = f.column.Match(f.args, f.values)
-	} else {
-		cond = sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(typ), f.values))
-	}
-	if f.column.Absent == insights.Excluded {
-		cond = sqltree.AllOf(f.column.Present(), cond)
-	}
-	if f.operator == insights.OpNotIn {
-		cond = sqltree.Not(cond)
-	}
-	return cond
-}
-
-func (l *lowering) order() []sqltree.Order {
-	var list []sqltree.Order
-	for _, t := range l.plan.order {
-		e := l.alias(t.ref)
-		if t.column.Rank != nil {
-			e = t.column.Rank()
-		}
-		list = append(list, sqltree.Order{Expr: e, Desc: t.desc})
-	}
-	return list
 }

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -41,7 +39,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		Name: "octavo_query_rows_read_total",
 		Help: "Rows that the insights store read to answer queries, by kind.",
 	}, []string{"kind"})
-	errors := prometheus.NewCounterVec(prometheus.CounterOpts{
+	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_errors_total",
 		Help: "Queries that failed, by kind and class: invalid (the request), too_heavy (its own limits), over_share (too many at once of its token or organization), full (too many at once of all), unavailable (the store), canceled (the node stops), internal (a fault of ours).",
 	}, []string{"kind", "class"})
@@ -70,14 +68,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
 		m.errors[kind] = map[Class]prometheus.Counter{}
 		for _, class := range Classes() {
-			m.errors[kind][class] = errors.WithLabelValues(string(kind), string(class))
+			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, errors, m.bounded, m.running, m.waiting, m.waitSeconds)
+	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds)
 	return m
-}
-
-func (m *Metrics) done(kind Kind, since time.Time, rows uint64) {
-	m.seconds[kind].Observe(time.Since(since).Seconds())
-	m.rowsRead[kind].Add(float64(rows))
 }

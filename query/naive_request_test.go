@@ -58,22 +58,13 @@ func (r naiveRef) key() naiveKey {
 
 func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
 
-// settled is what a reference without interval means beside others.
-func settledKeys(list, others []naiveRef) []naiveKey {
-	distinct := func(refs []naiveRef, column string) (keys []naiveKey) {
-		for _, r := range refs {
-			if r.Column == column && !slices.Contains(keys, r.key()) {
-				keys = append(keys, r.key())
-			}
-		}
-		return keys
-	}
+// inferredKeys are the keys of a list of references, where one without interval
+// or precision means what others name alone.
+func inferredKeys(list, others []naiveRef) []naiveKey {
 	var keys []naiveKey
 	for _, r := range list {
 		k := r.key()
-		named := r.Interval != "" || r.Precision != nil || r.Claim != ""
-		takes := r.Column == "datetime" || r.Column == "visitorGeoPoint"
-		if o := distinct(others, r.Column); takes && !named && len(o) == 1 && len(distinct(list, r.Column)) == 1 {
+		if o := distinctKeys(others, r.Column); r.infers() && len(o) == 1 && len(distinctKeys(list, r.Column)) == 1 {
 			k = o[0]
 		}
 		keys = append(keys, k)
@@ -81,9 +72,48 @@ func settledKeys(list, others []naiveRef) []naiveKey {
 	return keys
 }
 
+// naiveRefusal is how the message of a request that cannot be answered starts,
+// "" for others: a column without its extra beside several with one, or null
+// where the contract has no word for "none".
+func naiveRefusal(r naiveRequest) string {
+	for _, side := range []struct {
+		name         string
+		list, others []naiveRef
+	}{{"groupBy", r.GroupBy, r.Select}, {"select", r.Select, r.GroupBy}} {
+		for i, ref := range side.list {
+			keys := distinctKeys(side.others, ref.Column)
+			if ref.infers() && len(keys) > 1 && !slices.Contains(keys, ref.key()) {
+				return fmt.Sprintf("%s[%d].%s is required", side.name, i, map[string]string{"datetime": "interval", "visitorGeoPoint": "precision"}[ref.Column])
+			}
+		}
+	}
+	for i, f := range r.Where {
+		for j, v := range f.Values {
+			if v == nil && naiveColumns[f.Column].excluded {
+				return fmt.Sprintf("where[%d].values[%d] must be", i, j)
+			}
+		}
+	}
+	return ""
+}
+
+// infers reports whether a reference takes its extra from others.
+func (r naiveRef) infers() bool {
+	return r.Interval == "" && r.Precision == nil && (r.Column == "datetime" || r.Column == "visitorGeoPoint")
+}
+
+func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
+	for _, r := range refs {
+		if r.Column == column && !slices.Contains(keys, r.key()) {
+			keys = append(keys, r.key())
+		}
+	}
+	return keys
+}
+
 // answer gives the columns of the result, each with its values.
 func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
-	groups, output := settledKeys(r.GroupBy, r.Select), settledKeys(r.Select, r.GroupBy)
+	groups, output := inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)
 	if len(output) == 0 {
 		output = append(slices.Clone(groups), naiveKey{column: "eventsCount"})
 	}
@@ -297,7 +327,7 @@ func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []na
 			refs = append(refs, naiveRef{Column: d.column, Interval: d.extra})
 		}
 		if r.Order.By.Column == "datetime" {
-			key = settledKeys([]naiveRef{r.Order.By}, refs)[0]
+			key = inferredKeys([]naiveRef{r.Order.By}, refs)[0]
 		}
 		terms = append(terms, term{key, r.Order.Direction == "desc"})
 	} else {

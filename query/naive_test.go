@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -108,11 +107,12 @@ var naiveColumns = map[string]naiveColumn{
 	},
 	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),
 	"urlPath": textColumn(false, "", func(e *insights.Event) string {
-		u, err := url.Parse(e.URL)
-		if err != nil {
-			panic(err)
+		_, rest, _ := strings.Cut(e.URL, "://")
+		rest = rest[:strings.IndexAny(rest+"?", "?#")]
+		if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+			return rest[slash:] // as it was sent, escaped or not
 		}
-		return u.EscapedPath()
+		return ""
 	}),
 	"eventType":      wordColumn(false, "", insights.EventTypes, func(e *insights.Event) insights.Code { return e.Type }),
 	"siteSection":    textColumn(false, nil, func(e *insights.Event) string { return e.Section }),
@@ -145,7 +145,7 @@ var naiveColumns = map[string]naiveColumn{
 	"visitorGeoPoint":   {read: naivePoint},
 	"visitorDevice":     wordColumn(false, "", insights.Devices, func(e *insights.Event) insights.Code { return e.Device }),
 	"visitorBrowser":    wordColumn(false, "", insights.Browsers, func(e *insights.Event) insights.Code { return e.Browser }),
-	"visitorOS":         wordColumn(false, "", insights.OperatingSystem, func(e *insights.Event) insights.Code { return e.OS }),
+	"visitorOS":         wordColumn(false, "", insights.OperatingSystems, func(e *insights.Event) insights.Code { return e.OS }),
 	"visitorBot":        wordColumn(false, "", insights.Bots, func(e *insights.Event) insights.Code { return e.Bot }),
 	"visitorLanguage":   textColumn(false, nil, func(e *insights.Event) string { return e.Language }),
 	"visitorAuthenticated": {read: func(_ *naive, e *insights.Event, _ string) []naiveValue {

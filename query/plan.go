@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // ref is a column of the table with its extra parameters. Only the resolver
@@ -22,20 +22,30 @@ func (r ref) isMeasure() bool { return r.column.Has(insights.Measure) }
 func (r ref) isTime() bool    { return r.column.Has(insights.Time) }
 
 func (r ref) String() string {
-	s := r.column.Name
-	if extra := r.column.Extra; extra != insights.NoExtra {
-		if text := extraText(r); text != "" {
-			s += fmt.Sprintf("(%s=%s)", extra, text)
-		}
+	s, extra := r.column.Name, r.column.Extra
+	if extra == nil {
+		return s
 	}
-	return s
+	text := extra.Text(r.args)
+	switch {
+	case text == "":
+		return s
+	case extra.Required:
+		text = strconv.Quote(text) // it is free text
+	}
+	return s + "(" + extra.Name + "=" + text + ")"
 }
 
-// filter is one condition: on events, or on groups if its column is a measure.
+// filter is a condition on a column.
 type filter struct {
 	ref
-	operator insights.Operator
+	operator *insights.Operator
 	values   []any // as the column's Value parsed them
+}
+
+// condition is the filter on an expression that reads the column.
+func (f filter) condition(value sqltree.Expr) sqltree.Expr {
+	return f.column.Condition(f.operator, f.args, value, f.values)
 }
 
 // term is one element of the order.
@@ -44,20 +54,16 @@ type term struct {
 	desc bool
 }
 
-// plan is what a request means and what was decided about it. It is a value:
-// nobody changes one, passes return another. Slices are shared between plans
-// and never written to.
+// plan is what an aggregate request means and what was decided about it. It is
+// a value: passes return another one. Plans share slices, so nobody writes to
+// them.
 type plan struct {
-	site     string
-	from, to time.Time
-	output   []ref // the result's columns
-	groups   []ref
-	filters  []filter
-	present  []ref // groups whose events without a value are left out
-	order    []term
-	limit    int
-	table    string
-	estimate bool // count different values in bounded memory
+	scope
+	output []ref // the result's columns
+	groups []ref
+	having []filter // on groups: their columns are measures
+	order  []term
+	limit  int
 }
 
 // measures are all measures that the statement has to compute, selected or not.
@@ -71,7 +77,7 @@ func (p plan) measures() []ref {
 	for _, r := range p.output {
 		add(r)
 	}
-	for _, f := range p.filters {
+	for _, f := range p.having {
 		add(f.ref)
 	}
 	for _, t := range p.order {
@@ -85,12 +91,6 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique })
 }
 
-// bounded is the plan with its different values counted in bounded memory.
-func (p plan) bounded() plan {
-	p.estimate = true
-	return p
-}
-
 // String is the plan for tests and logs.
 func (p plan) String() string {
 	var b strings.Builder
@@ -99,18 +99,23 @@ func (p plan) String() string {
 			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(list, ", "))
 		}
 	}
+	filters := func(name string, list []filter) {
+		for _, f := range list {
+			values := make([]string, len(f.values))
+			for i, v := range f.values {
+				values[i] = strconv.Quote(fmt.Sprint(v))
+			}
+			line(name, fmt.Sprintf("%v %s [%s]", f.ref, f.operator.Word, strings.Join(values, " ")))
+		}
+	}
 	line("site", p.site)
 	line("range", insights.FormatTime(p.from)+" <= t < "+insights.FormatTime(p.to))
-	line("output", texts(p.output)...)
-	line("groups", texts(p.groups)...)
-	line("present", texts(p.present)...)
-	for _, f := range p.filters {
-		values := make([]string, len(f.values))
-		for i, v := range f.values {
-			values[i] = strconv.Quote(fmt.Sprint(v))
-		}
-		line("filter", fmt.Sprintf("%v %v [%s]", f.ref, f.operator, strings.Join(values, " ")))
-	}
+	line("source", p.source.name)
+	filters("filter", p.filters)
+	line("non-null", refTexts(p.nonNull)...)
+	line("output", refTexts(p.output)...)
+	line("groups", refTexts(p.groups)...)
+	filters("having", p.having)
 	for _, t := range p.order {
 		if t.desc {
 			line("order", t.ref.String()+" desc")
@@ -119,14 +124,13 @@ func (p plan) String() string {
 		}
 	}
 	fmt.Fprintf(&b, "limit: %d\n", p.limit)
-	line("table", p.table)
 	return b.String()
 }
 
-func texts(list []ref) []string {
-	out := make([]string, len(list))
+func refTexts(list []ref) []string {
+	texts := make([]string, len(list))
 	for i, r := range list {
-		out[i] = r.String()
+		texts[i] = r.String()
 	}
-	return out
+	return texts
 }

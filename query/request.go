@@ -1,15 +1,12 @@
 package query
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // Bounds of one request. They keep the statement small; the engine's own
@@ -18,7 +15,6 @@ const (
 	maxColumns = 50    // entries of select, and of groupBy
 	maxFilters = 100   // entries of where
 	maxValues  = 10000 // values of all filters together
-	maxDepth   = 16    // nesting of the body
 	maxLimit   = 1000  // rows of a result
 )
 
@@ -27,284 +23,232 @@ type request struct {
 	selects, groups []columnRequest
 	filters         []filterRequest
 	order           *orderRequest
-	bounds          rangeRequest
+	timeRange       rangeRequest
 	limit           int
 }
 
 type columnRequest struct {
-	node
+	place
 	name   string
-	extras map[string]node
+	named  bool
+	extras map[string]jsontext.Value
 }
 
 type filterRequest struct {
 	columnRequest
-	operator *node // nil if absent
-	values   []node
+	operator string
+	values   []jsontext.Value
 }
 
 type orderRequest struct {
 	by        columnRequest
-	direction *node
+	direction string
 }
 
 // rangeRequest is a preset, or from and to.
 type rangeRequest struct {
-	node
 	preset   string
-	from, to node
+	from, to *string
 }
 
-// node is one JSON value of the body and the path to it.
-type node struct {
-	path string
-	raw  json.RawMessage
+// place is where a column stands in the body: an entry of a list, or with index
+// -1 a single member. The path is only made for errors.
+type place struct {
+	path  string
+	index int
 }
 
-func (n node) invalid(problem string, allowed ...string) error {
-	return schema.Invalid(n.path, problem, allowed...)
-}
-
-func (n node) isNull() bool { return string(bytes.TrimSpace(n.raw)) == "null" }
-
-// object reads an object's members. Members that are null are left out: null
-// is how many clients say "absent".
-func (n node) object(known ...string) (map[string]node, error) {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(n.raw, &raw); err != nil || raw == nil {
-		return nil, n.invalid("must be an object")
+func (p place) String() string {
+	if p.index < 0 {
+		return p.path
 	}
-	members := make(map[string]node, len(raw))
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		member := node{at(n.path, name), raw[name]}
-		if !slices.Contains(known, name) {
-			return nil, unknownMember(n.path, name, known)
+	return nth(p.path, p.index)
+}
+
+func (p place) member(name string) string { return at(p.String(), name) }
+
+var (
+	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit"}
+	orderMembers   = []string{"by", "direction"}
+	rangeMembers   = []string{"from", "to"}
+)
+
+// columnMembers and filterMembers follow the rows of the extras.
+var columnMembers, filterMembers = func() (column, filter []string) {
+	column, filter = []string{"column"}, []string{"column", "operator", "values"}
+	for _, extra := range insights.Extras {
+		column = append(column, extra.Name)
+		if extra.Required {
+			filter = append(filter, extra.Name)
 		}
-		if !member.isNull() {
-			members[name] = member
-		}
 	}
-	return members, nil
-}
-
-func unknownMember(path, name string, known []string) error {
-	const shown = 64
-	if len(name) > shown {
-		// A path is for people: one of kilobytes helps nobody.
-		return schema.Invalid(path, "has an unknown member "+quoteShort(name), known...)
-	}
-	return schema.Invalid(at(path, name), didYouMean("is not a known member", name, known), known...)
-}
-
-func (n node) array(most int) ([]node, error) {
-	var raw []json.RawMessage
-	if err := json.Unmarshal(n.raw, &raw); err != nil || raw == nil {
-		return nil, n.invalid("must be an array")
-	}
-	if len(raw) > most {
-		return nil, n.invalid(fmt.Sprintf("must have at most %d entries, not %d", most, len(raw)))
-	}
-	list := make([]node, len(raw))
-	for i := range raw {
-		list[i] = node{nth(n.path, i), raw[i]}
-	}
-	return list, nil
-}
-
-func (n node) text() (string, error) {
-	var s *string
-	if err := json.Unmarshal(n.raw, &s); err != nil || s == nil {
-		return "", n.invalid("must be a string")
-	}
-	return *s, nil
-}
-
-func (n node) integer(least, most int) (int, error) {
-	var f float64
-	err := json.Unmarshal(n.raw, &f)
-	if err != nil || n.isNull() || f != math.Trunc(f) || f < float64(least) || f > float64(most) {
-		return 0, n.invalid("must be an integer from " + strconv.Itoa(least) + " to " + strconv.Itoa(most))
-	}
-	return int(f), nil
-}
+	return column, filter
+}()
 
 // decode reads a request's form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
-	r := request{limit: maxLimit}
+	q := request{limit: maxLimit}
 	if err := checkJSON(body); err != nil {
-		return r, err
+		return q, err
 	}
-	root := node{raw: body}
-	members, err := root.object("select", "where", "groupBy", "order", "range", "limit")
-	if err != nil {
-		return r, err
-	}
-	if r.selects, err = decodeColumns(members["select"]); err != nil {
-		return r, err
-	}
-	if r.groups, err = decodeColumns(members["groupBy"]); err != nil {
-		return r, err
-	}
-	if r.filters, err = decodeFilters(members["where"]); err != nil {
-		return r, err
-	}
-	if order, ok := members["order"]; ok {
-		if r.order, err = decodeOrder(order); err != nil {
-			return r, err
+	r, ranged := newReader(body), false
+	err := r.object(requestMembers, func(name string) (err error) {
+		switch name {
+		case "select":
+			q.selects, err = r.columns(name)
+		case "where":
+			q.filters, err = r.filters(name)
+		case "groupBy":
+			q.groups, err = r.columns(name)
+		case "order":
+			q.order, err = r.order(name)
+		case "range":
+			ranged = true
+			q.timeRange, err = r.timeRange(name)
+		case "limit":
+			q.limit, err = r.integer(1, maxLimit)
 		}
+		return err
+	})
+	if err == nil && !ranged {
+		err = schema.Invalid("range", "is required", Presets()...)
 	}
-	bounds, ok := members["range"]
-	if !ok {
-		return r, schema.Invalid("range", "is required", Presets()...)
-	}
-	if r.bounds, err = decodeRange(bounds); err != nil {
-		return r, err
-	}
-	if limit, ok := members["limit"]; ok {
-		r.limit, err = limit.integer(1, maxLimit)
-	}
-	return r, err
+	return q, err
 }
 
-// checkJSON refuses what is not JSON and what nests deeper than any request.
-func checkJSON(body []byte) error {
-	depth, inText := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return schema.BadRequest("the body nests deeper than " + strconv.Itoa(maxDepth) + " levels")
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
+func (r *reader) columns(path string) ([]columnRequest, error) {
+	var columns []columnRequest
+	err := r.array(maxColumns, func(i int) error {
+		c, err := r.column(place{path, i})
+		columns = append(columns, c)
+		return err
+	})
+	return columns, err
+}
+
+func (r *reader) column(p place) (columnRequest, error) {
+	c := columnRequest{place: p}
+	err := r.object(columnMembers, func(name string) error { return c.read(r, name) })
+	if err != nil {
+		return c, err
 	}
-	if !json.Valid(body) {
-		return schema.BadRequest("the body must be a JSON object")
+	return c, c.requireName()
+}
+
+// read reads a member that columns and filters share.
+func (c *columnRequest) read(r *reader, name string) (err error) {
+	if name == "column" {
+		c.named = true
+		c.name, err = r.text()
+		return err
 	}
+	if c.extras == nil {
+		c.extras = map[string]jsontext.Value{}
+	}
+	c.extras[name] = r.value()
 	return nil
 }
 
-func decodeColumns(n node) ([]columnRequest, error) {
-	if n.raw == nil {
-		return nil, nil
+func (c *columnRequest) requireName() error {
+	if c.named {
+		return nil
 	}
-	list, err := n.array(maxColumns)
-	if err != nil {
-		return nil, err
-	}
-	columns := make([]columnRequest, len(list))
-	for i, entry := range list {
-		if columns[i], err = decodeColumn(entry); err != nil {
-			return nil, err
-		}
-	}
-	return columns, nil
+	return schema.Invalid(c.member("column"), "is required")
 }
 
-func decodeColumn(n node) (columnRequest, error) {
-	members, err := n.object(append([]string{"column"}, extraNames...)...)
-	if err != nil {
-		return columnRequest{}, err
-	}
-	return columnOf(n, members)
-}
-
-// columnOf takes the column's name; what is left of members are its extras.
-func columnOf(n node, members map[string]node) (columnRequest, error) {
-	c := columnRequest{node: n, extras: members}
-	name, ok := members["column"]
-	if !ok {
-		return c, schema.Invalid(at(n.path, "column"), "is required")
-	}
-	delete(members, "column")
-	var err error
-	c.name, err = name.text()
-	return c, err
-}
-
-func decodeFilters(n node) ([]filterRequest, error) {
-	if n.raw == nil {
-		return nil, nil
-	}
-	list, err := n.array(maxFilters)
-	if err != nil {
-		return nil, err
-	}
-	filters, left := make([]filterRequest, len(list)), maxValues
-	for i, entry := range list {
-		members, err := entry.object("column", "operator", "values", "claim")
-		if err != nil {
-			return nil, err
-		}
-		f := &filters[i]
-		values, ok := members["values"]
-		if !ok {
-			return nil, schema.Invalid(at(entry.path, "values"), "is required")
-		}
-		if f.values, err = values.array(left); err != nil {
-			return nil, err
-		}
+func (r *reader) filters(path string) ([]filterRequest, error) {
+	var filters []filterRequest
+	left := maxValues
+	err := r.array(maxFilters, func(i int) error {
+		f, err := r.filter(place{path, i}, left)
+		filters = append(filters, f)
 		left -= len(f.values)
-		if operator, ok := members["operator"]; ok {
-			f.operator = &operator
-		}
-		delete(members, "values")
-		delete(members, "operator")
-		if f.columnRequest, err = columnOf(entry, members); err != nil {
-			return nil, err
-		}
-	}
-	return filters, nil
+		return err
+	})
+	return filters, err
 }
 
-func decodeOrder(n node) (*orderRequest, error) {
-	members, err := n.object("by", "direction")
+func (r *reader) filter(p place, mostValues int) (filterRequest, error) {
+	f := filterRequest{columnRequest: columnRequest{place: p}, operator: insights.OpIn.Word}
+	valued := false
+	err := r.object(filterMembers, func(name string) (err error) {
+		switch name {
+		case "operator":
+			f.operator, err = r.text()
+		case "values":
+			valued, f.values = true, nil
+			err = r.array(mostValues, func(int) error {
+				f.values = append(f.values, r.value())
+				return nil
+			})
+		default:
+			err = f.read(r, name)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	by, ok := members["by"]
-	if !ok {
-		return nil, schema.Invalid(at(n.path, "by"), "is required")
+	if !valued {
+		return f, schema.Invalid(f.member("values"), "is required")
 	}
-	o := &orderRequest{}
-	if direction, ok := members["direction"]; ok {
-		o.direction = &direction
+	return f, f.requireName()
+}
+
+func (r *reader) order(path string) (*orderRequest, error) {
+	o, ordered := &orderRequest{direction: directions[0]}, false
+	err := r.object(orderMembers, func(name string) (err error) {
+		if name == "direction" {
+			o.direction, err = r.text()
+			return err
+		}
+		ordered = true
+		o.by, err = r.column(place{at(path, name), -1})
+		return err
+	})
+	if err == nil && !ordered {
+		err = schema.Invalid(at(path, "by"), "is required")
 	}
-	o.by, err = decodeColumn(by)
 	return o, err
 }
 
-func decodeRange(n node) (rangeRequest, error) {
-	r := rangeRequest{node: n}
+func (r *reader) timeRange(path string) (rangeRequest, error) {
+	var t rangeRequest
 	var err error
-	switch raw := bytes.TrimSpace(n.raw); raw[0] {
-	case '"':
-		r.preset, err = n.text()
-		return r, err
-	case '{':
+	switch r.PeekKind() {
+	case jsontext.KindString:
+		t.preset, err = r.text()
+		return t, err
+	case jsontext.KindBeginObject:
 	default:
-		return r, n.invalid("must be a preset or an object with from and to", Presets()...)
+		return t, r.refuse("must be a preset or an object with from and to", Presets()...)
 	}
-	members, err := n.object("from", "to")
-	if err != nil {
-		return r, err
-	}
-	// In this order, so that the same request gets the same answer.
-	for _, bound := range []struct {
-		name string
-		to   *node
-	}{{"from", &r.from}, {"to", &r.to}} {
-		member, ok := members[bound.name]
-		if !ok {
-			return r, schema.Invalid(at(n.path, bound.name), "is required")
+	err = r.object(rangeMembers, func(name string) error {
+		if r.PeekKind() != jsontext.KindString {
+			return r.refuse(insights.TimeProblem)
 		}
-		*bound.to = member
+		bound, err := r.text()
+		if name == "from" {
+			t.from = &bound
+		} else {
+			t.to = &bound
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+	case t.from == nil:
+		err = schema.Invalid(at(path, "from"), "is required")
+	case t.to == nil:
+		err = schema.Invalid(at(path, "to"), "is required")
 	}
-	return r, nil
+	return t, err
+}
+
+func (r *reader) integer(least, most int64) (int, error) {
+	n, ok := insights.Integer(r.value(), least, most)
+	if !ok {
+		return 0, r.invalid("must be an integer from " + strconv.FormatInt(least, 10) + " to " + strconv.FormatInt(most, 10))
+	}
+	return int(n), nil
 }

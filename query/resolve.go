@@ -18,11 +18,12 @@ import (
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not.
 func resolve(site string, r request, now time.Time) (plan, error) {
-	p := plan{site: site, limit: r.limit}
-	var err error
-	if p.from, p.to, err = resolveRange(r.bounds, now); err != nil {
+	p := plan{limit: r.limit}
+	from, to, err := resolveRange(r.timeRange, now)
+	if err != nil {
 		return p, err
 	}
+	p.scope = newScope(site, from, to)
 	selects, err := resolveList(r.selects)
 	if err != nil {
 		return p, err
@@ -36,32 +37,40 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 			return p, schema.Invalid(at(nth("groupBy", i), "column"), "is a metric: only dimensions can be grouped by")
 		}
 	}
-	if p.groups, err = settle(groups, selects); err != nil {
+	if p.groups, err = inferExtras(groups, selects); err != nil {
 		return p, err
 	}
-	if p.output, err = settle(selects, groups); err != nil {
+	if p.output, err = inferExtras(selects, groups); err != nil {
 		return p, err
 	}
 	if len(p.output) == 0 {
-		p.output = append(slices.Clone(p.groups), eventsCount())
+		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
 	p.groups = withDimensions(p.groups, p.output)
-	if p.filters, err = resolveFilters(r.filters); err != nil {
-		return p, err
+	for _, f := range r.filters {
+		resolved, err := resolveFilter(f)
+		if err != nil {
+			return p, err
+		}
+		if resolved.isMeasure() {
+			p.having = append(p.having, resolved)
+		} else {
+			p.filters = append(p.filters, resolved)
+		}
 	}
 	p.order, err = resolveOrder(r.order, p.groups)
 	return p, err
 }
 
-// mention is a ref as the request wrote it.
-type mention struct {
+// namedColumn is a ref and how the request wrote it.
+type namedColumn struct {
 	ref
-	path  string
-	named bool // whether the request gave the column's extra
+	place    place
+	explicit bool // whether the request gave the column's extra
 }
 
-func resolveList(list []columnRequest) ([]mention, error) {
-	out := make([]mention, len(list))
+func resolveList(list []columnRequest) ([]namedColumn, error) {
+	out := make([]namedColumn, len(list))
 	for i, c := range list {
 		var err error
 		if out[i], err = resolveColumn(c, insights.Group, insights.Measure); err != nil {
@@ -72,20 +81,19 @@ func resolveList(list []columnRequest) ([]mention, error) {
 }
 
 // resolveColumn finds a column that has one of the roles.
-func resolveColumn(c columnRequest, roles ...insights.Role) (mention, error) {
-	m := mention{path: c.path}
-	path := at(c.path, "column")
+func resolveColumn(c columnRequest, roles ...insights.Role) (namedColumn, error) {
+	n := namedColumn{place: c.place}
 	column, ok := insights.ByName(c.name)
 	if !ok {
-		return m, schema.Invalid(path, unknown("the name of a column", c.name, columnNames))
+		return n, schema.Invalid(c.member("column"), unknown("the name of a column", c.name, columnNames))
 	}
 	if !slices.ContainsFunc(roles, column.Has) {
-		return m, schema.Invalid(path, "cannot be used here: "+column.Name+" has no filter")
+		return n, schema.Invalid(c.member("column"), "cannot be used here: "+column.Name+" has no filter")
 	}
-	m.column = column
+	n.column = column
 	var err error
-	m.named, err = resolveExtras(c, column, &m.args)
-	return m, err
+	n.explicit, err = resolveExtras(c, column, &n.args)
+	return n, err
 }
 
 var columnNames = func() []string {
@@ -98,37 +106,29 @@ var columnNames = func() []string {
 	return names
 }()
 
-// eventsCount is what a request without select asks for beside its groups: the
-// table's first measure.
-func eventsCount() ref {
-	columns := insights.Columns()
-	i := slices.IndexFunc(columns, func(c insights.Column) bool { return c.Name != "" && c.Has(insights.Measure) })
-	return ref{column: &columns[i]}
-}
-
-// settle replaces what list names without an extra by what others name with
-// one, and drops nothing: select may repeat a column.
-func settle(list, others []mention) ([]ref, error) {
+// inferExtras gives each column of list that has no extra the one that the
+// request gives it in others. A column without a match keeps its default.
+func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
-	for i, m := range list {
-		refs[i] = m.ref
-		if m.named {
+	for i, n := range list {
+		refs[i] = n.ref
+		if n.explicit {
 			continue
 		}
-		alone := !slices.ContainsFunc(list, func(o mention) bool { return o.column == m.column && o.ref != m.ref })
-		var meant []ref
+		alone := !slices.ContainsFunc(list, func(o namedColumn) bool { return o.column == n.column && o.ref != n.ref })
+		var candidates []ref
 		for _, o := range others {
-			if o.column == m.column && !slices.Contains(meant, o.ref) {
-				meant = append(meant, o.ref)
+			if o.column == n.column && !slices.Contains(candidates, o.ref) {
+				candidates = append(candidates, o.ref)
 			}
 		}
 		switch {
-		case len(meant) == 0 || slices.Contains(meant, m.ref):
-		case len(meant) == 1 && alone:
-			refs[i] = meant[0]
-		case len(meant) > 1:
-			return nil, schema.Invalid(at(m.path, string(m.column.Extra)),
-				"is required: the request names "+m.column.Name+" with more than one "+string(m.column.Extra))
+		case len(candidates) == 0 || slices.Contains(candidates, n.ref):
+		case len(candidates) == 1 && alone:
+			refs[i] = candidates[0]
+		case len(candidates) > 1:
+			extra := n.column.Extra.Name
+			return nil, schema.Invalid(n.place.member(extra), "is required: the request names "+n.column.Name+" with more than one "+extra)
 		}
 	}
 	return refs, nil
@@ -145,100 +145,104 @@ func withDimensions(groups, output []ref) []ref {
 	return all
 }
 
-func resolveFilters(list []filterRequest) ([]filter, error) {
-	filters := make([]filter, len(list))
-	for i, r := range list {
-		m, err := resolveColumn(r.columnRequest, insights.Filter)
-		if err != nil {
-			return nil, err
-		}
-		f := filter{ref: m.ref, operator: insights.OpIn}
-		if f.operator, err = resolveOperator(r, f.column); err != nil {
-			return nil, err
-		}
-		if f.values, err = parseValues(r.values, f.column); err != nil {
-			return nil, err
-		}
-		if _, compares := f.operator.Comparison(); compares && len(f.values) != 1 {
-			return nil, schema.Invalid(at(r.path, "values"), "must have exactly one value with the operator "+f.operator.String())
-		}
-		filters[i] = f
-	}
-	return filters, nil
-}
-
-func resolveOperator(r filterRequest, column *insights.Column) (insights.Operator, error) {
-	if r.operator == nil {
-		return insights.OpIn, nil
-	}
-	word, err := r.operator.text()
+func resolveFilter(r filterRequest) (filter, error) {
+	n, err := resolveColumn(r.columnRequest, insights.Filter)
 	if err != nil {
-		return insights.OpIn, err
+		return filter{}, err
 	}
-	allowed := make([]string, len(column.Operators))
-	for i, o := range column.Operators {
-		if allowed[i] = o.String(); allowed[i] == word {
-			return o, nil
+	f := filter{ref: n.ref, values: make([]any, len(r.values))}
+	if f.operator, err = resolveOperator(r, f.column); err != nil {
+		return f, err
+	}
+	for i, raw := range r.values {
+		if f.values[i], err = f.column.Value.Parse(raw); err != nil {
+			return f, refuse(nth(r.member("values"), i), err)
 		}
 	}
-	for _, o := range insights.Operators {
-		if o.String() == word {
-			return o, r.operator.invalid("is not an operator of the column "+column.Name, allowed...)
-		}
+	if arity := f.operator.Arity; arity > 0 && len(f.values) != arity {
+		return f, schema.Invalid(r.member("values"), "must have exactly one value with the operator "+f.operator.Word)
 	}
-	return insights.OpIn, r.operator.invalid(unknown("an operator", word, allowed), allowed...)
+	return f, nil
 }
 
-func parseValues(list []node, column *insights.Column) ([]any, error) {
-	values := make([]any, len(list))
-	for i, n := range list {
-		v, err := column.Value.Parse(n.raw)
-		if m, ok := errors.AsType[*insights.MemberError](err); ok {
-			return nil, unknownMember(n.path, m.Member, m.Known)
-		}
-		if err != nil {
-			return nil, n.invalid(err.Error())
-		}
-		values[i] = v
+func resolveOperator(r filterRequest, column *insights.Column) (*insights.Operator, error) {
+	named := func(o *insights.Operator) bool { return o.Word == r.operator }
+	if i := slices.IndexFunc(column.Operators, named); i >= 0 {
+		return column.Operators[i], nil
 	}
-	return values, nil
+	problem, allowed := "is not an operator of the column "+column.Name, insights.OperatorWords(column.Operators)
+	if !slices.ContainsFunc(insights.Operators, named) {
+		problem = unknown("an operator", r.operator, allowed)
+	}
+	return nil, schema.Invalid(r.member("operator"), problem, allowed...)
 }
+
+// refuse is the answer to a value that the column table does not take.
+func refuse(path string, err error) error {
+	if e, ok := errors.AsType[*insights.MemberError](err); ok {
+		return unknownMember(path, e.Member, e.Known)
+	}
+	if e, ok := errors.AsType[*insights.WordError](err); ok {
+		return schema.Invalid(path, unknown(e.What, e.Word, e.Known), e.Known...)
+	}
+	return schema.Invalid(path, err.Error())
+}
+
+// directions are the words of order.direction, the default first.
+var directions = []string{"asc", "desc"}
 
 func resolveOrder(o *orderRequest, groups []ref) ([]term, error) {
 	if o == nil {
 		return nil, nil
 	}
-	m, err := resolveColumn(o.by, insights.Group, insights.Measure)
+	by, err := resolveColumn(o.by, insights.Group, insights.Measure)
 	if err != nil {
 		return nil, err
 	}
-	t := term{ref: m.ref}
-	if o.direction != nil {
-		word, err := o.direction.text()
-		if err != nil {
-			return nil, err
-		}
-		if word != "asc" && word != "desc" {
-			return nil, o.direction.invalid(unknown("a direction", word, []string{"asc", "desc"}), "asc", "desc")
-		}
-		t.desc = word == "desc"
+	if !slices.Contains(directions, o.direction) {
+		return nil, schema.Invalid("order.direction", unknown("a direction", o.direction, directions), directions...)
 	}
+	t := term{ref: by.ref, desc: o.direction != directions[0]}
 	if t.isMeasure() {
 		return []term{t}, nil
 	}
-	if !m.named {
-		mentions := make([]mention, len(groups))
-		for i, g := range groups {
-			mentions[i] = mention{ref: g}
-		}
-		settled, err := settle([]mention{m}, mentions)
-		if err != nil {
-			return nil, err
-		}
-		t.ref = settled[0]
+	grouped := make([]namedColumn, len(groups))
+	for i, g := range groups {
+		grouped[i] = namedColumn{ref: g}
 	}
+	inferred, err := inferExtras([]namedColumn{by}, grouped)
+	if err != nil {
+		return nil, err
+	}
+	t.ref = inferred[0]
 	if !slices.Contains(groups, t.ref) {
-		return nil, o.by.invalid("must be a metric or one of the columns that are grouped or selected: " + t.ref.String() + " is neither")
+		return nil, schema.Invalid(by.place.String(), "must be a metric or one of the columns that are grouped or selected: "+t.ref.String()+" is neither")
 	}
 	return []term{t}, nil
+}
+
+// resolveExtras reads the column's own extra and refuses the others. explicit
+// reports whether the request gave it; a column that takes none counts as such.
+func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
+	for _, extra := range insights.Extras {
+		if _, ok := c.extras[extra.Name]; ok && extra != column.Extra {
+			return false, schema.Invalid(c.member(extra.Name), "is not a parameter of the column "+column.Name)
+		}
+	}
+	extra := column.Extra
+	if extra == nil {
+		return true, nil
+	}
+	raw, ok := c.extras[extra.Name]
+	switch {
+	case ok:
+		if err := extra.Parse(raw, to); err != nil {
+			return false, refuse(c.member(extra.Name), err)
+		}
+	case extra.Required:
+		return false, schema.Invalid(c.member(extra.Name), "is required by the column "+column.Name)
+	case extra.Default != nil:
+		extra.Default(to)
+	}
+	return ok, nil
 }

@@ -54,8 +54,8 @@ func TestSegments(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	part := segmentPage{to: testNow, days: 30, after: &segmentKey{1, 2, "x"}, limit: 1}
-	p := segmentsPlan(testSite, part)
-	for _, sql := range []string{lowerSegments(p, nil, part).SQL, lowerShared(p).SQL, lowerSegmentCount(p, nil).SQL} {
+	sc := part.scope(testSite)
+	for _, sql := range []string{lowerSegments(sc, nil, part).SQL, lowerSharedClaims(sc).SQL, lowerSegmentCount(sc, nil).SQL} {
 		checkSQL(t, sql)
 	}
 }
@@ -148,9 +148,11 @@ func TestSegmentPages(t *testing.T) {
 	}
 	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
 		schema.PageToken(segmentList+testSite, "0", "31", "1", "1", "1", "x"), schema.PageToken(segmentList+testSite, "0", "30", "1", "-1", "1", "x")} {
-		if _, _, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{Page: bad}, testNow); !schema.IsCode(err, schema.CodeBadRequest) {
-			t.Errorf("page %q: %v", bad, err)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if _, _, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{Page: bad}, testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+				t.Errorf("page %q: %v", bad, err)
+			}
+		})
 	}
 }
 

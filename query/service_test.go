@@ -40,29 +40,32 @@ func TestUniquesBound(t *testing.T) {
 	conn := store(t)
 	service := newService(conn)
 	for _, n := range []int{1, 16384, 16385, 65536, 65537, 400000} {
-		site := fmt.Sprint("u", n)
-		fill(t, conn, site, n)
-		p, err := compile(site, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range []plan{p, p.bounded()} {
-			r, err := service.collect(t.Context(), soon(), p)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			site := fmt.Sprint("u", n)
+			fill(t, conn, site, n)
+			p, err := compile(site, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`), testNow)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got float64
-			if _, err := fmt.Sscanf(string(r.body), `{"columns":[{"column":"visitorsCount","values":[%g]}]}`, &got); err != nil {
-				t.Fatalf("%s: %v", r.body, err)
+			for _, p := range []plan{p, bounded(p)} {
+				q := service.ask()
+				body, err := q.aggregate(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got float64
+				if _, err := fmt.Sscanf(string(body), `{"columns":[{"column":"visitorsCount","values":[%g]}]}`, &got); err != nil {
+					t.Fatalf("%s: %v", body, err)
+				}
+				off := math.Abs(got-float64(n)) / float64(n)
+				if !p.env.Estimate && (off != 0 || q.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !q.approximate {
+					t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.env.Estimate, got, q.approximate)
+				}
+				if n <= 16385 && q.approximate { // far from where a sketch begins to estimate
+					t.Errorf("%d visitors, bounded %v: said to be approximate", n, p.env.Estimate)
+				}
 			}
-			off := math.Abs(got-float64(n)) / float64(n)
-			if !p.estimate && (off != 0 || r.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !r.approximate {
-				t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.estimate, got, r.approximate)
-			}
-			if n <= 16385 && r.approximate { // far from where a sketch begins to estimate
-				t.Errorf("%d visitors, bounded %v: said to be approximate", n, p.estimate)
-			}
-		}
+		})
 	}
 }
 
@@ -90,16 +93,18 @@ func TestOwnLimits(t *testing.T) {
 		"rows":   func(c *Config) { c.MaxRowsRead = 10 },
 		"memory": func(c *Config) { c.MaxMemory = 1 << 20 },
 	} {
-		service := newService(conn, change)
-		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","groupBy":[{"column":"datetime"}]}`), testNow)
-		e, ok := errors.AsType[*schema.Error](err)
-		if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || e.Cause == nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		engine, ok := errors.AsType[*clickhouse.Exception](err)
-		if text := fmt.Sprintf("%+v", e.Body()); !ok || engine.Message == "" || strings.Contains(text, engine.Message) {
-			t.Errorf("%s: the engine's text leaves: %s", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			service := newService(conn, change)
+			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","groupBy":[{"column":"datetime"}]}`), testNow)
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || e.Cause == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			engine, ok := errors.AsType[*clickhouse.Exception](err)
+			if text := fmt.Sprintf("%+v", e.Body()); !ok || engine.Message == "" || strings.Contains(text, engine.Message) {
+				t.Errorf("%s: the engine's text leaves: %s", name, text)
+			}
+		})
 	}
 }
 
@@ -109,9 +114,11 @@ func TestReadOnly(t *testing.T) {
 	conn := store(t)
 	service := newService(conn)
 	for _, sql := range []string{"DROP TABLE events", "INSERT INTO events (site) SELECT 'x'", "CREATE TABLE x (a UInt8) ENGINE = Memory"} {
-		if _, err := service.rows(t.Context(), soon(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
-			t.Errorf("%s: was run", sql)
-		}
+		t.Run(sql, func(t *testing.T) {
+			if err := service.ask().rows(t.Context(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
+				t.Errorf("%s: was run", sql)
+			}
+		})
 	}
 	var n uint64
 	if err := conn.QueryRow(t.Context(), "SELECT count() FROM events").Scan(&n); err != nil || n != 0 {
@@ -129,11 +136,13 @@ func TestQueryTime(t *testing.T) {
 		"before a statement": newService(store(t), func(c *Config) { c.MaxTime = time.Nanosecond }),
 		"engine that hangs":  hangs,
 	} {
-		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow)
-		e, ok := errors.AsType[*schema.Error](err)
-		if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || e.RetryAfter != 0 {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow)
+			e, ok := errors.AsType[*schema.Error](err)
+			if !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || e.RetryAfter != 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -160,13 +169,15 @@ func TestEngineErrors(t *testing.T) {
 		{context.Background(), cause(late, context.DeadlineExceeded), http.StatusBadRequest, ClassTooHeavy},
 		{context.Background(), errors.New("odd"), http.StatusInternalServerError, ClassInternal},
 	} {
-		got, class := engineError(c.ctx, fmt.Errorf("cannot run: %w", c.err))
-		if got.Code != c.code || class != c.class || strings.Contains(got.Message, "secret") {
-			t.Errorf("%v: %v %v, want %v %v", c.err, got, class, c.code, c.class)
-		}
-		if c.code == http.StatusServiceUnavailable && got.RetryAfterSeconds() == 0 {
-			t.Errorf("%v: no Retry-After", c.err)
-		}
+		t.Run(c.err.Error(), func(t *testing.T) {
+			got, class := engineError(c.ctx, fmt.Errorf("cannot run: %w", c.err))
+			if got.Code != c.code || class != c.class || strings.Contains(got.Message, "secret") {
+				t.Errorf("%v: %v %v, want %v %v", c.err, got, class, c.code, c.class)
+			}
+			if c.code == http.StatusServiceUnavailable && got.RetryAfterSeconds() == 0 {
+				t.Errorf("%v: no Retry-After", c.err)
+			}
+		})
 	}
 }
 
@@ -241,16 +252,18 @@ func TestPresets(t *testing.T) {
 		{"last7Days", "2026-03-03T12:00:00.0004Z", "2026-02-24T12:00:00.001Z", "2026-03-03T12:00:00.001Z"},
 		{"last24Hours", "2026-03-01T12:00:00Z", "2026-02-28T12:00:00Z", "2026-03-01T12:00:00Z"},
 	} {
-		now, err := time.Parse(time.RFC3339Nano, c.now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, to, err := resolveRange(rangeRequest{preset: c.preset}, now)
-		wantFrom, _ := time.Parse(time.RFC3339Nano, c.from)
-		wantTo, _ := time.Parse(time.RFC3339Nano, c.to)
-		if err != nil || !from.Equal(ceil(wantFrom)) || !to.Equal(ceil(wantTo)) {
-			t.Errorf("%s at %s: %v to %v, %v", c.preset, c.now, from, to, err)
-		}
+		t.Run(c.preset+" at "+c.now, func(t *testing.T) {
+			now, err := time.Parse(time.RFC3339Nano, c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, to, err := resolveRange(rangeRequest{preset: c.preset}, now)
+			wantFrom, _ := time.Parse(time.RFC3339Nano, c.from)
+			wantTo, _ := time.Parse(time.RFC3339Nano, c.to)
+			if err != nil || !from.Equal(ceil(wantFrom)) || !to.Equal(ceil(wantTo)) {
+				t.Errorf("%s at %s: %v to %v, %v", c.preset, c.now, from, to, err)
+			}
+		})
 	}
 }
 
@@ -262,21 +275,23 @@ func TestCaps(t *testing.T) {
 	value := `"` + strings.Repeat("é", 4096) + `"`
 	conn := store(t)
 	service := newService(conn)
-	for _, c := range []struct{ body, want string }{
-		{`{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns) + `]}`, ""},
-		{`{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "select must have at most 50 entries, not 51"},
-		{`{"range":"lastYear","groupBy":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "groupBy must have at most 50 entries, not 51"},
-		{`{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters) + `]}`, ""},
-		{`{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters+1) + `]}`, "where must have at most 100 entries, not 101"},
-		{`{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"abc"`, maxValues) + `]}]}`, ""},
-		{`{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"a"`, maxValues) + `]},{"column":"url","values":["b"]}]}`, "where[1].values must have at most 0 entries, not 1"},
-		{`{"range":"lastYear","where":[{"column":"url","values":[` + value + `]}]}`, ""},
-		{`{"range":"lastYear","where":[{"column":"url","values":["` + strings.Repeat("é", 4097) + `"]}]}`, "where[0].values[0] must have at most 8192 bytes"},
+	for _, c := range []struct{ name, body, want string }{
+		{"columns", `{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns) + `]}`, ""},
+		{"a column too many", `{"range":"lastYear","select":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "select must have at most 50 entries, not 51"},
+		{"a group too many", `{"range":"lastYear","groupBy":[` + repeat(`{"column":"url"}`, maxColumns+1) + `]}`, "groupBy must have at most 50 entries, not 51"},
+		{"filters", `{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters) + `]}`, ""},
+		{"a filter too many", `{"range":"lastYear","where":[` + repeat(`{"column":"url","values":["a"]}`, maxFilters+1) + `]}`, "where must have at most 100 entries, not 101"},
+		{"values", `{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"abc"`, maxValues) + `]}]}`, ""},
+		{"a value too many of all filters", `{"range":"lastYear","where":[{"column":"url","values":[` + repeat(`"a"`, maxValues) + `]},{"column":"url","values":["b"]}]}`, "where[1].values must have at most 0 entries, not 1"},
+		{"a long value", `{"range":"lastYear","where":[{"column":"url","values":[` + value + `]}]}`, ""},
+		{"a byte too many", `{"range":"lastYear","where":[{"column":"url","values":["` + strings.Repeat("é", 4097) + `"]}]}`, "where[0].values[0] must have at most 8192 bytes"},
 	} {
-		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(c.body), testNow)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
-			t.Errorf("%.80s: %v, want %q", c.body, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(c.body), testNow)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
+				t.Errorf("%.80s: %v, want %q", c.body, err, c.want)
+			}
+		})
 	}
 }
 

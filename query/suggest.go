@@ -3,10 +3,12 @@ package query
 import (
 	"strconv"
 	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
-// didYouMean adds the known name that was probably meant to what is said of a
-// name, if one is close.
+// didYouMean adds the known name that is closest to a refused one, if one is
+// close.
 func didYouMean(problem, name string, known []string) string {
 	if near := nearest(name, known); near != "" {
 		problem += "; did you mean " + strconv.Quote(near) + "?"
@@ -14,30 +16,39 @@ func didYouMean(problem, name string, known []string) string {
 	return problem
 }
 
-// unknown says that a text is no such thing, and which of the known ones was
-// probably meant.
+// unknown refuses a text that names none of the known things.
 func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
 
-// quoteShort quotes what a client sent, cut to what people read.
+// unknownMember refuses a member of the object at path.
+func unknownMember(path, name string, known []string) error {
+	if len(name) > maxShown {
+		// A name of kilobytes would make the path unreadable.
+		return schema.Invalid(path, "has an unknown member "+quoteShort(name), known...)
+	}
+	return schema.Invalid(at(path, name), didYouMean("is not a known member", name, known), known...)
+}
+
+// maxShown is how many bytes of a client's text errors show.
+const maxShown = 64
+
 func quoteShort(s string) string {
-	const shown = 64
-	if len(s) > shown {
-		s = strings.ToValidUTF8(s[:shown], "") + "…"
+	if len(s) > maxShown {
+		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
 	}
 	return strconv.Quote(s)
 }
 
 // nearest is the known name that is closest to name, "" if none is close: at
-// most a third of its letters differ, or one contains the other. Of names
-// equally close, one that name only left letters out of is meant.
+// most a third of its letters differ, or one contains the other. Names that
+// name abbreviates win over others at the same distance.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
 	best, distance := "", len(name)/3+1
 	for _, k := range known {
 		d := edits(lower, strings.ToLower(k), distance+2)
-		if d > 1 && omits(lower, strings.ToLower(k)) {
+		if d > 1 && abbreviates(lower, strings.ToLower(k)) {
 			d--
 		}
 		if d <= distance && (best == "" || d < distance) {
@@ -56,8 +67,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// omits reports whether short is long with some letters left out.
-func omits(short, long string) bool {
+// abbreviates reports whether short is long with some letters left out.
+func abbreviates(short, long string) bool {
 	i := 0
 	for j := 0; i < len(short) && j < len(long); j++ {
 		if short[i] == long[j] {

@@ -8,11 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-var absentText = map[insights.Absent]string{
-	insights.Never:    "never",
-	insights.AsNull:   "`null`",
-	insights.AsEmpty:  "`\"\"`",
-	insights.Excluded: "left out",
+var absentText = map[insights.NullRule]string{
+	insights.NeverNull: "never",
+	insights.AsNull:    "`null`",
+	insights.AsEmpty:   "`\"\"`",
+	insights.Excluded:  "left out",
 }
 
 // columns writes the column table for the people who query.
@@ -25,7 +25,7 @@ func columns(b *bytes.Buffer) error {
 			continue
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Name, use(c), cellText(c.Value.Shape()),
-			operators(c), string(c.Extra), absentText[c.Absent], storedAs(c), cellText(c.Doc))
+			operators(c), extra(c), absentText[c.Null], storedAs(c), cellText(c.Doc))
 	}
 	b.WriteString("\nKept beside these, not queried through the API:\n\n| stored as | privacy | what it is |\n|---|---|---|\n")
 	for _, c := range insights.Columns() {
@@ -54,11 +54,14 @@ func operators(c insights.Column) string {
 	case len(insights.Operators):
 		return "all"
 	}
-	words := make([]string, len(c.Operators))
-	for i, o := range c.Operators {
-		words[i] = o.String()
+	return strings.Join(insights.OperatorWords(c.Operators), ", ")
+}
+
+func extra(c insights.Column) string {
+	if c.Extra == nil {
+		return ""
 	}
-	return strings.Join(words, ", ")
+	return c.Extra.Name
 }
 
 func storedAs(c insights.Column) string {

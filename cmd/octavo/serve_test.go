@@ -213,8 +213,8 @@ func TestEveryEventType(t *testing.T) {
 			continue
 		}
 		extra := ""
-		if c.Extra == insights.ExtraClaim {
-			extra = `,"claim":"plan"`
+		if c.Extra != nil && c.Extra.Required {
+			extra = `,"` + c.Extra.Name + `":"plan"`
 		}
 		if _, err := i.aggregate(wide + fmt.Sprintf(`"groupBy":[{"column":%q%s}]}`, c.Name, extra)); err != nil {
 			t.Errorf("%s: %v", c.Name, err)

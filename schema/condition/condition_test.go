@@ -60,15 +60,16 @@ func TestConditions(t *testing.T) {
 	t.Parallel()
 	claims := someClaims(t)
 	for _, c := range conditionCases {
-		condition, err := Parse(c.text)
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-			continue
-		}
-		if got := condition.Allows(claims); got != c.want {
-			t.Errorf("%s: %v", c.text, got)
-		}
-		condition.Allows(nil)
+		t.Run(c.text, func(t *testing.T) {
+			condition, err := Parse(c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := condition.Allows(claims); got != c.want {
+				t.Errorf("%s: %v", c.text, got)
+			}
+			condition.Allows(nil)
+		})
 	}
 }
 
@@ -97,15 +98,16 @@ var refusedCases = []struct {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range refusedCases {
-		_, err := Parse(c.text)
-		refused, ok := errors.AsType[*Error](err)
-		if !ok {
-			t.Errorf("%q is not refused: %v", c.text, err)
-			continue
-		}
-		if !strings.Contains(refused.Problem, c.problem) || refused.At != c.at {
-			t.Errorf("%q: %v (%d)", c.text, refused, refused.At)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			_, err := Parse(c.text)
+			refused, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Fatalf("is not refused: %v", err)
+			}
+			if !strings.Contains(refused.Problem, c.problem) || refused.At != c.at {
+				t.Errorf("%q: %v (%d)", c.text, refused, refused.At)
+			}
+		})
 	}
 }
 

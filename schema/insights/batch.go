@@ -15,20 +15,20 @@ type Position struct {
 // Batch collects the rows of many messages, column by column, for one insert.
 // Its strings alias the messages: they must stay unchanged until Reset.
 type Batch struct {
-	columns   []fieldColumn // of fields, in their order
-	site      column[string]
-	partition column[uint16]
-	offset    column[uint64]
-	index     column[uint16]
-	received  column[int64] // seconds
+	columns   []fieldBuffer // of fields, in their order
+	site      buffer[string]
+	partition buffer[uint16]
+	offset    buffer[uint64]
+	index     buffer[uint16]
+	received  buffer[int64] // seconds
 	event     reader        // of the event that is read: here, it is not made anew for each
 }
 
 // NewBatch makes an empty batch.
 func NewBatch() *Batch {
-	b := &Batch{columns: make([]fieldColumn, len(fields))}
+	b := &Batch{columns: make([]fieldBuffer, len(fields))}
 	for i := range fields {
-		b.columns[i] = fields[i].kind.column()
+		b.columns[i] = fields[i].wire.buffer()
 	}
 	return b
 }
@@ -153,9 +153,9 @@ type RowContent struct {
 func (b *Batch) Content(row int) RowContent {
 	return RowContent{
 		Site:       b.site.list[row],
-		Visitor:    b.columns[fieldVisitor].(*column[uint64]).list[row],
-		Session:    b.columns[fieldSession].(*column[uint64]).list[row],
-		TimeMillis: b.columns[fieldTime].(*column[int64]).list[row],
+		Visitor:    b.columns[fieldVisitor].(*buffer[uint64]).list[row],
+		Session:    b.columns[fieldSession].(*buffer[uint64]).list[row],
+		TimeMillis: b.columns[fieldTime].(*buffer[int64]).list[row],
 	}
 }
 

@@ -1,10 +1,12 @@
 package insights
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -50,10 +52,10 @@ func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimT
 	} else {
 		dst = append(dst, '{')
 	}
-	dst = append(appendText(dst, path), ':', '"', byte(t))
+	dst = append(AppendText(dst, path), ':', '"', byte(t))
 	if exact != path {
 		quoted := len(dst)
-		dst = appendText(dst, exact)
+		dst = AppendText(dst, exact)
 		dst = append(dst[:quoted], dst[quoted+1:]...) // goes on in the same string
 	} else {
 		dst = append(dst, '"')
@@ -83,8 +85,8 @@ func AppendExactName(dst []byte, name string) []byte {
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
-		// What cannot be read says nothing.
-		_ = json.Unmarshal([]byte(notes), &noted)
+		// Notes that cannot be read are ignored: the claims are still texts.
+		_ = json.Unmarshal([]byte(notes), &noted, JSONOptions)
 	}
 	root := map[string]any{}
 	for _, path := range slices.Sorted(maps.Keys(claims)) {
@@ -108,8 +110,8 @@ func typedClaim(value, note string) any {
 	switch t := ClaimType(note[0]); {
 	case t == ClaimBool && (value == "true" || value == "false"):
 		return value == "true"
-	case (t == ClaimNumber || t == ClaimArray) && json.Valid([]byte(value)):
-		return json.RawMessage(value)
+	case (t == ClaimNumber || t == ClaimArray) && jsontext.Value(value).IsValid(): // so that it can be marshalled again
+		return jsontext.Value(value)
 	}
 	return value
 }

@@ -24,8 +24,10 @@ func TestClaimsObject(t *testing.T) {
 		{claims{ClaimTypes: "hidden", "a": "x"}, "not JSON", `{"a":"x"}`},
 		{claims{"a": "x", "b": "[1"}, `{"a":"n","b":"a"}`, `{"a":"x","b":"[1"}`}, // never what is no JSON
 	} {
-		if got, err := json.Marshal(ClaimsObject(c.claims, c.notes)); err != nil || string(got) != c.want {
-			t.Errorf("%v: %s, want %s, %v", c.claims, got, c.want, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got, err := json.Marshal(ClaimsObject(c.claims, c.notes)); err != nil || string(got) != c.want {
+				t.Errorf("%v: %s, want %s, %v", c.claims, got, c.want, err)
+			}
+		})
 	}
 }

@@ -1,8 +1,9 @@
 package insights
 
 import (
-	"encoding/json"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -14,17 +15,17 @@ type Role uint8
 const (
 	Filter  Role = 1 << iota // in where
 	Group                    // in groupBy, select and order
-	Measure                  // an aggregate: in select and order, and in where after grouping
+	Measure                  // an aggregate: in select and order; in where it filters groups
 	Time                     // takes an interval
 )
 
-// Absent is what it means for an event to have no value in a column.
-type Absent uint8
+// NullRule says what it means for an event to have no value in a column.
+type NullRule uint8
 
 // The null rules.
 const (
-	// Never: every event has a value.
-	Never Absent = iota
+	// NeverNull: every event has a value.
+	NeverNull NullRule = iota
 	// AsNull: no value reads as null, and null in a filter matches it.
 	AsNull
 	// AsEmpty: no value reads as "", and "" in a filter matches it.
@@ -42,47 +43,8 @@ const (
 	Content   Privacy = iota // about the site, not the visitor
 	Coarse                   // shared by many visitors
 	Pseudonym                // a keyed hash
-	Personal                 // may tell who it was: stored only if sent, or asked for by the site
+	Personal                 // may identify a person: stored only if sent, or if the site asks for it
 )
-
-// Interval is the size of a time bucket: one of the words of Intervals.
-type Interval struct{ word string }
-
-// String is the word in requests, "" for exact time.
-func (i Interval) String() string { return i.word }
-
-// Rank orders intervals by length: exact time is 0, hours are 1.
-func (i Interval) Rank() int { return slices.Index(Intervals, i) + 1 }
-
-var (
-	hour, day, week, month = Interval{"hour"}, Interval{"day"}, Interval{"week"}, Interval{"month"}
-	// Intervals are the intervals that a request may name, from the shortest.
-	Intervals = []Interval{hour, day, week, month}
-)
-
-// Arguments are the extra parameters of a column in a request, resolved: each
-// is of a closed type or goes to the server as a bound parameter.
-type Arguments struct {
-	Interval  Interval // of a Time column; zero is exact time
-	Precision int      // of visitorGeoPoint: H3 resolution 0..15
-	Claim     string   // of visitorClaim
-	Estimate  bool     // of a Unique measure: count in bounded memory
-}
-
-// Extra names the extra parameter that a column takes.
-type Extra string
-
-// The extra parameters.
-const (
-	NoExtra        Extra = ""
-	ExtraInterval  Extra = "interval"
-	ExtraPrecision Extra = "precision"
-	ExtraClaim     Extra = "claim"
-)
-
-// DefaultPrecision is the H3 resolution of visitorGeoPoint when a request
-// names none: cells of about 250 km², a town with its surroundings.
-const DefaultPrecision = 5
 
 // Column is one row of the column table.
 type Column struct {
@@ -90,22 +52,22 @@ type Column struct {
 	Name      string
 	Roles     Role
 	Value     Value
-	Operators []Operator
-	Absent    Absent
-	Extra     Extra
-	// Unique marks a Measure that counts different values: exact, unless it is
-	// asked for with Arguments.Estimate and the count is above UniquesBound.
+	Operators []*Operator
+	Null      NullRule
+	Extra     *Extra // nil if the column takes none
+	// Unique marks a Measure that counts different values: exactly, or with
+	// Env.Estimate exactly up to UniquesBound.
 	Unique  bool
 	Fields  []Field // what the column stores; nothing if it is derived
 	Privacy Privacy
 	Doc     string
 
 	// Expr reads the value, or aggregates it for a Measure.
-	Expr func(Arguments) sqltree.Expr
-	// Present is the condition "the event has a value", for Excluded columns.
-	Present func() sqltree.Expr
-	// Match is the condition for `in` on one column where comparing Expr with
-	// the values is not the meaning or not the fastest; nil for the rest.
+	Expr func(Arguments, Env) sqltree.Expr
+	// HasValue is the condition "the event has a value", for Excluded columns.
+	HasValue func() sqltree.Expr
+	// Match overrides the condition of `in` for columns whose values are not
+	// simply compared with Expr, or faster in another way.
 	Match func(a Arguments, values []any) sqltree.Expr
 	// Rank is what order sorts by where it is not Expr itself.
 	Rank func() sqltree.Expr
@@ -114,64 +76,56 @@ type Column struct {
 // Has reports whether the column has all the roles.
 func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
-// Allows reports whether the column can be filtered with the operator.
-func (c *Column) Allows(op Operator) bool {
-	for _, o := range c.Operators {
-		if o == op {
-			return true
-		}
+// Condition is a filter: op with the given values on value, which is the
+// column's expression or its alias. An event without a value in an Excluded
+// column satisfies only negated operators.
+func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
+	condition := op.condition(c, a, value, values)
+	if c.Null == Excluded {
+		condition = sqltree.AllOf(c.HasValue(), condition)
 	}
-	return false
+	if op.Negated {
+		condition = sqltree.Not(condition)
+	}
+	return condition
 }
 
-// Operator is a filter operator: one of the variables below.
-type Operator struct{ word string }
-
-// String is the operator's word in requests.
-func (o Operator) String() string { return o.word }
-
-// The operators of facts §3.1.
-var (
-	OpIn                 = Operator{"in"}
-	OpNotIn              = Operator{"notIn"}
-	OpGreaterThan        = Operator{"greaterThan"}
-	OpGreaterThanOrEqual = Operator{"greaterThanOrEqual"}
-	OpLessThan           = Operator{"lessThan"}
-	OpLessThanOrEqual    = Operator{"lessThanOrEqual"}
-
-	Operators = []Operator{OpIn, OpNotIn, OpGreaterThan, OpGreaterThanOrEqual, OpLessThan, OpLessThanOrEqual}
-	equality  = []Operator{OpIn, OpNotIn}
-)
-
-// Comparison is the SQL operator of an ordering operator, and whether o is one.
-func (o Operator) Comparison() (op sqltree.Op, ok bool) {
-	switch o {
-	case OpGreaterThan:
-		return sqltree.Gt, true
-	case OpGreaterThanOrEqual:
-		return sqltree.Ge, true
-	case OpLessThan:
-		return sqltree.Lt, true
-	case OpLessThanOrEqual:
-		return sqltree.Le, true
-	}
-	return sqltree.Op{}, false
+// Env is what the expressions of a statement depend on beside the arguments of
+// their columns. It is decided once for all of them.
+type Env struct {
+	// Zone is the time zone in which time is cut to intervals.
+	Zone Zone
+	// Estimate counts the values of Unique measures in bounded memory.
+	Estimate bool
 }
 
-// Value is how a column's values look on both sides.
+// Zone is a time zone: UTC.
+type Zone struct{ name sqltree.Expr }
+
+// UTC is the zone of every answer.
+var UTC = Zone{sqltree.Str("UTC")}
+
+// Value is the type of a column's values, in JSON and in ClickHouse.
 type Value interface {
-	// Shape describes the JSON form for the documents.
+	// Shape describes the JSON form in documents and error messages.
 	Shape() string
 	// Type is the ClickHouse type of one filter value.
 	Type() sqltree.Type
-	// Parse reads one filter value into the Go value that is bound for Type.
-	// Its error says what is allowed and does not name the field.
-	Parse(raw json.RawMessage) (any, error)
-	// New is a pointer for scanning what Expr reads.
+	// Parse reads one filter value into the Go value that is bound as Type.
+	// Its error completes the sentence "<path> ...".
+	Parse(raw jsontext.Value) (any, error)
+	// New returns a pointer to scan what Expr reads into.
 	New() any
 	// Append writes a scanned value as JSON.
 	Append(dst []byte, scanned any) []byte
 }
+
+// The measures that statements use without a request naming them.
+var (
+	EventsCount   = byName["eventsCount"]
+	SessionsCount = byName["sessionsCount"]
+	VisitorsCount = byName["visitorsCount"]
+)
 
 // ByName finds a public column.
 func ByName(name string) (*Column, bool) {
@@ -179,7 +133,7 @@ func ByName(name string) (*Column, bool) {
 	return c, ok
 }
 
-// Columns is the column table in the order of the documents. The caller must
+// Columns returns the column table in the order of the documents. Callers must
 // not change it.
 func Columns() []Column { return columns }
 
@@ -198,7 +152,7 @@ func index(list []Column) (map[string]*Column, []Field, uint64) {
 			stored = append(stored, f)
 		}
 	}
-	// The log holds an event's fields by ascending id.
+	// The log encoding holds an event's fields by ascending id.
 	slices.SortFunc(stored, func(a, b Field) int { return int(a.id) - int(b.id) })
 	return names, stored, mask
 }

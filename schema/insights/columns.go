@@ -11,19 +11,19 @@ import (
 // in event.go). Field ids are for ever: take the next free one.
 var columns = []Column{
 	{
-		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: Operators, Extra: ExtraInterval,
-		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", kind: timeKind{func(e *Event) int64 { return e.TimeMillis }}}},
+		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: Operators, Extra: extraInterval,
+		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
 		Doc:    "When the event happened, in UTC; cut to the hour, day, week (from Monday) or month if an interval is given.",
 		Expr:   bucket,
 	},
-	textDimension("url", Never, text(1, "url", func(e *Event) string { return e.URL }), Content,
+	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
 		"The page's address as sent, with its query."),
 	{
 		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: equality, Privacy: Content,
 		Doc:  "The path of url.",
-		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
+		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
 	},
-	wordDimension("eventType", Never, EventTypes, word(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
+	enumDimension("eventType", NeverNull, EventTypes, enumField(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
 		"What happened."),
 
 	metric("eventsCount", numberValue{}, Operators, "Number of events.",
@@ -31,97 +31,97 @@ var columns = []Column{
 	uniqueCount("sessionsCount", "Number of different sessions.", "session"),
 	uniqueCount("visitorsCount", "Number of different visitors.", "visitor"),
 
-	stored(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, kind: hashKind{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
+	storedOnly(Field{id: 3, Name: "visitor", Type: "UInt64", Codec: hashCodec, wire: wireHash{func(e *Event) uint64 { return e.Visitor }}}, Pseudonym,
 		"Keyed hash of the visitor id."),
-	stored(Field{id: 4, Name: "session", Type: "UInt64", Codec: hashCodec, kind: hashKind{func(e *Event) uint64 { return e.Session }}}, Pseudonym,
+	storedOnly(Field{id: 4, Name: "session", Type: "UInt64", Codec: hashCodec, wire: wireHash{func(e *Event) uint64 { return e.Session }}}, Pseudonym,
 		"Keyed hash of the session id."),
-	stored(text(5, "visitor_id", func(e *Event) string { return e.VisitorID }), Personal,
+	storedOnly(stringField(5, "visitor_id", func(e *Event) string { return e.VisitorID }), Personal,
 		"The visitor id in clear, if the site asks for it."),
-	stored(text(6, "session_id", func(e *Event) string { return e.SessionID }), Personal,
+	storedOnly(stringField(6, "session_id", func(e *Event) string { return e.SessionID }), Personal,
 		"The session id in clear, if the site asks for it."),
 
-	textDimension("siteSection", AsNull, text(7, "site_section", func(e *Event) string { return e.Section }), Content,
+	stringDimension("siteSection", AsNull, stringField(7, "site_section", func(e *Event) string { return e.Section }), Content,
 		"The site section's id."),
-	textDimension("siteSpace", AsNull, text(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
+	stringDimension("siteSpace", AsNull, stringField(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
 		"The site space's id."),
-	textDimension("siteShareKey", AsNull, text(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,
+	stringDimension("siteShareKey", AsNull, stringField(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,
 		"The key of the share link that was used."),
-	wordDimension("displayContext", Never, DisplayContexts, word(10, "display_context", DisplayContexts, func(e *Event) Code { return e.DisplayContext }), Content,
+	enumDimension("displayContext", NeverNull, DisplayContexts, enumField(10, "display_context", DisplayContexts, func(e *Event) Code { return e.DisplayContext }), Content,
 		"Where the content was shown."),
 	{
-		Name: "page", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Absent: AsNull, Privacy: Content,
+		Name: "page", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Fields: []Field{
-			text(11, "space", func(e *Event) string { return e.Space }),
-			text(12, "page", func(e *Event) string { return e.Page }),
+			stringField(11, "space", func(e *Event) string { return e.Space }),
+			stringField(12, "page", func(e *Event) string { return e.Page }),
 		},
 		Doc:  "The page and its space; null outside any space.",
 		Expr: pageOfSpace,
 	},
-	stored(text(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
+	storedOnly(stringField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
-	textDimension("visitorGeoCountry", AsNull, text(14, "country", func(e *Event) string { return e.Country }), Coarse,
+	stringDimension("visitorGeoCountry", AsNull, stringField(14, "country", func(e *Event) string { return e.Country }), Coarse,
 		"Country by IP address (ISO 3166-1 alpha-2), if a database of places is configured."),
 	{
-		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Absent: AsNull, Extra: ExtraPrecision, Privacy: Coarse,
+		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse,
 		Fields: []Field{
-			{id: 15, Name: "latitude", Type: "Float32", Codec: hashCodec, kind: degreesKind{func(e *Event) float32 { return e.Latitude }}},
-			{id: 16, Name: "longitude", Type: "Float32", Codec: hashCodec, kind: degreesKind{func(e *Event) float32 { return e.Longitude }}},
+			{id: 15, Name: "latitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Latitude }}},
+			{id: 16, Name: "longitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Longitude }}},
 		},
 		Doc:  "The H3 cell of the visitor's place at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
 	},
-	wordDimension("visitorDevice", Never, Devices, word(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
+	enumDimension("visitorDevice", NeverNull, Devices, enumField(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
 		"Kind of device, by user agent."),
-	wordDimension("visitorBrowser", Never, Browsers, word(18, "browser", Browsers, func(e *Event) Code { return e.Browser }), Coarse,
+	enumDimension("visitorBrowser", NeverNull, Browsers, enumField(18, "browser", Browsers, func(e *Event) Code { return e.Browser }), Coarse,
 		"Browser, by user agent."),
-	wordDimension("visitorOS", Never, OperatingSystem, word(19, "os", OperatingSystem, func(e *Event) Code { return e.OS }), Coarse,
+	enumDimension("visitorOS", NeverNull, OperatingSystems, enumField(19, "os", OperatingSystems, func(e *Event) Code { return e.OS }), Coarse,
 		"Operating system, by user agent."),
-	wordDimension("visitorBot", AsEmpty, Bots, word(20, "bot", Bots, func(e *Event) Code { return e.Bot }), Coarse,
+	enumDimension("visitorBot", AsEmpty, Bots, enumField(20, "bot", Bots, func(e *Event) Code { return e.Bot }), Coarse,
 		`Which bot it was, by user agent; "" for a person.`),
-	textDimension("visitorLanguage", AsNull, text(21, "language", func(e *Event) string { return e.Language }), Coarse,
+	stringDimension("visitorLanguage", AsNull, stringField(21, "language", func(e *Event) string { return e.Language }), Coarse,
 		"The browser's language as sent."),
 	{
 		Name: "visitorAuthenticated", Roles: Filter | Group, Value: flagValue{}, Operators: equality, Privacy: Coarse,
-		Fields: []Field{{id: 22, Name: "authenticated", Type: "UInt8", Codec: hashCodec, kind: flagKind{func(e *Event) bool { return e.Authenticated }}}},
+		Fields: []Field{{id: 22, Name: "authenticated", Type: "UInt8", Codec: hashCodec, wire: wireFlag{func(e *Event) bool { return e.Authenticated }}}},
 		Doc:    "Whether the session carried claims or a visitor token.",
-		Expr:   expr("authenticated"),
+		Expr:   reads("authenticated"),
 	},
 
 	{
-		Name: "eventLinkTargetValue", Roles: Filter | Group, Value: linkValue{}, Operators: equality, Absent: Excluded, Privacy: Content,
-		Fields: []Field{text(23, "link_target", func(e *Event) string { return e.LinkTarget })},
+		Name: "eventLinkTargetValue", Roles: Filter | Group, Value: linkValue{}, Operators: equality, Null: Excluded, Privacy: Content,
+		Fields: []Field{stringField(23, "link_target", func(e *Event) string { return e.LinkTarget })},
 		Doc:    "What the link points to.",
-		Expr:   expr("link_target"), Present: notEmpty("link_target"),
+		Expr:   reads("link_target"), HasValue: notEmpty("link_target"),
 	},
-	wordDimension("eventLinkTargetKind", Excluded, PublishedLinkKinds, word(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
+	enumDimension("eventLinkTargetKind", Excluded, PublishedLinkKinds, enumField(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
 		"What kind of target the link has, of the kinds that the published contract has here. A link to an OpenAPI specification or to a tag has none of them; eventLinkTargetValue has it.").
-		presentIf(publishedLinkKind),
-	textDimension("eventLinkTargetDomain", AsNull, text(25, "link_domain", func(e *Event) string { return e.LinkDomain }), Content,
+		hasValueIf(publishedLinkKind),
+	stringDimension("eventLinkTargetDomain", AsNull, stringField(25, "link_domain", func(e *Event) string { return e.LinkDomain }), Content,
 		"The host of the link's address."),
-	wordDimension("eventLinkPosition", Excluded, LinkPositions, word(26, "link_position", LinkPositions, func(e *Event) Code { return e.LinkPosition }), Content,
+	enumDimension("eventLinkPosition", Excluded, LinkPositions, enumField(26, "link_position", LinkPositions, func(e *Event) Code { return e.LinkPosition }), Content,
 		"Where on the page the link was."),
-	textDimension("eventAPIOperationPath", AsNull, text(27, "api_path", func(e *Event) string { return e.OperationPath }), Content,
+	stringDimension("eventAPIOperationPath", AsNull, stringField(27, "api_path", func(e *Event) string { return e.OperationPath }), Content,
 		"Path of the API operation."),
-	textDimension("eventAPIOperationMethod", AsNull, text(28, "api_method", func(e *Event) string { return e.OperationMethod }), Content,
+	stringDimension("eventAPIOperationMethod", AsNull, stringField(28, "api_method", func(e *Event) string { return e.OperationMethod }), Content,
 		"Method of the API operation, as it was sent: `get` and `GET` are two."),
-	textDimension("eventSearchQuery", Excluded, text(29, "search_query", func(e *Event) string { return e.Query }), Personal,
+	stringDimension("eventSearchQuery", Excluded, stringField(29, "search_query", func(e *Event) string { return e.Query }), Personal,
 		"What was searched or asked."),
-	textDimension("eventSearchResultRecordId", AsNull, text(30, "search_record", func(e *Event) string { return e.ResultRecord }), Content,
+	stringDimension("eventSearchResultRecordId", AsNull, stringField(30, "search_record", func(e *Event) string { return e.ResultRecord }), Content,
 		"The record that was opened from the results."),
-	stored(text(31, "search_space", func(e *Event) string { return e.ResultSpace }), Content, "The space of the page opened from the results."),
-	stored(text(32, "search_page", func(e *Event) string { return e.ResultPage }), Content, "The page opened from the results."),
-	wordDimension("eventPageFeedbackRating", Excluded, FeedbackRatings, word(33, "feedback_rating", FeedbackRatings, func(e *Event) Code { return e.FeedbackRating }), Content,
+	storedOnly(stringField(31, "search_space", func(e *Event) string { return e.ResultSpace }), Content, "The space of the page opened from the results."),
+	storedOnly(stringField(32, "search_page", func(e *Event) string { return e.ResultPage }), Content, "The page opened from the results."),
+	enumDimension("eventPageFeedbackRating", Excluded, FeedbackRatings, enumField(33, "feedback_rating", FeedbackRatings, func(e *Event) Code { return e.FeedbackRating }), Content,
 		"Rating of the page, of events that carry one."),
-	textDimension("eventPageFeedbackComment", Excluded, text(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
+	stringDimension("eventPageFeedbackComment", Excluded, stringField(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
 		"Comment on the page."),
 	{
-		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: Operators, Absent: Excluded, Privacy: Content,
-		Fields:  []Field{{id: 35, Name: "ask_rating", Type: "Int8", Codec: hashCodec, kind: codeKind{func(e *Event) int8 { return e.AskRating }}}},
-		Doc:     "Rating of an answer: 1 or -1.",
-		Expr:    func(Arguments) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col("ask_rating")) },
-		Present: func() sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("ask_rating"), sqltree.Int(0)) },
+		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: Operators, Null: Excluded, Privacy: Content,
+		Fields:   []Field{{id: 35, Name: "ask_rating", Type: "Int8", Codec: hashCodec, wire: wireCode{func(e *Event) int8 { return e.AskRating }}}},
+		Doc:      "Rating of an answer: 1 or -1.",
+		Expr:     func(Arguments, Env) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col("ask_rating")) },
+		HasValue: func() sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("ask_rating"), sqltree.Int(0)) },
 	},
-	stored(text(36, "ask_response", func(e *Event) string { return e.AskResponse }), Content, "The answer that was rated."),
+	storedOnly(stringField(36, "ask_response", func(e *Event) string { return e.AskResponse }), Content, "The answer that was rated."),
 
 	metric("pageFeedbackRating", ratingValue{[]string{"ok", "good", "bad"}}, nil,
 		"Number of page ratings of each kind: page_post_feedback events, as a page_post_feedback_comment only repeats the rating it comments on; orders by good minus bad.",
@@ -138,61 +138,61 @@ var columns = []Column{
 		return sqltree.Bin(sqltree.Sub, countAsk(sqltree.Gt), countAsk(sqltree.Lt))
 	}),
 
-	textDimension("referrer", AsEmpty, text(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
+	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
 		`The page the visitor came from; "" for none.`),
-	textDimension("referrerDomain", AsEmpty, text(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
+	stringDimension("referrerDomain", AsEmpty, stringField(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
 		`The host of referrer, without a leading "www."; "" for none.`),
-	textDimension("utmSource", AsEmpty, text(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url."),
-	textDimension("utmMedium", AsEmpty, text(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url."),
-	textDimension("utmCampaign", AsEmpty, text(41, "utm_campaign", func(e *Event) string { return e.UTMCampaign }), Coarse, "utm_campaign of url."),
-	textDimension("utmTerm", AsEmpty, text(42, "utm_term", func(e *Event) string { return e.UTMTerm }), Coarse, "utm_term of url."),
-	textDimension("utmContent", AsEmpty, text(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url."),
+	stringDimension("utmSource", AsEmpty, stringField(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url."),
+	stringDimension("utmMedium", AsEmpty, stringField(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url."),
+	stringDimension("utmCampaign", AsEmpty, stringField(41, "utm_campaign", func(e *Event) string { return e.UTMCampaign }), Coarse, "utm_campaign of url."),
+	stringDimension("utmTerm", AsEmpty, stringField(42, "utm_term", func(e *Event) string { return e.UTMTerm }), Coarse, "utm_term of url."),
+	stringDimension("utmContent", AsEmpty, stringField(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url."),
 
 	{
-		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: Excluded, Privacy: Personal,
+		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: Excluded, Privacy: Personal,
 		Doc:  "Name of a claim: an event counts once for each claim it has. A filter selects events that have any of the names.",
-		Expr: func(Arguments) sqltree.Expr { return ClaimNames() },
-		// arrayJoin itself leaves out events without claims.
-		Present: HasClaims,
+		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
+		// arrayJoin leaves out events without claims by itself.
+		HasValue: HasClaims,
 		Match: func(_ Arguments, values []any) sqltree.Expr {
 			return sqltree.Call("hasAny", claimNames(), sqltree.Param(sqltree.ArrayOf(typeString), values))
 		},
 	},
 	{
-		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Absent: AsEmpty, Extra: ExtraClaim, Privacy: Personal,
-		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, kind: claimsKind{func(e *Event) []Claim { return e.Claims }}}},
+		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: AsEmpty, Extra: extraClaim, Privacy: Personal,
+		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, wire: wireClaims{func(e *Event) []Claim { return e.Claims }}}},
 		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. An array is grouped by as a whole, as JSON, and a filter finds it by its text or by any of its members.`,
-		Expr:   func(a Arguments) sqltree.Expr { return claimValue(sqltree.Param(typeString, a.Claim)) },
+		Expr:   func(a Arguments, _ Env) sqltree.Expr { return claimValue(sqltree.Param(typeString, a.Claim)) },
 		Match:  matchClaim,
 	},
 
-	textDimension("eventAdDomain", Excluded, text(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
-	stored(text(46, "ad_zone", func(e *Event) string { return e.AdZone }), Content, "Zone of the ad."),
-	wordDimension("eventAdPlacement", Excluded, AdPlacements, word(47, "ad_placement", AdPlacements, func(e *Event) Code { return e.AdPlacement }), Content,
+	stringDimension("eventAdDomain", Excluded, stringField(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
+	storedOnly(stringField(46, "ad_zone", func(e *Event) string { return e.AdZone }), Content, "Zone of the ad."),
+	enumDimension("eventAdPlacement", Excluded, AdPlacements, enumField(47, "ad_placement", AdPlacements, func(e *Event) Code { return e.AdPlacement }), Content,
 		"Where the ad was."),
-	wordDimension("eventTrademarkPlacement", Excluded, TrademarkPlacements, word(48, "trademark_placement", TrademarkPlacements, func(e *Event) Code { return e.TrademarkPlacement }), Content,
+	enumDimension("eventTrademarkPlacement", Excluded, TrademarkPlacements, enumField(48, "trademark_placement", TrademarkPlacements, func(e *Event) Code { return e.TrademarkPlacement }), Content,
 		"Where the trademark was."),
-	wordDimension("eventLLMSVariant", AsNull, LLMSVariants, word(49, "llms_variant", LLMSVariants, func(e *Event) Code { return e.LLMSVariant }), Content,
+	enumDimension("eventLLMSVariant", AsNull, LLMSVariants, enumField(49, "llms_variant", LLMSVariants, func(e *Event) Code { return e.LLMSVariant }), Content,
 		"Which llms.txt was requested."),
-	wordDimension("eventMarkdownSource", AsNull, MarkdownSources, word(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
+	enumDimension("eventMarkdownSource", AsNull, MarkdownSources, enumField(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
 		"What asked for a page's Markdown."),
 	{
-		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: NotFoundTypes, null: true}}, Operators: equality, Absent: AsNull, Privacy: Content,
+		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: NotFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
 		Doc:  "Why a page was not found. No event says so yet: always null.",
-		Expr: func(Arguments) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
+		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
 	},
 
 	{
 		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: Operators, Privacy: Content,
 		Doc: "Day of the week in UTC: 1 is Monday, 7 is Sunday.",
-		Expr: func(Arguments) sqltree.Expr {
+		Expr: func(Arguments, Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", sqltree.Col("time")))
 		},
 	},
 	{
 		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: Operators, Privacy: Content,
 		Doc: "Hour of the day in UTC.",
-		Expr: func(Arguments) sqltree.Expr {
+		Expr: func(Arguments, Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toHour", sqltree.Col("time")))
 		},
 	},
@@ -204,10 +204,10 @@ func (c Column) rankedBy(rank func() sqltree.Expr) Column {
 }
 
 func countFeedback(rating string) sqltree.Expr {
-	// The code, not the word: the set's words are not constants of this call.
-	code := sqltree.Int(int64(FeedbackRatings.must(rating)))
+	// By code: sqltree.Str takes constants only, and the word is a variable.
+	code := sqltree.Int(int64(FeedbackRatings.codeOf(rating)))
 	return sqltree.Call("countIf", sqltree.AllOf(
-		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.must("page_post_feedback")))),
+		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_post_feedback")))),
 		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("feedback_rating")), code)))
 }
 

@@ -7,9 +7,11 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
@@ -32,6 +34,8 @@ func golden(t *testing.T, path, got string) {
 		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
 	}
 }
+
+var utc = Env{Zone: UTC}
 
 // sql prints an expression.
 func sql(e sqltree.Expr) string {
@@ -71,30 +75,32 @@ func TestColumnsGolden(t *testing.T) {
 		line("privacy", "%s", c.Privacy)
 		if c.Value != nil {
 			line("values", "%s, bound as %s", c.Value.Shape(), c.Value.Type())
-			line("absent", "%s", []string{"never", "null", `""`, "excluded"}[c.Absent])
-			var operators []string
-			for _, o := range c.Operators {
-				operators = append(operators, o.String())
-			}
-			line("operators", "%s", strings.Join(operators, " "))
+			line("absent", "%s", []string{"never", "null", `""`, "excluded"}[c.Null])
+			line("operators", "%s", strings.Join(OperatorWords(c.Operators), " "))
 		}
-		line("extra", "%s", c.Extra)
+		args := Arguments{}
+		if c.Extra != nil {
+			line("extra", "%s", c.Extra.Name)
+			if c.Extra.Default != nil {
+				c.Extra.Default(&args)
+			}
+		}
 		for _, f := range c.Fields {
 			line("field", "%d %s %s CODEC(%s)", f.id, f.Name, f.Type, f.Codec)
 		}
 		if c.Expr != nil {
-			line("reads", "%s", sql(c.Expr(Arguments{Precision: DefaultPrecision})))
+			line("reads", "%s", sql(c.Expr(args, utc)))
 		}
-		if c.Extra == ExtraInterval {
+		if c.Extra == extraInterval {
 			for _, interval := range Intervals {
-				line(interval.String(), "%s", sql(c.Expr(Arguments{Interval: interval})))
+				line(interval.Word, "%s", sql(c.Expr(Arguments{Interval: interval}, utc)))
 			}
 		}
 		if c.Unique {
-			line("estimate", "%s", sql(c.Expr(Arguments{Estimate: true})))
+			line("estimate", "%s", sql(c.Expr(args, Env{Zone: UTC, Estimate: true})))
 		}
-		if c.Present != nil {
-			line("present", "%s", sql(c.Present()))
+		if c.HasValue != nil {
+			line("present", "%s", sql(c.HasValue()))
 		}
 		if c.Match != nil {
 			line("match", "%s", sql(c.Match(Arguments{}, []any{"8928308280fffff"})))
@@ -131,10 +137,10 @@ func TestColumnsAreSound(t *testing.T) {
 			if stored[f.Name] {
 				fail("the field %s is there twice", f.Name)
 			}
-			if f.Type == "" || f.Codec == "" || f.kind == nil {
+			if f.Type == "" || f.Codec == "" || f.wire == nil {
 				fail("the field %s is not whole", f.Name)
 			}
-			if v := reflect.ValueOf(f.kind.column().values()); v.Kind() != reflect.Slice {
+			if v := reflect.ValueOf(f.wire.buffer().values()); v.Kind() != reflect.Slice {
 				fail("the field %s gives no slice", f.Name)
 			}
 			ids[f.id], stored[f.Name] = f.Name, true
@@ -161,10 +167,10 @@ func TestColumnsAreSound(t *testing.T) {
 		if c.Has(Filter) != (len(c.Operators) > 0) {
 			fail("has operators exactly if it is a filter")
 		}
-		if (c.Absent == Excluded) != (c.Present != nil) {
-			fail("has Present exactly if absent values are excluded")
+		if (c.Null == Excluded) != (c.HasValue != nil) {
+			fail("has HasValue exactly if absent values are excluded")
 		}
-		if c.Has(Time) != (c.Extra == ExtraInterval) {
+		if c.Has(Time) != (c.Extra == extraInterval) {
 			fail("takes an interval exactly if it is time")
 		}
 		if c.Unique && !c.Has(Measure) {
@@ -218,15 +224,17 @@ func TestAppendText(t *testing.T) {
 		all[i] = byte(i)
 	}
 	for _, s := range []string{"", "plain", "a<b>&c", `"\`, "\x00\x1f\x7f\n\t\r\b", "ü€😀\u2028", "\xff", "a\xc3", "\xed\xa0\x80x", string(all)} {
-		var got, want string
-		if err := json.Unmarshal(appendText(nil, s), &got); err != nil {
-			t.Errorf("%q: %v", s, err)
-		}
-		marshalled, _ := json.Marshal(s)
-		_ = json.Unmarshal(marshalled, &want)
-		if got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		t.Run(strconv.Quote(s), func(t *testing.T) {
+			var got, want string
+			if err := json.Unmarshal(AppendText(nil, s), &got); err != nil {
+				t.Errorf("%q: %v", s, err)
+			}
+			marshalled, _ := json.Marshal(s)
+			_ = json.Unmarshal(marshalled, &want)
+			if got != want {
+				t.Errorf("%q: %q, want %q", s, got, want)
+			}
+		})
 	}
 }
 
@@ -280,14 +288,16 @@ func TestValues(t *testing.T) {
 		{"eventLinkTargetValue", `null`, "!must be a content reference, an object with kind"},
 		{"pageFeedbackRating", `1`, "!has no filter"},
 	} {
-		column, _ := ByName(c.column)
-		got, err := column.Value.Parse(json.RawMessage(c.raw))
-		if err != nil {
-			got = "!" + err.Error()
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s %s: %s", c.column, c.raw, diff)
-		}
+		t.Run(c.column+" "+c.raw, func(t *testing.T) {
+			column, _ := ByName(c.column)
+			got, err := column.Value.Parse(jsontext.Value(c.raw))
+			if err != nil {
+				got = "!" + err.Error()
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s %s: %s", c.column, c.raw, diff)
+			}
+		})
 	}
 }
 
@@ -298,9 +308,11 @@ func TestLinkKindsOfTheContract(t *testing.T) {
 	published := strings.Fields("url page file anchor space collection user reusable-content")
 	c, _ := ByName("eventLinkTargetKind")
 	for _, kind := range LinkKinds.Words() {
-		if _, err := c.Value.Parse([]byte(`"` + kind + `"`)); (err == nil) != slices.Contains(published, kind) {
-			t.Errorf("%s as a value: %v", kind, err)
-		}
+		t.Run(kind, func(t *testing.T) {
+			if _, err := c.Value.Parse([]byte(`"` + kind + `"`)); (err == nil) != slices.Contains(published, kind) {
+				t.Errorf("%s as a value: %v", kind, err)
+			}
+		})
 	}
 	if got := c.Value.Shape(); got != "one of "+strings.Join(published, ", ") {
 		t.Errorf("values %q", got)

@@ -44,7 +44,7 @@ type StoredColumn struct {
 
 // columnDefault: rows from before the column was added have no place, which is
 // not the place at 0°, 0°.
-func (degreesKind) columnDefault() string { return "nan" }
+func (wireDegrees) columnDefault() string { return "nan" }
 
 // StoredColumns are all columns of the events table.
 func StoredColumns() []StoredColumn {
@@ -59,7 +59,7 @@ func StoredColumns() []StoredColumn {
 	}
 	for _, f := range fields {
 		c := StoredColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
-		if d, ok := f.kind.(interface{ columnDefault() string }); ok {
+		if d, ok := f.wire.(interface{ columnDefault() string }); ok {
 			c.Default = d.columnDefault()
 		}
 		list = append(list, c)

@@ -62,9 +62,11 @@ func TestSettingStatements(t *testing.T) {
 		"cluster, all": {Topology{Cluster: "octavo"}, before,
 			onAll + (window + synced)[2:] + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1"},
 	} {
-		if got := strings.Join(SettingStatements(c.topology, c.engine), "; "); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(SettingStatements(c.topology, c.engine), "; "); got != c.want {
+				t.Errorf("%s: %q, want %q", name, got, c.want)
+			}
+		})
 	}
 }
 

@@ -31,12 +31,6 @@ func (e *Enum) Code(word string) (code Code, ok bool) {
 	return code, ok
 }
 
-// CodeBytes is Code for a byte slice, without allocating.
-func (e *Enum) CodeBytes(word []byte) (code Code, ok bool) {
-	code, ok = e.codes[string(word)]
-	return code, ok
-}
-
 // Word is the word of a code, "" for 0 and for codes of a newer version.
 func (e *Enum) Word(code Code) string {
 	if code < 1 || int(code) > len(e.words) {
@@ -45,8 +39,8 @@ func (e *Enum) Word(code Code) string {
 	return e.words[code-1]
 }
 
-// must is Code for words of this program's source.
-func (e *Enum) must(word string) Code {
+// codeOf is Code for words in this program's source.
+func (e *Enum) codeOf(word string) Code {
 	code, ok := e.codes[word]
 	if !ok {
 		panic("BUG: " + e.name + " has no word " + word)
@@ -63,11 +57,11 @@ var (
 		"link_click", "api_client_open", "api_client_request",
 		"ad_click", "ad_display", "trademark_click",
 		"page_markdown_request", "agent_feedback", "llms_request", "mcp_request", "rss_request")
-	DisplayContexts = newEnum("display context", "site", "embed", "server", "mcp")
-	Devices         = newEnum("device", "desktop", "tablet", "mobile", "unknown")
-	Browsers        = newEnum("browser", "chrome", "firefox", "safari", "edge", "ie", "opera", "unknown")
-	OperatingSystem = newEnum("operating system", "windows", "macos", "linux", "android", "ios", "unknown")
-	Bots            = newEnum("bot",
+	DisplayContexts  = newEnum("display context", "site", "embed", "server", "mcp")
+	Devices          = newEnum("device", "desktop", "tablet", "mobile", "unknown")
+	Browsers         = newEnum("browser", "chrome", "firefox", "safari", "edge", "ie", "opera", "unknown")
+	OperatingSystems = newEnum("operating system", "windows", "macos", "linux", "android", "ios", "unknown")
+	Bots             = newEnum("bot",
 		"unknown", "googlebot", "bingbot", "duckduckbot", "facebookbot", "applebot", "chatgpt", "anthropic",
 		"openai", "claude", "gemini", "perplexity", "cohere", "mistral", "deepseek", "meta", "bytespider",
 		"ccbot", "amazonbot", "youbot", "cursor", "vscode", "claude-code", "codex", "opencode", "gptbot",
@@ -77,7 +71,7 @@ var (
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
 	// PublishedLinkKinds are those that the published contract has for the
 	// column eventLinkTargetKind; links to the others are taken all the same.
-	PublishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.must("reusable-content")]...)
+	PublishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
 	AdPlacements        = newEnum("ad placement", "aside")
@@ -94,7 +88,3 @@ func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]
 	return m.required, m.names
 }
-
-// AppendText appends s as a JSON string, in the form that canonical content
-// references have. It does not allocate.
-func AppendText(dst []byte, s string) []byte { return appendText(dst, s) }

@@ -13,30 +13,30 @@ type Field struct {
 	Name  string // column name in ClickHouse
 	Type  string // ClickHouse type
 	Codec string // ClickHouse codec, "" for the table's default
-	kind  kind
+	wire  wireType
 }
 
-// kind is how a field travels: event → log bytes → column values.
-type kind interface {
+// wireType is how a field travels: event → log bytes → column values.
+type wireType interface {
 	// put appends the field's log form and true, or reports that the event
 	// has no value and leaves dst as it was.
 	put(dst []byte, e *Event) ([]byte, bool)
-	// column makes an empty column of the field.
-	column() fieldColumn
+	// buffer makes an empty buffer for the field's values.
+	buffer() fieldBuffer
 }
 
-// fieldColumn collects one field's values, row by row. Strings it takes alias
-// the message they came from.
-type fieldColumn interface {
+// fieldBuffer collects one field's values, row by row. Its strings alias the
+// message they came from.
+type fieldBuffer interface {
 	take(r *reader)
 	absent()
 	values() any // a slice that clickhouse-go appends as it is
 	truncate(n int)
 }
 
-type stringKind struct{ get func(*Event) string }
+type wireString struct{ get func(*Event) string }
 
-func (k stringKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireString) put(dst []byte, e *Event) ([]byte, bool) {
 	s := k.get(e)
 	if s == "" {
 		return dst, false
@@ -44,63 +44,63 @@ func (k stringKind) put(dst []byte, e *Event) ([]byte, bool) {
 	return appendString(dst, s), true
 }
 
-func (k stringKind) column() fieldColumn { return &column[string]{read: (*reader).str} }
+func (k wireString) buffer() fieldBuffer { return &buffer[string]{read: (*reader).str} }
 
-type codeKind struct{ get func(*Event) int8 }
+type wireCode struct{ get func(*Event) int8 }
 
-func (k codeKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireCode) put(dst []byte, e *Event) ([]byte, bool) {
 	c := k.get(e)
 	return append(dst, byte(c)), c != 0
 }
 
-func (k codeKind) column() fieldColumn {
-	return &column[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
+func (k wireCode) buffer() fieldBuffer {
+	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
-type flagKind struct{ get func(*Event) bool }
+type wireFlag struct{ get func(*Event) bool }
 
-func (k flagKind) put(dst []byte, e *Event) ([]byte, bool) { return dst, k.get(e) }
+func (k wireFlag) put(dst []byte, e *Event) ([]byte, bool) { return dst, k.get(e) }
 
-func (k flagKind) column() fieldColumn {
-	return &column[uint8]{read: func(*reader) uint8 { return 1 }}
+func (k wireFlag) buffer() fieldBuffer {
+	return &buffer[uint8]{read: func(*reader) uint8 { return 1 }}
 }
 
-type hashKind struct{ get func(*Event) uint64 }
+type wireHash struct{ get func(*Event) uint64 }
 
-func (k hashKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireHash) put(dst []byte, e *Event) ([]byte, bool) {
 	return binary.LittleEndian.AppendUint64(dst, k.get(e)), true
 }
 
-func (k hashKind) column() fieldColumn { return &column[uint64]{read: (*reader).u64} }
+func (k wireHash) buffer() fieldBuffer { return &buffer[uint64]{read: (*reader).u64} }
 
-type timeKind struct{ get func(*Event) int64 }
+type wireTime struct{ get func(*Event) int64 }
 
-func (k timeKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireTime) put(dst []byte, e *Event) ([]byte, bool) {
 	return binary.AppendVarint(dst, k.get(e)), true
 }
 
-func (k timeKind) column() fieldColumn { return &column[int64]{read: (*reader).varint} }
+func (k wireTime) buffer() fieldBuffer { return &buffer[int64]{read: (*reader).varint} }
 
-// degreesKind is a coordinate; absent is NaN, which no coordinate is.
-type degreesKind struct{ get func(*Event) float32 }
+// wireDegrees is a coordinate; absent is NaN, which no coordinate is.
+type wireDegrees struct{ get func(*Event) float32 }
 
-func (k degreesKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireDegrees) put(dst []byte, e *Event) ([]byte, bool) {
 	if !e.HasPoint {
 		return dst, false
 	}
 	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(k.get(e))), true
 }
 
-func (k degreesKind) column() fieldColumn {
-	return &column[float32]{
+func (k wireDegrees) buffer() fieldBuffer {
+	return &buffer[float32]{
 		read: func(r *reader) float32 { return math.Float32frombits(r.u32()) },
 		none: float32(math.NaN()),
 	}
 }
 
-type claimsKind struct{ get func(*Event) []Claim }
+type wireClaims struct{ get func(*Event) []Claim }
 
-func (k claimsKind) put(dst []byte, e *Event) ([]byte, bool) {
+func (k wireClaims) put(dst []byte, e *Event) ([]byte, bool) {
 	claims := k.get(e)
 	if len(claims) == 0 {
 		return dst, false
@@ -112,8 +112,8 @@ func (k claimsKind) put(dst []byte, e *Event) ([]byte, bool) {
 	return dst, true
 }
 
-func (k claimsKind) column() fieldColumn {
-	return &column[map[string]string]{read: func(r *reader) map[string]string {
+func (k wireClaims) buffer() fieldBuffer {
+	return &buffer[map[string]string]{read: func(r *reader) map[string]string {
 		n := r.count(2)
 		m := make(map[string]string, n)
 		for range n {
@@ -124,22 +124,22 @@ func (k claimsKind) column() fieldColumn {
 	}}
 }
 
-// column is the values of one field.
-type column[T any] struct {
+// buffer collects the values of one column of the table.
+type buffer[T any] struct {
 	list []T
 	none T
 	read func(*reader) T
 }
 
-func (c *column[T]) take(r *reader) { c.list = append(c.list, c.read(r)) }
-func (c *column[T]) absent()        { c.list = append(c.list, c.none) }
+func (c *buffer[T]) take(r *reader) { c.list = append(c.list, c.read(r)) }
+func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
-func (c *column[T]) values() any { return c.list }
+func (c *buffer[T]) values() any { return c.list }
 
 // truncate keeps the first n values and drops what the others point to, so
 // that an empty column does not keep the last batch's messages in memory. A
 // column that is shorter already is left as it is.
-func (c *column[T]) truncate(n int) {
+func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])
 		c.list = c.list[:n]

@@ -1,17 +1,15 @@
 package insights
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -24,61 +22,49 @@ var (
 	typeTime   = sqltree.T("DateTime64(3,'UTC')")
 )
 
-func isNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
+// JSONOptions are how requests are read: the last of equal member names counts,
+// and bytes that are not UTF-8 become U+FFFD.
+var JSONOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-func parseText(raw json.RawMessage) (string, error) {
-	var s string
-	if err := json.Unmarshal(raw, &s); err != nil || isNull(raw) {
+func isNull(raw jsontext.Value) bool { return raw.Kind() == jsontext.KindNull }
+
+// parseString reads a string of a valid JSON value.
+func parseString(raw jsontext.Value) (string, error) {
+	if raw.Kind() != jsontext.KindString {
 		return "", errors.New("must be a string")
 	}
-	if len(s) > maxText {
-		return "", fmt.Errorf("must have at most %d bytes", maxText)
-	}
-	return s, nil
+	s, _ := jsontext.AppendUnquote(nil, raw) // fails for bytes that are not UTF-8 only, which it replaces
+	return string(s), nil
 }
 
-// appendText appends a JSON string; bytes that are not UTF-8 become U+FFFD.
-// Unlike encoding/json it leaves <, > and & as they are.
-func appendText(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		start = i
+func parseText(raw jsontext.Value) (string, error) {
+	s, err := parseString(raw)
+	if err == nil && len(s) > maxText {
+		err = fmt.Errorf("must have at most %d bytes", maxText)
 	}
-	return append(append(dst, s[start:]...), '"')
+	return s, err
 }
 
-// MemberError is a member that an object value does not have. Path and
-// suggestion are the caller's to add.
+func parseNumber(raw jsontext.Value) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return n, err == nil && raw.Kind() == jsontext.KindNumber
+}
+
+// Integer reads an integer from least to most, in any notation: 1e2 is 100.
+func Integer(raw jsontext.Value, least, most int64) (n int64, ok bool) {
+	f, ok := parseNumber(raw)
+	return int64(f), ok && f == math.Trunc(f) && f >= float64(least) && f <= float64(most)
+}
+
+// AppendText appends s as a JSON string, in the form that canonical content
+// references have. Bytes that are not UTF-8 become U+FFFD.
+func AppendText(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // its error only reports such bytes
+	return dst
+}
+
+// MemberError refuses an object for a member that it does not have. The caller
+// knows the path, and adds the known member that was probably meant.
 type MemberError struct {
 	Member string
 	Known  []string
@@ -86,17 +72,22 @@ type MemberError struct {
 
 func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e.Member) }
 
-// onlyMembers checks that an object has no members but the known ones.
-func onlyMembers(raw json.RawMessage, known ...string) error {
-	var members map[string]json.RawMessage
-	// What is of another type has no members; the caller says so better.
-	_ = json.Unmarshal(raw, &members)
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(known, name) {
-			return &MemberError{name, known}
-		}
+// WordError refuses a word that is none of a closed set, as MemberError does.
+type WordError struct {
+	What  string // such as "an interval"
+	Word  string
+	Known []string
+}
+
+func (e *WordError) Error() string { return "must be " + e.What + ", not " + strconv.Quote(e.Word) }
+
+// parseObject reads an object that has no members but those of into.
+func parseObject(raw jsontext.Value, into any, known ...string) error {
+	err := json.Unmarshal(raw, into, JSONOptions, json.RejectUnknownMembers(true))
+	if e, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(e.Err, json.ErrUnknownName) {
+		return &MemberError{e.JSONPointer.LastToken(), known}
 	}
-	return nil
+	return err
 }
 
 // textValue is a string; with null, "" reads and filters as null.
@@ -111,7 +102,7 @@ func (v textValue) Shape() string {
 func (textValue) Type() sqltree.Type { return typeString }
 func (textValue) New() any           { return new(string) }
 
-func (v textValue) Parse(raw json.RawMessage) (any, error) {
+func (v textValue) Parse(raw jsontext.Value) (any, error) {
 	if v.null && isNull(raw) {
 		return "", nil
 	}
@@ -127,7 +118,7 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	if v.null && s == "" {
 		return append(dst, "null"...)
 	}
-	return appendText(dst, s)
+	return AppendText(dst, s)
 }
 
 // enumValue is a word of a closed set; with empty, also "".
@@ -149,8 +140,8 @@ func (v enumValue) Shape() string {
 func (enumValue) Type() sqltree.Type { return typeString }
 func (enumValue) New() any           { return new(string) }
 
-func (v enumValue) Parse(raw json.RawMessage) (any, error) {
-	// Both published versions' "no value" are understood where one is.
+func (v enumValue) Parse(raw jsontext.Value) (any, error) {
+	// The two published versions write "no value" as null and as "".
 	if (v.null || v.empty) && isNull(raw) {
 		return "", nil
 	}
@@ -175,9 +166,9 @@ func (numberValue) Shape() string      { return "number" }
 func (numberValue) Type() sqltree.Type { return sqltree.T("Float64") }
 func (numberValue) New() any           { return new(uint64) }
 
-func (numberValue) Parse(raw json.RawMessage) (any, error) {
-	var n float64
-	if err := json.Unmarshal(raw, &n); err != nil || isNull(raw) || math.IsInf(n, 0) {
+func (numberValue) Parse(raw jsontext.Value) (any, error) {
+	n, ok := parseNumber(raw)
+	if !ok {
 		return nil, errors.New("must be a number")
 	}
 	return n, nil
@@ -188,15 +179,15 @@ func (numberValue) Append(dst []byte, scanned any) []byte {
 }
 
 // intValue is an integer from a small range.
-type intValue struct{ min, max int64 }
+type intValue struct{ least, most int64 }
 
-func (v intValue) Shape() string    { return fmt.Sprintf("integer from %d to %d", v.min, v.max) }
+func (v intValue) Shape() string    { return fmt.Sprintf("integer from %d to %d", v.least, v.most) }
 func (intValue) Type() sqltree.Type { return sqltree.T("Int64") }
 func (intValue) New() any           { return new(int64) }
 
-func (v intValue) Parse(raw json.RawMessage) (any, error) {
-	var n int64
-	if err := json.Unmarshal(raw, &n); err != nil || isNull(raw) || n < v.min || n > v.max {
+func (v intValue) Parse(raw jsontext.Value) (any, error) {
+	n, ok := Integer(raw, v.least, v.most)
+	if !ok {
 		return nil, errors.New("must be an " + v.Shape())
 	}
 	return n, nil
@@ -213,14 +204,14 @@ func (flagValue) Shape() string      { return "boolean" }
 func (flagValue) Type() sqltree.Type { return sqltree.T("UInt8") }
 func (flagValue) New() any           { return new(uint8) }
 
-func (flagValue) Parse(raw json.RawMessage) (any, error) {
-	switch string(bytes.TrimSpace(raw)) {
-	case "true":
+func (flagValue) Parse(raw jsontext.Value) (any, error) {
+	switch raw.Kind() {
+	case jsontext.KindTrue:
 		return uint8(1), nil
-	case "false":
+	case jsontext.KindFalse:
 		return uint8(0), nil
-	case "null":
-		// Every event is known to be one or the other, so null matches none.
+	case jsontext.KindNull:
+		// Every event has one or the other, so null matches none.
 		return uint8(2), nil
 	}
 	return nil, errors.New("must be true, false or null")
@@ -235,20 +226,20 @@ type timeValue struct{}
 
 // minTime and maxTime bound what is stored. DateTime64(3) itself reaches from
 // 1900 to 2299, but the table's key cuts time to the hour in 32 bits: outside
-// of these years it wraps, and the server then skips rows that a query needs.
+// these years it wraps, and the server would skip rows that a query needs.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
 )
 
-// TimeProblem is what is said of a text that is no date-time.
+// TimeProblem is what is wrong with a text that is not a date-time.
 const TimeProblem = "must be a date-time such as 2026-01-31T00:00:00Z"
 
 func (timeValue) Shape() string      { return "date-time (RFC 3339)" }
 func (timeValue) Type() sqltree.Type { return typeTime }
 func (timeValue) New() any           { return new(time.Time) }
 
-func (timeValue) Parse(raw json.RawMessage) (any, error) {
+func (timeValue) Parse(raw jsontext.Value) (any, error) {
 	s, err := parseText(raw)
 	if err != nil {
 		return nil, errors.New(TimeProblem)
@@ -267,8 +258,8 @@ func (timeValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, '"')
 }
 
-// ParseTime reads an RFC 3339 date-time, cut to the millisecond, of the years
-// that the store can hold.
+// ParseTime reads an RFC 3339 date-time and cuts it to the millisecond. It
+// refuses years that the store cannot hold.
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -281,19 +272,19 @@ func ParseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// TimeBounds are the first and the last moment that the store can hold.
+// TimeBounds returns the first and the last moment that the store can hold.
 func TimeBounds() (first, last time.Time) { return minTime, maxTime }
 
 // TimeExpr reads an event's exact time.
-func TimeExpr() sqltree.Expr { return bucket(Arguments{}) }
+func TimeExpr() sqltree.Expr { return sqltree.Col("time") }
 
 // TimeType is the type of TimeExpr, whose parameters FormatTime writes.
 func TimeType() sqltree.Type { return typeTime }
 
-// FormatTime is a moment as the text of a DateTime64(3,'UTC') parameter.
+// FormatTime writes a moment as a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// constantNull is a column that no event has a value in.
+// constantNull is the value of a column in which no event has one.
 type constantNull struct{ enumValue }
 
 func (v constantNull) Append(dst []byte, _ any) []byte { return append(dst, "null"...) }

@@ -1,13 +1,15 @@
 package insights
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -21,28 +23,21 @@ func (pageValue) Shape() string      { return pageShape }
 func (pageValue) Type() sqltree.Type { return sqltree.T("Tuple(String,String)") }
 func (pageValue) New() any           { return new([]any) }
 
-func (pageValue) Parse(raw json.RawMessage) (any, error) {
+func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	if isNull(raw) {
 		return sqltree.Tuple{"", ""}, nil
 	}
-	if err := onlyMembers(raw, "page", "space"); err != nil {
-		return nil, err
+	var v struct { // null reads as ""
+		Page  string `json:"page"`
+		Space string `json:"space"`
 	}
-	var v struct {
-		Page  *string `json:"page"`
-		Space *string `json:"space"`
+	if err := parseObject(raw, &v, "page", "space"); err != nil || v.Space == "" {
+		return nil, memberOr(err, "must be an "+pageShape)
 	}
-	if err := json.Unmarshal(raw, &v); err != nil || v.Space == nil || *v.Space == "" {
-		return nil, errors.New("must be an " + pageShape)
-	}
-	page := ""
-	if v.Page != nil {
-		page = *v.Page
-	}
-	if len(page) > maxText || len(*v.Space) > maxText {
+	if len(v.Page) > maxText || len(v.Space) > maxText {
 		return nil, errors.New("must not have ids of over " + strconv.Itoa(maxText) + " bytes")
 	}
-	return sqltree.Tuple{*v.Space, page}, nil
+	return sqltree.Tuple{v.Space, v.Page}, nil
 }
 
 func (pageValue) Append(dst []byte, scanned any) []byte {
@@ -54,8 +49,16 @@ func (pageValue) Append(dst []byte, scanned any) []byte {
 	dst = append(dst, `{"page":`...)
 	dst = textValue{null: true}.Append(dst, &page)
 	dst = append(dst, `,"space":`...)
-	dst = appendText(dst, space)
+	dst = AppendText(dst, space)
 	return append(dst, '}')
+}
+
+// memberOr is err if it names an unknown member, which says more than problem.
+func memberOr(err error, problem string) error {
+	if e, ok := errors.AsType[*MemberError](err); ok {
+		return e
+	}
+	return errors.New(problem)
 }
 
 // pointValue is {latitude, longitude, h3}, or null where the place is unknown.
@@ -70,18 +73,17 @@ func (pointValue) Type() sqltree.Type { return typeString }
 func (pointValue) New() any           { return new([]any) }
 
 // Parse takes the cell's index: the coordinates of an answer are its centre.
-func (pointValue) Parse(raw json.RawMessage) (any, error) {
+func (pointValue) Parse(raw jsontext.Value) (any, error) {
 	if isNull(raw) {
 		return "", nil
 	}
-	if err := onlyMembers(raw, "latitude", "longitude", "h3"); err != nil {
-		return nil, err
-	}
 	var v struct {
-		H3 string `json:"h3"`
+		Latitude  any    `json:"latitude"`
+		Longitude any    `json:"longitude"`
+		H3        string `json:"h3"`
 	}
-	if err := json.Unmarshal(raw, &v); err != nil || !h3Index.MatchString(v.H3) {
-		return nil, errors.New("must be an " + pointShape + ", with h3 as a result gave it")
+	if err := parseObject(raw, &v, "latitude", "longitude", "h3"); err != nil || !h3Index.MatchString(v.H3) {
+		return nil, memberOr(err, "must be an "+pointShape+", with h3 as a result gave it")
 	}
 	return v.H3, nil
 }
@@ -97,7 +99,7 @@ func (pointValue) Append(dst []byte, scanned any) []byte {
 	dst = append(dst, `,"longitude":`...)
 	dst = strconv.AppendFloat(dst, lon, 'f', 6, 64)
 	dst = append(dst, `,"h3":`...)
-	dst = appendText(dst, index)
+	dst = AppendText(dst, index)
 	return append(dst, '}')
 }
 
@@ -108,14 +110,14 @@ func (linkValue) Shape() string      { return "content reference (object with ki
 func (linkValue) Type() sqltree.Type { return typeString }
 func (linkValue) New() any           { return new(string) }
 
-func (linkValue) Parse(raw json.RawMessage) (any, error) {
+func (linkValue) Parse(raw jsontext.Value) (any, error) {
 	ref, canonical, err := ParseContentRef(raw)
 	if err != nil {
 		return nil, err
 	}
-	known := append([]string{"kind"}, contentRefMembers[LinkKinds.Word(ref.Kind)].names...)
-	if err := onlyMembers(raw, known...); err != nil {
-		return nil, err
+	names := contentRefMembers[LinkKinds.Word(ref.Kind)].names
+	if len(ref.unknown) > 0 {
+		return nil, &MemberError{slices.Min(slices.Collect(maps.Keys(ref.unknown))), append([]string{"kind"}, names...)}
 	}
 	return canonical, nil
 }
@@ -146,57 +148,53 @@ var contentRefMembers = map[string]struct {
 type ContentRef struct {
 	Kind    Code // LinkKinds
 	Members map[string]string
+	unknown map[string]jsontext.Value // the members that the kind does not have
 }
 
 // ParseContentRef reads a content reference and gives its canonical JSON:
 // known members only, sorted by name, so that equal targets are equal text.
 // The error names the member.
-func ParseContentRef(raw json.RawMessage) (ContentRef, string, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+func ParseContentRef(raw []byte) (ContentRef, string, error) {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &members, JSONOptions); err != nil || members == nil {
 		return ContentRef{}, "", errors.New("must be a content reference, an object with kind")
 	}
-	get := func(name string) (string, bool) {
+	take := func(name string) (s string, sent bool) {
 		m, ok := members[name]
+		delete(members, name)
 		if !ok || isNull(m) {
 			return "", false
 		}
 		s, err := parseText(m)
-		return s, err == nil && s != ""
+		if err != nil {
+			s = ""
+		}
+		return s, true
 	}
-	kind, _ := get("kind")
+	kind, _ := take("kind")
 	known, ok := contentRefMembers[kind]
 	if !ok {
 		return ContentRef{}, "", errors.New("kind must be " + enumValue{enum: LinkKinds}.Shape())
 	}
-	ref := ContentRef{Kind: LinkKinds.must(kind), Members: map[string]string{}}
+	ref := ContentRef{Kind: LinkKinds.codeOf(kind), Members: map[string]string{}, unknown: members}
 	for i, name := range known.names {
-		s, ok := get(name)
-		if !ok {
-			if _, sent := members[name]; i < known.required || sent && !isNull(members[name]) {
-				return ContentRef{}, "", errors.New(name + " must be a non-empty string of at most " + strconv.Itoa(maxText) + " bytes")
-			}
-			continue
+		switch s, sent := take(name); {
+		case s != "":
+			ref.Members[name] = s
+		case sent || i < known.required:
+			return ContentRef{}, "", errors.New(name + " must be a non-empty string of at most " + strconv.Itoa(maxText) + " bytes")
 		}
-		ref.Members[name] = s
 	}
 	return ref, ref.canonical(kind), nil
 }
 
 func (r ContentRef) canonical(kind string) string {
-	names := make([]string, 0, len(r.Members))
-	for name := range r.Members {
-		names = append(names, name)
+	b := AppendText([]byte(`{"kind":`), kind)
+	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
+		b = append(AppendText(append(b, ','), name), ':')
+		b = AppendText(b, r.Members[name])
 	}
-	sort.Strings(names)
-	var b bytes.Buffer
-	b.WriteString(`{"kind":"` + kind + `"`)
-	for _, name := range names {
-		b.WriteString(`,"` + name + `":`)
-		b.Write(appendText(nil, r.Members[name]))
-	}
-	b.WriteByte('}')
-	return b.String()
+	return string(append(b, '}'))
 }
 
 // ratingValue is a metric of several counts, such as {ok, good, bad}.
@@ -215,7 +213,7 @@ func (v ratingValue) Shape() string {
 func (ratingValue) Type() sqltree.Type { return sqltree.T("String") }
 func (ratingValue) New() any           { return new([]any) }
 
-func (v ratingValue) Parse(json.RawMessage) (any, error) {
+func (v ratingValue) Parse(jsontext.Value) (any, error) {
 	return nil, errors.New("has no filter")
 }
 

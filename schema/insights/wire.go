@@ -73,7 +73,7 @@ func (w *Encoder) Add(e *Event) {
 	var mask uint64
 	for i := range fields {
 		f := &fields[i]
-		if next, ok := f.kind.put(w.buf, e); ok {
+		if next, ok := f.wire.put(w.buf, e); ok {
 			w.buf = next
 			mask |= 1 << f.id
 		}

@@ -1,8 +1,7 @@
-// Package sqltree is ClickHouse SQL as a tree: expressions and one SELECT
-// statement, with operator precedence, identifier quoting and typed
-// server-side parameters in a single place, and a printer.
+// Package sqltree represents ClickHouse SQL as a tree of expressions and SELECT
+// statements, and prints it. Operator precedence, identifier quoting and typed
+// server-side parameters are handled here and nowhere else.
 //
-// A value that came from a user can only enter a tree as a [Param]; there is
-// no node that prints user text. The package knows nothing of insights and
-// imports nothing of this module.
+// A user's value can only enter a tree as a [Param]; no node prints user text.
+// The package knows nothing of insights and imports nothing of this module.
 package sqltree

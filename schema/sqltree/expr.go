@@ -1,7 +1,7 @@
 package sqltree
 
-// Expr is one ClickHouse expression. The marker method keeps other packages
-// from adding node types that the printer does not know.
+// Expr is one ClickHouse expression. Its methods are unexported: only this
+// package defines node types.
 type Expr interface {
 	print(p *printer)
 	prec() int
@@ -18,7 +18,7 @@ const (
 	precAtom
 )
 
-// Op is a binary operator: one of the constants below, and no other.
+// Op is a binary operator: one of the variables below.
 type Op struct {
 	text string
 	prec int
@@ -26,57 +26,59 @@ type Op struct {
 
 // The binary operators.
 var (
-	Or        = Op{"OR", precOr}
-	And       = Op{"AND", precAnd}
-	Eq        = Op{"=", precCompare}
-	Ne        = Op{"!=", precCompare}
-	Lt        = Op{"<", precCompare}
-	Le        = Op{"<=", precCompare}
-	Gt        = Op{">", precCompare}
-	Ge        = Op{">=", precCompare}
-	In        = Op{"IN", precCompare}
-	NotIn     = Op{"NOT IN", precCompare}
-	Add       = Op{"+", precAdd}
-	Sub       = Op{"-", precAdd}
-	Mul       = Op{"*", precMul}
-	IntDivide = Op{"DIV", precMul}
+	Or  = Op{"OR", precOr}
+	And = Op{"AND", precAnd}
+	Eq  = Op{"=", precCompare}
+	Ne  = Op{"!=", precCompare}
+	Lt  = Op{"<", precCompare}
+	Le  = Op{"<=", precCompare}
+	Gt  = Op{">", precCompare}
+	Ge  = Op{">=", precCompare}
+	In  = Op{"IN", precCompare}
+	Sub = Op{"-", precAdd}
+	Mul = Op{"*", precMul}
 )
 
-// constant is SQL text written in this program's source. Being an unexported
-// string type, it can only be given an untyped constant by other packages:
-// a string variable does not convert to it implicitly.
+// constant is SQL text from this program's source. The type is unexported, so
+// other packages can only pass an untyped constant: a string variable does not
+// convert to it implicitly.
 type constant string
 
-type column struct{ name string }
+type identifier struct{ name string }
 
 // Col is a column or an alias.
-func Col(name string) Expr { return column{name} }
+func Col(name string) Expr { return identifier{name} }
 
 type number struct{ n int64 }
 
 // Int is an integer literal.
 func Int(n int64) Expr { return number{n} }
 
-type text struct{ s constant }
+type literal struct{ s constant }
 
 // Str is a string literal from this program's source. User values are [Param].
-func Str(s constant) Expr { return text{s} }
+func Str(s constant) Expr { return literal{s} }
 
 type call struct {
-	name constant
-	args []Expr
+	name   constant
+	params []Expr // in parentheses of their own, before the arguments
+	args   []Expr
 }
 
 // Call is a function call; the name is from this program's source.
-func Call(name constant, args ...Expr) Expr { return call{name, args} }
+func Call(name constant, args ...Expr) Expr { return call{name: name, args: args} }
+
+// Parametric is a call of an aggregate function that takes parameters beside
+// its arguments: name(params)(args).
+func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
 type lambda struct {
 	names []string
 	body  Expr
 }
 
-// Lambda is a function to be given to another one. Its body names the
-// parameters by [Col].
+// Lambda is an argument of a higher-order function. Its body refers to the
+// parameters with [Col].
 func Lambda(names []string, body Expr) Expr { return lambda{names, body} }
 
 type binary struct {
@@ -87,15 +89,15 @@ type binary struct {
 // Bin joins two expressions by an operator.
 func Bin(op Op, l, r Expr) Expr { return binary{op, l, r} }
 
-// AllOf is the conjunction of the given expressions; of none, it is true.
+// AllOf joins conditions with AND. Without conditions it is true.
 func AllOf(list ...Expr) Expr { return fold(And, Int(1), list) }
 
-// AnyOf is the disjunction of the given expressions; of none, it is false.
+// AnyOf joins conditions with OR. Without conditions it is false.
 func AnyOf(list ...Expr) Expr { return fold(Or, Int(0), list) }
 
-func fold(op Op, none Expr, list []Expr) Expr {
+func fold(op Op, empty Expr, list []Expr) Expr {
 	if len(list) == 0 {
-		return none
+		return empty
 	}
 	e := list[0]
 	for _, next := range list[1:] {
@@ -114,8 +116,7 @@ type param struct {
 	value any
 }
 
-// Type is the ClickHouse type of a parameter. Only this program's source and
-// [ArrayOf] make one.
+// Type is the ClickHouse type of a parameter, made by [T] or [ArrayOf].
 type Type struct{ text string }
 
 // T names a ClickHouse type.
@@ -135,11 +136,11 @@ type Tuple []any
 // Tuple, or a slice of these.
 func Param(t Type, value any) Expr { return param{t, value} }
 
-func (column) prec() int   { return precAtom }
-func (number) prec() int   { return precAtom }
-func (text) prec() int     { return precAtom }
-func (call) prec() int     { return precAtom }
-func (b binary) prec() int { return b.op.prec }
-func (not) prec() int      { return precNot }
-func (param) prec() int    { return precAtom }
-func (lambda) prec() int   { return precOr - 1 }
+func (identifier) prec() int { return precAtom }
+func (number) prec() int     { return precAtom }
+func (literal) prec() int    { return precAtom }
+func (call) prec() int       { return precAtom }
+func (b binary) prec() int   { return b.op.prec }
+func (not) prec() int        { return precNot }
+func (param) prec() int      { return precAtom }
+func (lambda) prec() int     { return precOr - 1 }

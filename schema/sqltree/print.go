@@ -12,9 +12,9 @@ type printer struct {
 
 func (p *printer) write(s string) { p.b.WriteString(s) }
 
-// operand prints e in parentheses when it binds weaker than its surroundings.
-func (p *printer) operand(e Expr, min int) {
-	if e.prec() < min {
+// operand prints e, in parentheses if its precedence is lower than least.
+func (p *printer) operand(e Expr, least int) {
+	if e.prec() < least {
 		p.write("(")
 		e.print(p)
 		p.write(")")
@@ -32,13 +32,17 @@ func (p *printer) list(list []Expr) {
 	}
 }
 
-func (c column) print(p *printer) { p.write(Ident(c.name)) }
-func (n number) print(p *printer) { p.write(strconv.FormatInt(n.n, 10)) }
-func (t text) print(p *printer)   { p.write(Quote(string(t.s))) }
+func (i identifier) print(p *printer) { p.write(Ident(i.name)) }
+func (n number) print(p *printer)     { p.write(strconv.FormatInt(n.n, 10)) }
+func (l literal) print(p *printer)    { p.write(Quote(string(l.s))) }
 
 func (c call) print(p *printer) {
 	p.write(string(c.name))
 	p.write("(")
+	if len(c.params) > 0 {
+		p.list(c.params)
+		p.write(")(")
+	}
 	p.list(c.args)
 	p.write(")")
 }
@@ -58,7 +62,7 @@ func (l lambda) print(p *printer) {
 func (b binary) print(p *printer) {
 	left := b.op.prec
 	if left == precCompare {
-		left++ // a chain of comparisons is not left to its reader
+		left++ // (a = b) = c keeps its parentheses: few readers know how a = b = c groups
 	}
 	p.operand(b.l, left)
 	p.write(" " + b.op.text + " ")
@@ -127,7 +131,7 @@ func (p *printer) selectStmt(s *Select) {
 	}
 }
 
-// Ident writes an identifier: plain if it is a plain word, else in backquotes.
+// Ident writes an identifier, in backquotes unless it is a plain word.
 func Ident(name string) string {
 	plain := name != ""
 	for i := 0; i < len(name); i++ {
@@ -143,8 +147,8 @@ func Ident(name string) string {
 	return "`" + escape(name, '`') + "`"
 }
 
-// Quote writes a string literal. It is for DDL and this program's constants;
-// user values are parameters.
+// Quote writes a string literal of DDL or of this program's constants. User
+// values are parameters.
 func Quote(s string) string { return "'" + escape(s, '\'') + "'" }
 
 func escape(s string, quote byte) string {

@@ -12,8 +12,8 @@ type Order struct {
 	Desc bool
 }
 
-// Select is one SELECT statement. A nil Where or Having is left out, as is a
-// zero Limit. Source is a table, or From another Select if Sub is set.
+// Select is one SELECT statement. A nil Where or Having is left out, and so is a
+// zero Limit. It reads from Sub if that is set, else from Table.
 type Select struct {
 	Columns []Aliased
 	Table   string

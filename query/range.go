@@ -3,6 +3,7 @@ package query
 import (
 	"time"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -12,7 +13,6 @@ type preset struct {
 	from func(now time.Time) time.Time
 }
 
-// presets are the ranges that a request may name.
 var presets = []preset{
 	{"lastYear", func(now time.Time) time.Time { return monthsBefore(now, 12) }},
 	{"last3Months", func(now time.Time) time.Time { return monthsBefore(now, 3) }},
@@ -21,7 +21,7 @@ var presets = []preset{
 	{"last24Hours", func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
 }
 
-// Presets are the names of the ranges that end now.
+// Presets are the names of the ranges that a request may name.
 func Presets() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
@@ -47,17 +47,17 @@ func monthsBefore(t time.Time, n int) time.Time {
 
 // resolveRange gives from <= t < to in whole milliseconds, which is how events
 // are stored. Parts of a millisecond round up on both sides, so that an event
-// of this very millisecond is inside of a range that ends now.
+// of this very millisecond is inside a range that ends now.
 func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
-	if r.from.raw != nil {
-		if from, err = moment(r.from); err != nil {
+	if r.from != nil {
+		if from, err = parseMoment("range.from", *r.from); err != nil {
 			return from, to, err
 		}
-		if to, err = moment(r.to); err != nil {
+		if to, err = parseMoment("range.to", *r.to); err != nil {
 			return from, to, err
 		}
 		if !to.After(from) {
-			return from, to, r.to.invalid("must be after range.from")
+			return from, to, schema.Invalid("range.to", "must be after range.from")
 		}
 		return ceil(from), ceil(to), nil
 	}
@@ -67,23 +67,20 @@ func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error)
 			return ceil(p.from(now)), ceil(now), nil
 		}
 	}
-	return from, to, r.invalid(unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
+	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
-// moment reads a date-time of any year: the bounds pass cuts the range to what
-// can be stored.
-func moment(n node) (time.Time, error) {
-	s, err := n.text()
-	if err != nil {
-		return time.Time{}, n.invalid(insights.TimeProblem)
-	}
+// parseMoment reads a date-time of any year: newScope cuts the range to what can
+// be stored.
+func parseMoment(path, s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return t, n.invalid(insights.TimeProblem)
+		return t, schema.Invalid(path, insights.TimeProblem)
 	}
 	return t.UTC(), nil
 }
 
+// ceil rounds up to the millisecond.
 func ceil(t time.Time) time.Time {
 	if cut := t.Truncate(time.Millisecond); !cut.Equal(t) {
 		return cut.Add(time.Millisecond)

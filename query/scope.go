@@ -1,0 +1,72 @@
+package query
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// scope is the part of a plan that all reports share: which events they are
+// about, and how these are read. Like a plan it is a value that nobody changes.
+type scope struct {
+	site     string
+	from, to time.Time // from <= t < to
+	filters  []filter  // on events
+	nonNull  []ref     // columns in which the events must have a value
+	source   source
+	env      insights.Env
+}
+
+// source is where rows are read from.
+type source struct{ name, table string }
+
+// rawEvents has a row for each event.
+var rawEvents = source{name: "raw", table: insights.Table}
+
+// newScope is all events of a site in a range. The range is cut to the years
+// that the store can hold: a client that asks for everything since the year 1
+// means all there is.
+func newScope(site string, from, to time.Time) scope {
+	return scope{site: site, from: storable(from), to: storable(to), source: rawEvents, env: insights.Env{Zone: insights.UTC}}
+}
+
+func storable(t time.Time) time.Time {
+	least, most := insights.TimeBounds()
+	switch {
+	case t.Before(least):
+		return least
+	case t.After(most):
+		return most
+	}
+	return t
+}
+
+// bounded is the scope with different values counted in bounded memory.
+func (s scope) bounded() scope {
+	s.env.Estimate = true
+	return s
+}
+
+// read begins a statement over the scope's events. Every statement has the
+// conditions of one site and one range.
+func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
+	at := func(op sqltree.Op, t time.Time) sqltree.Expr {
+		return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
+	}
+	all := []sqltree.Expr{
+		sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), s.site)),
+		at(sqltree.Ge, s.from),
+		at(sqltree.Lt, s.to),
+	}
+	for _, r := range s.nonNull {
+		all = append(all, r.column.HasValue())
+	}
+	for _, f := range s.filters {
+		all = append(all, f.condition(s.expr(f.ref)))
+	}
+	return &sqltree.Select{Columns: columns, Table: s.source.table, Where: sqltree.AllOf(append(all, conditions...)...)}
+}
+
+// expr reads a column of the scope's events.
+func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }

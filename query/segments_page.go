@@ -1,0 +1,58 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// segmentPage is the part of the list that is asked for. Its token holds all of
+// it but the limit.
+type segmentPage struct {
+	to    time.Time // when the first page was asked for
+	days  int       // 0: not yet decided
+	total int64     // as counted for the first page
+	after *segmentKey
+	limit int
+}
+
+// segmentKey is what the list is ordered by.
+type segmentKey struct {
+	visitors, events uint64
+	id               string // of the claims
+}
+
+func (p segmentPage) scope(site string) scope {
+	return newScope(site, ceil(daysBefore(p.days)(p.to)), ceil(p.to))
+}
+
+const segmentList = "visitor-segments/"
+
+func (p segmentPage) token(site string) string {
+	return schema.PageToken(segmentList+site, strconv.FormatInt(p.to.UnixMilli(), 10), strconv.Itoa(p.days), strconv.FormatInt(p.total, 10),
+		strconv.FormatUint(p.after.visitors, 10), strconv.FormatUint(p.after.events, 10), p.after.id)
+}
+
+func readSegmentPage(site string, page schema.PageRequest, now time.Time) (segmentPage, error) {
+	part := segmentPage{to: now.UTC(), limit: DefaultSegments}
+	if page.Limit != nil {
+		part.limit = *page.Limit
+	}
+	keys, err := schema.PageKeys(segmentList+site, page.Page, 6)
+	if err != nil || keys == nil {
+		return part, err
+	}
+	to, err1 := strconv.ParseInt(keys[0], 10, 64)
+	days, err2 := strconv.Atoi(keys[1])
+	total, err3 := strconv.ParseInt(keys[2], 10, 64)
+	visitors, err4 := strconv.ParseUint(keys[3], 10, 64)
+	events, err5 := strconv.ParseUint(keys[4], 10, 64)
+	part.to, part.days, part.total, part.after = time.UnixMilli(to).UTC(), days, total, &segmentKey{visitors, events, keys[5]}
+	if errors.Join(err1, err2, err3, err4, err5) != nil || !slices.Contains(segmentDays, days) || total < 0 || part.to.After(now) {
+		return part, schema.BadPage()
+	}
+	return part, nil
+}

@@ -1,0 +1,122 @@
+package query
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+)
+
+// Headers of answers.
+const (
+	// HeaderResult is "exact" or "approximate".
+	HeaderResult = "Octavo-Result"
+	// HeaderSource is where the rows came from: "raw".
+	HeaderSource = "Octavo-Source"
+	// HeaderRowsRead is the number of rows that the store read.
+	HeaderRowsRead = "Octavo-Rows-Read"
+	// HeaderFreshUntil is up to when the site's events are in the answer.
+	HeaderFreshUntil = "Octavo-Fresh-Until"
+)
+
+// Service answers queries. It is safe for concurrent use.
+type Service struct {
+	config    Config
+	conn      driver.Conn
+	metrics   *Metrics
+	admission *admission
+	log       *slog.Logger
+	grace     time.Duration
+}
+
+// New makes a service that runs its statements on conn, a native-protocol pool
+// of at least Concurrency connections to the database of the events table.
+func New(c Config, conn driver.Conn, m *Metrics) *Service {
+	log := c.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), log: log, grace: Grace}
+}
+
+// question is one call's work on the engine. Each kind of report has its own
+// way to a plan and to rows; admission, time, metrics and headers are the same.
+type question struct {
+	service *Service
+	kind    Kind
+	site    string
+	who     Asker
+	start   time.Time
+	ends    time.Time // when all its statements have to be done
+	// spills lets groups that outgrow half of the memory go to disk, for
+	// reports whose number of groups the asker cannot limit.
+	spills bool
+
+	rowsRead    uint64
+	approximate bool // a count of different values may be off
+}
+
+func (s *Service) question(kind Kind, who Asker, site string) *question {
+	return &question{service: s, kind: kind, who: who, site: site, start: time.Now()}
+}
+
+// invalid counts a request that is refused before it is run.
+func (q *question) invalid(err error) error {
+	q.service.metrics.errors[q.kind][ClassInvalid].Inc()
+	return err
+}
+
+// answer waits for the question's turn, gives it its time and runs it. The
+// result is the answer's headers, or an error that a client may see.
+func (q *question) answer(ctx context.Context, src source, run func(context.Context) error) (map[string]string, error) {
+	s := q.service
+	leave, err := s.admission.enter(ctx, q.who)
+	if err != nil {
+		return nil, q.failed(ctx, err)
+	}
+	defer leave()
+	s.metrics.running.Inc()
+	defer s.metrics.running.Dec()
+	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
+	defer cancel()
+	q.ends = time.Now().Add(s.config.MaxTime)
+	headers := map[string]string{HeaderSource: src.name, HeaderResult: "exact"}
+	if s.config.FreshUntil != nil {
+		// Before the rows are read: the header must not promise more than they have.
+		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
+			headers[HeaderFreshUntil] = t.UTC().Format("2006-01-02T15:04:05.000Z")
+		}
+	}
+	if err := run(noDeadline{bounded}); err != nil {
+		return nil, q.failed(ctx, err)
+	}
+	if q.approximate {
+		headers[HeaderResult] = "approximate"
+	}
+	headers[HeaderRowsRead] = strconv.FormatUint(q.rowsRead, 10)
+	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
+	s.metrics.rowsRead[q.kind].Add(float64(q.rowsRead))
+	return headers, nil
+}
+
+func (q *question) failed(ctx context.Context, err error) error {
+	public, class := engineError(ctx, err)
+	q.service.metrics.errors[q.kind][class].Inc()
+	if class == ClassInternal {
+		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
+	}
+	return public
+}
+
+// count runs a statement that counts different values over a scope. If counting
+// exactly outgrows the memory of a query, it runs it again in bounded memory.
+func (q *question) count(sc scope, run func(scope) error) error {
+	err := run(sc)
+	if outOfMemory(err) && !sc.env.Estimate {
+		q.service.metrics.bounded.Inc()
+		err = run(sc.bounded())
+	}
+	return err
+}

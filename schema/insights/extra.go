@@ -1,0 +1,141 @@
+package insights
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Arguments are the extra parameters of a column in a request, resolved: each
+// is of a closed type or is sent to the server as a bound parameter.
+type Arguments struct {
+	Interval  *Interval // of a Time column; nil is exact time
+	Precision int       // of visitorGeoPoint: H3 resolution 0..15
+	Claim     string    // of visitorClaim
+}
+
+// Extra is an extra parameter that a column takes: one row of Extras.
+type Extra struct {
+	Name string // in requests
+	// Required marks free text that is part of what the column is: filters take
+	// it too, and answers repeat it.
+	Required bool
+	// Default sets the value of a parameter that the request leaves out; nil
+	// keeps the zero value.
+	Default func(to *Arguments)
+	// Parse reads the parameter. Its error completes the sentence "<path> ...".
+	Parse func(raw jsontext.Value, to *Arguments) error
+	// Text is the parameter's value, "" for none.
+	Text func(Arguments) string
+	// Schema is the parameter's JSON Schema, for the OpenAPI document.
+	Schema func() map[string]any
+}
+
+const (
+	maxPrecision = 15
+	// defaultPrecision gives cells of about 250 km²: a town and its surroundings.
+	defaultPrecision = 5
+	maxClaim         = 1024
+)
+
+var (
+	extraInterval = &Extra{
+		Name: "interval",
+		Parse: func(raw jsontext.Value, to *Arguments) error {
+			word, err := parseString(raw)
+			if err != nil {
+				return errors.New("must be one of " + strings.Join(intervalWords(), ", "))
+			}
+			i := slices.IndexFunc(Intervals, func(i *Interval) bool { return i.Word == word })
+			if i < 0 {
+				return &WordError{What: "an interval", Word: word, Known: intervalWords()}
+			}
+			to.Interval = Intervals[i]
+			return nil
+		},
+		Text: func(a Arguments) string {
+			if a.Interval == nil {
+				return ""
+			}
+			return a.Interval.Word
+		},
+		Schema: func() map[string]any { return map[string]any{"type": "string", "enum": intervalWords()} },
+	}
+	extraPrecision = &Extra{
+		Name:    "precision",
+		Default: func(to *Arguments) { to.Precision = defaultPrecision },
+		Parse: func(raw jsontext.Value, to *Arguments) error {
+			n, ok := Integer(raw, 0, maxPrecision)
+			if !ok {
+				return errors.New("must be an " + intValue{0, maxPrecision}.Shape())
+			}
+			to.Precision = int(n)
+			return nil
+		},
+		Text:   func(a Arguments) string { return strconv.Itoa(a.Precision) },
+		Schema: func() map[string]any { return map[string]any{"type": "integer", "minimum": 0, "maximum": maxPrecision} },
+	}
+	extraClaim = &Extra{
+		Name: "claim", Required: true,
+		Parse: func(raw jsontext.Value, to *Arguments) error {
+			name, err := parseString(raw)
+			switch {
+			case err != nil:
+				return err
+			case name == "" || len(name) > maxClaim:
+				return errors.New("must be a claim's name of 1 to " + strconv.Itoa(maxClaim) + " bytes")
+			case name == ClaimTypes:
+				return errors.New("is reserved: no claim has this name")
+			}
+			to.Claim = name
+			return nil
+		},
+		Text:   func(a Arguments) string { return a.Claim },
+		Schema: func() map[string]any { return map[string]any{"type": "string"} },
+	}
+
+	// Extras are all extra parameters.
+	Extras = []*Extra{extraInterval, extraPrecision, extraClaim}
+)
+
+// Interval is the size of a time bucket: one row of Intervals.
+type Interval struct {
+	Word  string // in requests
+	start func(t sqltree.Expr) sqltree.Expr
+}
+
+// Intervals are the intervals that a request may name, from the shortest.
+var Intervals = []*Interval{
+	{"hour", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) }},
+	{"day", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) }},
+	{"week", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) }}, // from Monday
+	{"month", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) }},
+}
+
+// Rank orders intervals by length. Exact time, which is nil, is 0.
+func (i *Interval) Rank() int { return slices.Index(Intervals, i) + 1 }
+
+func intervalWords() []string {
+	words := make([]string, len(Intervals))
+	for i, interval := range Intervals {
+		words[i] = interval.Word
+	}
+	return words
+}
+
+// bucket cuts time to an interval. Every result is a DateTime64(3), so that all
+// intervals are scanned alike. The setting
+// enable_extended_results_for_datetime_functions has to be on: without it the
+// week of January 1, 1970 starts on that day.
+func bucket(a Arguments, env Env) sqltree.Expr {
+	t := TimeExpr()
+	if a.Interval == nil {
+		return t
+	}
+	return sqltree.Call("toDateTime64", a.Interval.start(t), sqltree.Int(3), env.Zone.name)
+}
