@@ -1,4 +1,4 @@
-package workload
+package eventgen
 
 // queryStages is how often a query may be reported while it is typed.
 const queryStages = 3

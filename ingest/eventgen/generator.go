@@ -1,4 +1,4 @@
-package workload
+package eventgen
 
 import (
 	"math/rand/v2"
