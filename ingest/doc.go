@@ -1,12 +1,25 @@
-// Package ingest takes visitor events in and brings them to the insights store:
+// Package ingest is empty: its folders bring visitor events, and other things
+// that flow in, to where they are queried.
 //
-//	Intake: body → decode → validate → enrich → one log message → Log
-//	Log:    messages → one synced produce at a time for each partition → Kafka
-//	Sink:   Kafka → cuts of a partition → intent committed → one ClickHouse insert
+//	intake ──► eventlog ◄── sink ──► eventstore
+//	                          └────► deadletter ──► eventlog
 //
-// What Accept acknowledged is in the log. What is in the log is stored once:
-// DELIVERY.md says how. Log and Sink start while Kafka is away, and wait for it.
+// What each does:
+//   - intake: HTTP body → decode → validate → enrich → one message of the log
+//   - eventlog: messages → one synced produce at a time per partition → Kafka
+//   - sink: Kafka → cuts of a partition → intent committed → one insert
+//   - eventstore: the events table in ClickHouse, as its writers see it
+//   - deadletter: events that cannot be stored, and their replay
+//   - balance: what became of each site's events; intake and sink write it
+//   - retry: how these packages wait between attempts
+//   - eventgen: made-up events, for octavo seed and the benchmarks
+//   - conversations, openapi: what is made of conversations and OpenAPI texts
+//   - ingesttest: what their tests share
 //
-// It imports schema and schema/insights. It must not import store, query or
-// api: the wiring hands it what it needs of them.
+// An event that Accept acknowledged is in the log; an event in the log is stored
+// once. DELIVERY.md says how.
+//
+// Imports follow the arrows; all may import schema, fair, balance and retry.
+// Nothing here imports store, query, api or cmd: the wiring passes in what it
+// needs of them.
 package ingest

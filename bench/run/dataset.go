@@ -10,7 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/octavo-docs/octavo/bench/workload"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -27,7 +27,7 @@ func (b *bench) fill(ctx context.Context) error {
 	}
 	progress("posting %d events", b.dataset)
 	const perRequest = 500
-	generator := workload.New(workload.Options{Seed: 1, Events: b.dataset, End: time.Now()})
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: b.dataset, End: time.Now()})
 	bodies := make(chan []byte, 4)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/intake"
 )
 
 // nowhere is a log that keeps nothing, so that only the work before it counts.
@@ -21,16 +22,17 @@ func (nowhere) Append(context.Context, string, int, []byte) error { return nil }
 // decode into a struct, both on one core.
 func (b *bench) decodeRow(ctx context.Context) error {
 	const events = 100
-	intake, err := ingest.New(ingest.IntakeConfig{Log: nowhere{}, HashKey: [16]byte{1}}, ingest.NewMetrics(prometheus.NewRegistry()))
+	registry := prometheus.NewRegistry()
+	intakeOnly, err := intake.New(intake.Config{Log: nowhere{}, Balances: balance.NewSites(registry), HashKey: [16]byte{1}}, intake.NewMetrics(registry))
 	if err != nil {
 		return err
 	}
 	// Real clients send few user agents again and again, and so do these
 	// bodies; more of them than caches hold would measure memory.
 	bodies := b.loadBodies(events)[:min(64, b.bodies*8)]
-	client := ingest.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
+	client := intake.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
 	accept := func(body []byte) error {
-		return intake.Accept(ctx, ingest.Site{ID: "site_benchmark"}, body, client)
+		return intakeOnly.Accept(ctx, intake.Site{ID: "site_benchmark"}, body, client)
 	}
 	plain := func(body []byte) error {
 		n, err := decodePlain(body)

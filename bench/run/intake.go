@@ -13,7 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 	"github.com/octavo-docs/octavo/bench/machine"
-	"github.com/octavo-docs/octavo/bench/workload"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
 // untilSignalled calls f at the first SIGTERM or SIGINT.
@@ -27,7 +27,7 @@ func untilSignalled(f func()) {
 func (b *bench) loadBodies(events int) [][]byte {
 	const eventBytes = 620
 	count := max(8, b.bodies<<20/(events*eventBytes))
-	generator := workload.New(workload.Options{
+	generator := eventgen.New(eventgen.Options{
 		Seed: uint64(events), Events: count * events, End: time.Now(), Span: time.Hour,
 	})
 	list := make([][]byte, count)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 	"github.com/octavo-docs/octavo/bench/machine"
-	"github.com/octavo-docs/octavo/bench/workload"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
 func TestSpread(t *testing.T) {
@@ -112,7 +112,7 @@ func TestReportIsKept(t *testing.T) {
 
 // The ceiling must do its work: read every event, with every member.
 func TestPlainDecodeReadsEverything(t *testing.T) {
-	body := workload.New(workload.Options{End: time.Unix(1.7e9, 0), Events: 20_000}).AppendBatch(nil, 20_000)
+	body := eventgen.New(eventgen.Options{End: time.Unix(1.7e9, 0), Events: 20_000}).AppendBatch(nil, 20_000)
 	n, err := decodePlain(body)
 	if err != nil || n != 20_000 {
 		t.Fatalf("decoded %d events, error %v", n, err)
@@ -168,7 +168,7 @@ func TestBareServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := <-first
-	body := workload.New(workload.Options{}).AppendBatch(nil, 10)
+	body := eventgen.New(eventgen.Options{}).AppendBatch(nil, 10)
 	for want, body := range map[int][]byte{http.StatusNoContent: body, http.StatusBadRequest: body[:len(body)-1]} {
 		result, err := loadgen.Run(t.Context(), loadgen.Load{
 			Address: address, Connections: 2, Duration: 50 * time.Millisecond, Requests: requests([][]byte{body}, address, "/any/path", "token"),

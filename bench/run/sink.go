@@ -14,14 +14,14 @@ import (
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 	"github.com/octavo-docs/octavo/bench/product"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 const (
 	ceilingTable = "bench_ceiling"
 	// insertRows is the size of the ceiling's inserts, that of the sink's.
-	insertRows = ingest.DefaultBatchRows
+	insertRows = sink.DefaultBatchRows
 )
 
 // sinkRow compares draining the log with inserting the same rows, read from

@@ -11,15 +11,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/octavo-docs/octavo/api"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/query"
 )
 
 // Metrics are the measurements of one process.
 type Metrics struct {
-	API    *api.PrometheusMetrics
-	Ingest *ingest.Metrics
-	Query  *query.Metrics
+	API      *api.PrometheusMetrics
+	Intake   *intake.Metrics
+	Log      *eventlog.Metrics
+	Sink     *sink.Metrics
+	Table    *eventstore.Metrics
+	Balances *balance.Sites
+	Query    *query.Metrics
 
 	restarts *prometheus.CounterVec
 	engines  *engines
@@ -32,13 +40,16 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}
 	m := &Metrics{
-		API: requests, Ingest: ingest.NewMetrics(r), Query: query.NewMetrics(r),
+		API: requests, Query: query.NewMetrics(r),
+		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",
 			Help: "Restarts of embedded engines that ended or did not answer, by engine.",
 		}, []string{"engine"}),
 		engines: newEngines(),
 	}
+	// Create the series at zero: CheckQuorum sets it on clusters only.
+	m.Log.SettingUnsafe(eventstore.QuorumSetting, false)
 	for _, c := range []prometheus.Collector{m.restarts, m.engines} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("cannot register the engines' metrics: %w", err)

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // ingest and query know nothing of the API, and the API nothing of them: these
@@ -17,16 +21,16 @@ import (
 // comeBack is when a client may come back after a refusal that will pass.
 const comeBack = time.Second
 
-type eventIntake struct{ intake *ingest.Intake }
+type eventIntake struct{ intake *intake.Intake }
 
 func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
-	err := a.intake.Accept(ctx, ingest.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, ingest.Client{
+	err := a.intake.Accept(ctx, intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, intake.Client{
 		IP: from.IP, Now: from.Now, IdempotencyKey: from.IdempotencyKey, AnyPast: from.AnyPast,
 	})
 	if err == nil {
 		return nil
 	}
-	refused, ok := errors.AsType[*ingest.Error](err)
+	refused, ok := errors.AsType[*insights.Refusal](err)
 	if !ok {
 		return err
 	}
@@ -42,22 +46,22 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 
 // eventBalances are those of a process that began then.
 type eventBalances struct {
-	metrics *ingest.Metrics
-	since   time.Time
-	roles   []string
-	log     *ingest.Log
-	group   string // of the log's sinks
+	sites *balance.Sites
+	since time.Time
+	roles []string
+	log   *eventlog.Log
+	group string // of the log's sinks
 }
 
 // lostWait bounds how long a balance waits for the log.
 const lostWait = 2 * time.Second
 
 func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBalance {
-	of := b.metrics.Balance(site)
+	of := b.sites.Balance(site)
 	ctx, cancel := context.WithTimeout(ctx, lostWait)
 	defer cancel()
 	var lost *int64
-	if n, err := b.log.Lost(ctx, b.group); err == nil {
+	if n, err := sink.Lost(ctx, b.log, b.group); err == nil {
 		lost = &n
 	}
 	left := int64(of.Received) - int64(of.Repeated) - int64(of.Stored) - int64(of.DeadLettered)

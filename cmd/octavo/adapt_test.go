@@ -8,7 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -24,7 +25,8 @@ func (l *countingLog) Append(context.Context, string, int, []byte) error {
 func TestSiteKeyMaxPast(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}
-	intake, err := ingest.New(ingest.IntakeConfig{Log: log, HashKey: [16]byte{1}, MaxPast: time.Hour}, ingest.NewMetrics(prometheus.NewRegistry()))
+	registry := prometheus.NewRegistry()
+	in, err := intake.New(intake.Config{Log: log, Balances: balance.NewSites(registry), HashKey: [16]byte{1}, MaxPast: time.Hour}, intake.NewMetrics(registry))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,13 +34,13 @@ func TestSiteKeyMaxPast(t *testing.T) {
 		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"}},
 		{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/"},"timestamp":"2020-01-01T00:00:00Z"}]}`)
 	from := schema.ClientInfo{Now: time.Now()}
-	err = eventIntake{intake}.Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from)
+	err = eventIntake{in}.Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from)
 	refused, ok := errors.AsType[*schema.Error](err)
 	if !ok || refused.Code != 400 || len(refused.Details) != 1 || refused.Details[0].Field != "events[1].timestamp" || log.appended != 0 {
 		t.Errorf("%+v, %d appended; want a 400 that names events[1].timestamp, and nothing", err, log.appended)
 	}
 	from.AnyPast = true
-	if err := (eventIntake{intake}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || log.appended != 1 {
+	if err := (eventIntake{in}).Accept(t.Context(), schema.EventSite{SiteID: "site_a"}, body, from); err != nil || log.appended != 1 {
 		t.Errorf("an import: %v, %d appended", err, log.appended)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -136,7 +137,7 @@ func (s *Settings) Validate() error {
 	if s.KafkaRetention < time.Minute {
 		return fmt.Errorf("OCTAVO_KAFKA_RETENTION: must be at least a minute")
 	}
-	if err := ingest.CheckInsertQuorum(s.ClickHouseInsertQuorum); err != nil {
+	if err := eventstore.CheckInsertQuorum(s.ClickHouseInsertQuorum); err != nil {
 		return fmt.Errorf("OCTAVO_CLICKHOUSE_INSERT_QUORUM: %w", err)
 	}
 	if s.KafkaMaxBytes < embedded.LeastLogBytes {
@@ -155,7 +156,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has a login of its own and no TLS")
 	}
 	if len(s.KafkaBrokers) > 0 {
-		if err := ingest.CheckBrokers(s.KafkaBrokers); err != nil {
+		if err := eventlog.CheckBrokers(s.KafkaBrokers); err != nil {
 			return fmt.Errorf("OCTAVO_KAFKA_BROKERS: %w", err)
 		}
 	}
@@ -239,8 +240,8 @@ func (s *Settings) proxies() ([]netip.Prefix, error) {
 }
 
 // kafkaLogin is how brokers that the settings name want to be spoken to.
-func (s *Settings) kafkaLogin() ingest.KafkaLogin {
-	return ingest.KafkaLogin{
+func (s *Settings) kafkaLogin() eventlog.Login {
+	return eventlog.Login{
 		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
 		Mechanism: s.KafkaSASL, Username: s.KafkaUsername, Password: s.KafkaPassword,
 	}

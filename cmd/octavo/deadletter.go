@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/deadletter"
 )
 
 // DeadLetterCmd groups the commands for events that could not be stored.
@@ -35,19 +35,19 @@ var errEnough = errors.New("enough")
 
 // Run lists the letters.
 func (c *DeadLetterListCmd) Run() error {
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
 		return c.list(ctx, letters, os.Stdout)
 	})
 }
 
-func (c *DeadLetterListCmd) list(ctx context.Context, letters *ingest.DeadLetters, out io.Writer) error {
+func (c *DeadLetterListCmd) list(ctx context.Context, letters *deadletter.Letters, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	if !c.JSON {
 		// What cannot be written is told by Flush.
 		_, _ = fmt.Fprintln(w, "KEY\tSITE\tRECEIVED\tREASON\tSTATE\tERROR")
 	}
 	n := 0
-	err := letters.Each(ctx, c.All, func(d *ingest.DeadLetter, replayed bool) error {
+	err := letters.Each(ctx, c.All, func(d *deadletter.Letter, replayed bool) error {
 		if c.Site != "" && d.Site != c.Site {
 			return nil
 		}
@@ -76,7 +76,7 @@ func (c *DeadLetterListCmd) list(ctx context.Context, letters *ingest.DeadLetter
 type deadLetterLine struct {
 	Key      string `json:"key"`
 	Replayed bool   `json:"replayed"`
-	*ingest.DeadLetter
+	*deadletter.Letter
 }
 
 // DeadLetterShowCmd is `octavo deadletter show`.
@@ -87,7 +87,7 @@ type DeadLetterShowCmd struct {
 
 // Run shows a letter.
 func (c *DeadLetterShowCmd) Run() error {
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
 		d, replayed, err := letters.Find(ctx, c.Key)
 		if err != nil {
 			return err
@@ -114,18 +114,18 @@ func (c *DeadLetterReplayCmd) Run() error {
 	if c.All == (len(c.Keys) > 0) {
 		return errors.New("name the keys of dead letters, or say --all")
 	}
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *ingest.DeadLetters) error {
+	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
 		return c.replay(ctx, letters, os.Stderr)
 	})
 }
 
-func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *ingest.DeadLetters, out io.Writer) error {
+func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Letters, out io.Writer) error {
 	wanted := map[string]bool{}
 	for _, key := range c.Keys {
 		wanted[key] = true
 	}
 	replayed, failed := 0, 0
-	err := letters.Each(ctx, true, func(d *ingest.DeadLetter, was bool) error {
+	err := letters.Each(ctx, true, func(d *deadletter.Letter, was bool) error {
 		switch {
 		case c.All && (was || c.Site != "" && d.Site != c.Site), !c.All && !wanted[d.Key()]:
 			return nil
@@ -140,7 +140,7 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *ingest.DeadLe
 		case err == nil:
 			replayed++
 			say(out, "%s is in the log again\n", d.Key())
-		case errors.Is(err, ingest.ErrReplayed):
+		case errors.Is(err, deadletter.ErrReplayed):
 			say(out, "%s was replayed before\n", d.Key())
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -163,7 +163,7 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *ingest.DeadLe
 
 // withDeadLetters runs a command on the event log: a running node's, or its
 // own for the moment.
-func withDeadLetters(s *Settings, run func(context.Context, *ingest.DeadLetters) error) (err error) {
+func withDeadLetters(s *Settings, run func(context.Context, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
 	b, err := besideRunning(ctx, s, embedded.Set{Kafka: true})
@@ -175,7 +175,7 @@ func withDeadLetters(s *Settings, run func(context.Context, *ingest.DeadLetters)
 	if err != nil {
 		return err
 	}
-	letters, err := ingest.NewDeadLetters(b.kafkaBrokers, access, s.KafkaTopic)
+	letters, err := deadletter.Open(b.kafkaBrokers, access, s.KafkaTopic)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/sink"
 )
 
 const (
@@ -29,8 +30,8 @@ const (
 // which begins after it.
 type eventsSetup struct {
 	migrated atomic.Bool
-	sink     *ingest.Sink       // nil without the role
-	table    *ingest.ClickHouse // the sink's
+	sink     *sink.Sink             // nil without the role
+	table    *eventstore.ClickHouse // the sink's
 }
 
 // startEvents migrates the insights store and starts the sink. A store that is
@@ -127,7 +128,7 @@ func (n *node) beginSink(ctx context.Context) error {
 	if n.setup.sink == nil {
 		return nil
 	}
-	n.setup.table.CheckQuorum(ctx, n.metrics.Ingest, n.log)
+	n.setup.table.CheckQuorum(ctx, n.metrics.Log.SettingUnsafe, n.log)
 	return n.setup.sink.Start(ctx)
 }
 

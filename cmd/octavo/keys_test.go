@@ -17,7 +17,9 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
@@ -50,7 +52,7 @@ func (m *mortalKeys) ReleaseEventKey(ctx context.Context, site, key string, c sc
 
 // mortalLog is a log whose node is killed at an append: before or after it.
 type mortalLog struct {
-	*ingest.Log
+	*eventlog.Log
 	keys          *mortalKeys
 	before, after bool
 	refuse        error
@@ -90,8 +92,8 @@ type keyBench struct {
 
 // keyNode is what a node has of the event path.
 type keyNode struct {
-	*ingest.Intake
-	*ingest.Metrics
+	*intake.Intake
+	*balance.Sites
 	keys *mortalKeys
 	log  *mortalLog
 }
@@ -101,10 +103,10 @@ func newKeyBench(t *testing.T) *keyBench {
 	return &keyBench{t: t, url: storetest.URL(t), brokers: enginetest.Kafka(t), topic: enginetest.Topic(t, 3)}
 }
 
-func (b *keyBench) node(change func(*ingest.IntakeConfig)) *keyNode {
+func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	b.t.Helper()
-	metrics := ingest.NewMetrics(prometheus.NewRegistry())
-	log, err := ingest.NewLog(ingest.LogConfig{Brokers: b.brokers, Topic: b.topic}, metrics)
+	registry := prometheus.NewRegistry()
+	log, err := eventlog.New(eventlog.Config{Brokers: b.brokers, Topic: b.topic}, eventlog.NewMetrics(registry))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -112,13 +114,13 @@ func (b *keyBench) node(change func(*ingest.IntakeConfig)) *keyNode {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // its topic goes next
-	n := &keyNode{Metrics: metrics, keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
+	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
-	cfg := ingest.IntakeConfig{Log: n.log, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
+	cfg := intake.Config{Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
 	if change != nil {
 		change(&cfg)
 	}
-	if n.Intake, err = ingest.New(cfg, metrics); err != nil {
+	if n.Intake, err = intake.New(cfg, intake.NewMetrics(registry)); err != nil {
 		b.t.Fatal(err)
 	}
 	return n
@@ -274,11 +276,11 @@ func TestKeyRefusals(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
 	n := b.node(nil)
-	if err := n.Accept(t.Context(), ingest.Site{ID: "site_a"}, []byte(`{"events":[{}]}`), ingest.Client{Now: time.Now(), IdempotencyKey: "k"}); err == nil {
+	if err := n.Accept(t.Context(), intake.Site{ID: "site_a"}, []byte(`{"events":[{}]}`), intake.Client{Now: time.Now(), IdempotencyKey: "k"}); err == nil {
 		t.Error("a bad event was taken")
 	}
 	// Refused by the log for good, then unknown, then taken.
-	n.log.refuse = &ingest.Error{Reason: insights.TooLong, Message: "events: too long"}
+	n.log.refuse = &insights.Refusal{Reason: insights.TooLong, Message: "events: too long"}
 	n.want(t, 400, "site_a", "k", "v")
 	n.log.refuse = errors.New("no answer")
 	n.want(t, 503, "site_a", "k", "w")
@@ -310,7 +312,7 @@ func TestKeyOfKilledNode(t *testing.T) {
 			t.Parallel()
 			b := newKeyBench(t)
 			dead := b.node(nil)
-			hurried := b.node(func(c *ingest.IntakeConfig) { c.KeyWait = time.Nanosecond })
+			hurried := b.node(func(c *intake.Config) { c.KeyWait = time.Nanosecond })
 			dead.want(t, 204, "site_a", "before", "v")
 			kill(dead.log)
 			dead.post(t, "site_a", "k", "v")
@@ -349,13 +351,13 @@ func TestKeyLateAppend(t *testing.T) {
 	slow, next := b.node(nil), b.node(nil)
 	gate := make(chan struct{})
 	entered := make(chan struct{})
-	intake, err := ingest.New(ingest.IntakeConfig{
-		Log: gatedLog{slow.log, entered, gate}, Keys: slow.keys, HashKey: [16]byte{1},
-	}, ingest.NewMetrics(prometheus.NewRegistry()))
+	gated, err := intake.New(intake.Config{
+		Log: gatedLog{slow.log, entered, gate}, Balances: slow.Sites, Keys: slow.keys, HashKey: [16]byte{1},
+	}, intake.NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow.Intake = intake
+	slow.Intake = gated
 	var wait sync.WaitGroup
 	wait.Go(func() { slow.want(t, 204, "site_a", "k", "v") })
 	<-entered

@@ -8,7 +8,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -19,17 +20,17 @@ const layoutRetry = 10 * time.Second
 
 // moveLayout moves the events table to today's layout, if it has another, while
 // no other process does.
-func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *ingest.Metrics, log *slog.Logger) (moved bool, err error) {
+func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger) (moved bool, err error) {
 	access, err := b.kafkaAccess()
 	if err != nil {
 		return false, err
 	}
 	var lock *store.Lock
-	layout, err := ingest.NewLayout(ingest.LayoutConfig{
+	layout, err := eventstore.NewLayout(eventstore.LayoutConfig{
 		Conn: events, Topology: insights.Topology{Cluster: s.ClickHouseCluster}, Metrics: metrics, Logger: log,
 		Holds: func(ctx context.Context) error { return lock.Holds(ctx) },
 		OlderMembers: func(ctx context.Context) (bool, error) {
-			n, err := ingest.OlderMembers(ctx, b.kafkaBrokers, access, s.sinkGroup())
+			n, err := sink.OlderMembers(ctx, b.kafkaBrokers, access, s.KafkaTopic, s.sinkGroup())
 			return n > 0, err
 		},
 	})
@@ -67,15 +68,15 @@ func (n *node) startLayout() error {
 				}
 				continue
 			}
-			_, err := moveLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Ingest, n.log)
+			_, err := moveLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log)
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			if text := err.Error(); text != said && !errors.Is(err, store.ErrLocked) && !errors.Is(err, ingest.ErrGroupMoves) {
+			if text := err.Error(); text != said && !errors.Is(err, store.ErrLocked) && !errors.Is(err, sink.ErrRebalancing) {
 				n.log.Warn("The events table keeps its earlier layout for now.", "error", err)
 				said = text
 			}
-			if errors.Is(err, ingest.ErrClusterLayout) {
+			if errors.Is(err, eventstore.ErrClusterLayout) {
 				return
 			}
 			if !pause(ctx, layoutRetry) {

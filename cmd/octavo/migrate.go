@@ -8,7 +8,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -45,7 +45,7 @@ func (c *MigrateCmd) Run() (err error) {
 	fmt.Printf("%d migrations applied to Postgres, %d statements to ClickHouse\n", done.postgres, done.clickHouse)
 	moved, err := moveLayout(ctx, &c.Settings, b, st, events, nil, c.logger())
 	switch {
-	case errors.Is(err, ingest.ErrOlderMembers), errors.Is(err, ingest.ErrClusterLayout), errors.Is(err, store.ErrLocked):
+	case errors.Is(err, eventstore.ErrOlderMembers), errors.Is(err, eventstore.ErrClusterLayout), errors.Is(err, store.ErrLocked):
 		// It goes on as it is, and an upgrade must not stop for it.
 		fmt.Printf("The events table keeps its earlier layout for now: %v\n", err)
 		return nil

@@ -11,7 +11,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -46,7 +47,7 @@ func (c *ReconcileCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, conn.Close()) }()
-	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: conn, Cluster: c.ClickHouseCluster})
+	table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: c.ClickHouseCluster})
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (c *ReconcileCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	r, err := ingest.NewReconciler(cfg)
+	r, err := sink.NewReconciler(cfg)
 	if err != nil {
 		return err
 	}
@@ -76,13 +77,13 @@ func (c *ReconcileCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, lock.Release(ctx)) }()
-	return c.print(ctx, func(ctx context.Context, from int64, report func(ingest.Difference) error) ([]ingest.Reconciled, error) {
+	return c.print(ctx, func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error) {
 		return r.Repair(ctx, from, lock.Holds, report)
 	}, os.Stdout)
 }
 
-// comparison is Run or Repair of an ingest.Reconciler.
-type comparison func(ctx context.Context, from int64, report func(ingest.Difference) error) ([]ingest.Reconciled, error)
+// comparison is Run or Repair of an sink.Reconciler.
+type comparison func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error)
 
 // print prints what differs or was put back, then what was compared. Any
 // difference that remains is an error.
@@ -91,7 +92,7 @@ func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Wri
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // what fails is told by Flush
 	encode := json.NewEncoder(out).Encode
 	reported, differences := 0, 0
-	list, err := compare(ctx, c.From, func(d ingest.Difference) error {
+	list, err := compare(ctx, c.From, func(d sink.Difference) error {
 		if reported++; d.Remains() {
 			differences++
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -26,9 +26,9 @@ func TestReconcile(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		var sum ingest.Reconciled
+		var sum sink.Reconciled
 		for line := range strings.Lines(output) {
-			var p ingest.Reconciled
+			var p sink.Reconciled
 			if err := json.Unmarshal([]byte(line), &p); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/octavo-docs/octavo/bench/workload"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
 // SeedCmd fills a server with believable visitor events through its public
@@ -106,7 +106,7 @@ func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer)
 		say(out, "Created organization %s, Example docs.\n", t.org)
 	}
 	org := "/v1/orgs/" + url.PathEscape(t.org)
-	for _, title := range workload.SpaceTitles() {
+	for _, title := range eventgen.SpaceTitles() {
 		id, err := client.create(ctx, org+"/spaces", map[string]any{"title": title})
 		if err != nil {
 			return t, fmt.Errorf("cannot create the space %s: %w", title, err)
@@ -127,7 +127,7 @@ type seedBatch struct {
 
 // send generates and posts the events and returns how many were acknowledged.
 func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarget, progress seedProgress) (int, error) {
-	generator := workload.New(workload.Options{
+	generator := eventgen.New(eventgen.Options{
 		Seed: c.Seed, Events: c.Events, Visitors: c.Visitors, Spaces: target.spaces,
 		End: time.Now(), Span: time.Duration(c.Days) * 24 * time.Hour,
 	})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octavo-docs/octavo/bench/workload"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
 // seedServer checks every request against the contract.
@@ -144,7 +144,7 @@ func TestSeedCreatesAndSends(t *testing.T) {
 	if s.events != 2050 || len(s.keys) != 21 {
 		t.Errorf("%d events in %d requests arrived, want 2050 in 21", s.events, len(s.keys))
 	}
-	if want := len(workload.SpaceTitles()); len(s.created) != want+2 || len(s.spaces) != want {
+	if want := len(eventgen.SpaceTitles()); len(s.created) != want+2 || len(s.spaces) != want {
 		t.Errorf("created %v with a site of the spaces %v, want an organization, %d spaces and a site", s.created, s.spaces, want)
 	}
 	if len(s.types) < 8 {
@@ -220,7 +220,7 @@ func TestSeedHonoursRetryAfter(t *testing.T) {
 	defer release()
 	var waits []time.Duration
 	client.pause = func(_ context.Context, d time.Duration) error { waits = append(waits, d); return nil }
-	if err := client.post(t.Context(), "/v1/orgs/org1/sites/site1/insights/events", 0, workload.New(workload.Options{}).AppendBatch(nil, 2)); err != nil {
+	if err := client.post(t.Context(), "/v1/orgs/org1/sites/site1/insights/events", 0, eventgen.New(eventgen.Options{}).AppendBatch(nil, 2)); err != nil {
 		t.Fatal(err)
 	}
 	if len(waits) < 2 || waits[0] != 7*time.Second || waits[1] != 3*time.Second || waits[len(waits)-1] != time.Second || s.attempts != 5 {
@@ -241,7 +241,7 @@ func TestSeedGivesUp(t *testing.T) {
 	client, release := newSeedClient(t.Context(), s.URL, "oct_test", 1)
 	defer release()
 	client.pause = func(context.Context, time.Duration) error { return nil }
-	err := client.post(t.Context(), "/v1/orgs/org1/sites/site1/insights/events", 0, workload.New(workload.Options{}).AppendBatch(nil, 1))
+	err := client.post(t.Context(), "/v1/orgs/org1/sites/site1/insights/events", 0, eventgen.New(eventgen.Options{}).AppendBatch(nil, 1))
 	if err == nil || s.attempts != seedAttempts || !strings.Contains(err.Error(), "did not take the events in time") {
 		t.Errorf("after %d attempts: %v", s.attempts, err)
 	}

@@ -15,7 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/observe"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -71,7 +74,7 @@ type node struct {
 	events   driver.Conn // for migrations and /readyz
 	queries  driver.Conn // nil without the role api
 	setup    eventsSetup
-	eventLog *ingest.Log // nil without the role api
+	eventLog *eventlog.Log // nil without the role api
 	metrics  *observe.Metrics
 	registry *prometheus.Registry
 	checks   []api.Check
@@ -200,7 +203,7 @@ func (n *node) startServer(ctx context.Context) error {
 	build := api.NewWithoutOperations
 	if n.settings.has("api") {
 		build = api.New
-		intake, err := n.newIntake(ctx)
+		events, err := n.newIntake(ctx)
 		if err != nil {
 			return err
 		}
@@ -209,12 +212,12 @@ func (n *node) startServer(ctx context.Context) error {
 		}
 		queries := n.settings.queryConfig()
 		queries.Log = n.log
-		fresh := ingest.NewFreshness(n.eventLog, n.settings.sinkGroup())
+		fresh := sink.NewFreshness(n.eventLog, n.settings.sinkGroup(), n.log)
 		fresh.Start(ctx)
 		n.onStop("freshness", fresh.Stop)
 		queries.FreshUntil = func(context.Context, string) (time.Time, bool) { return fresh.Until() }
-		deps.Intake = eventIntake{intake}
-		deps.Balances = eventBalances{n.metrics.Ingest, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
+		deps.Intake = eventIntake{events}
+		deps.Balances = eventBalances{n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
 		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
@@ -242,10 +245,10 @@ func (n *node) startLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.eventLog, err = ingest.NewLog(ingest.LogConfig{
+	n.eventLog, err = eventlog.New(eventlog.Config{
 		Brokers: n.backends.kafkaBrokers, Access: access, Topic: n.settings.KafkaTopic, Logger: n.log,
 		Partitions: n.settings.KafkaPartitions, Replicas: n.settings.KafkaReplicas, MinInSync: n.settings.KafkaMinInSync, Retention: n.settings.KafkaRetention,
-	}, n.metrics.Ingest)
+	}, n.metrics.Log)
 	if err != nil {
 		return err
 	}
@@ -257,22 +260,22 @@ func (n *node) startLog(ctx context.Context) error {
 	return nil
 }
 
-func (n *node) newIntake(ctx context.Context) (*ingest.Intake, error) {
-	cfg := ingest.IntakeConfig{Log: n.eventLog, Keys: n.store, MaxFuture: n.settings.EventMaxFuture, MaxPast: n.settings.SiteKeyMaxPast}
+func (n *node) newIntake(ctx context.Context) (*intake.Intake, error) {
+	cfg := intake.Config{Log: n.eventLog, Balances: n.metrics.Balances, Keys: n.store, MaxFuture: n.settings.EventMaxFuture, MaxPast: n.settings.SiteKeyMaxPast}
 	key, err := n.store.InsightsKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	copy(cfg.HashKey[:], key)
 	if n.settings.GeoIPMMDB != "" {
-		places, err := ingest.OpenPlaces(n.settings.GeoIPMMDB)
+		places, err := intake.OpenPlaces(n.settings.GeoIPMMDB)
 		if err != nil {
 			return nil, fmt.Errorf("OCTAVO_GEOIP_MMDB: %w", err)
 		}
 		n.onStop("places", func(context.Context) error { return places.Close() })
 		cfg.Places = places
 	}
-	return ingest.New(cfg, n.metrics.Ingest)
+	return intake.New(cfg, n.metrics.Intake)
 }
 
 // buildSink makes the sink; startEvents starts it.
@@ -284,7 +287,7 @@ func (n *node) buildSink() error {
 	if err != nil {
 		return err
 	}
-	table, err := ingest.NewClickHouse(ingest.ClickHouseConfig{Conn: conn, Cluster: n.settings.ClickHouseCluster, InsertQuorum: n.settings.ClickHouseInsertQuorum})
+	table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: n.settings.ClickHouseCluster, InsertQuorum: n.settings.ClickHouseInsertQuorum})
 	if err != nil {
 		return err
 	}
@@ -292,21 +295,22 @@ func (n *node) buildSink() error {
 	if err != nil {
 		return err
 	}
-	sink, err := ingest.NewSink(cfg, n.metrics.Ingest)
+	cfg.Balances = n.metrics.Balances
+	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err
 	}
-	n.setup.sink, n.setup.table = sink, table
-	n.onStop("sink", sink.Stop)
-	n.checks = append(n.checks, api.Check{Name: "sink", Run: sink.Ready})
+	n.setup.sink, n.setup.table = events, table
+	n.onStop("sink", events.Stop)
+	n.checks = append(n.checks, api.Check{Name: "sink", Run: events.Ready})
 	return nil
 }
 
 // sinkConfig is how this node's sink works, also for those that look at what
 // it did.
-func (s *Settings) sinkConfig(b *backends, table ingest.Store, log *slog.Logger) (ingest.SinkConfig, error) {
+func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()
-	return ingest.SinkConfig{
+	return sink.Config{
 		Brokers: b.kafkaBrokers, Access: access, Topic: s.KafkaTopic, Group: s.sinkGroup(),
 		Logger: log, Store: table, SessionTimeout: s.SinkSessionTimeout, MinInSync: s.KafkaMinInSync,
 	}, err

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/octavo-docs/octavo/bench/workload"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/eventgen"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -176,7 +176,7 @@ func TestEnginesKilled(t *testing.T) {
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
-	generator := workload.New(workload.Options{Seed: 1, Events: 4000})
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: 4000})
 	var body []byte
 	sent := map[any]any{} // by type
 	for range 8 {

@@ -16,7 +16,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
-	"github.com/octavo-docs/octavo/ingest"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -26,7 +26,7 @@ import (
 type backends struct {
 	postgresURL   string
 	kafkaBrokers  []string
-	kafkaLogin    ingest.KafkaLogin
+	kafkaLogin    eventlog.Login
 	clickHouseURL string
 
 	engines *embedded.Engines // nil if every engine was named
@@ -72,13 +72,13 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 }
 
 // embeddedLogin is how the embedded broker is logged in to.
-func embeddedLogin(l embedded.Login) ingest.KafkaLogin {
-	return ingest.KafkaLogin{Mechanism: "scram-sha-256", Username: l.User, Password: l.Password}
+func embeddedLogin(l embedded.Login) eventlog.Login {
+	return eventlog.Login{Mechanism: "scram-sha-256", Username: l.User, Password: l.Password}
 }
 
 // kafkaAccess is how every connection to Kafka is made.
-func (b *backends) kafkaAccess() (ingest.KafkaAccess, error) {
-	access, err := ingest.NewKafkaAccess(b.kafkaLogin)
+func (b *backends) kafkaAccess() (eventlog.Access, error) {
+	access, err := eventlog.NewAccess(b.kafkaLogin)
 	if err != nil {
 		return access, fmt.Errorf("OCTAVO_KAFKA_TLS…, OCTAVO_KAFKA_SASL, _USERNAME, _PASSWORD: %w", err)
 	}

@@ -1,0 +1,147 @@
+package balance
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Balance is what became of one site's events in this process since it started:
+// the intake counts those posted to it, the sink those in its partitions of the
+// log. The sum over all processes is the site's balance. Requests that never
+// reach the intake (no right to post, a body that is too large) are not
+// received, nor are those that it has no room for (Unread).
+type Balance struct {
+	// Received are the events of all requests, as far as their bodies could be
+	// read. Each is accepted, repeated, refused, or in flight.
+	Received uint64
+	// Accepted are durable in the log.
+	Accepted uint64
+	// Repeated were acknowledged but not appended: by their Idempotency-Key
+	// they are in the log already.
+	Repeated uint64
+	// Refused are by the reason's label, without zeros. The log may have taken
+	// those refused as log_unavailable all the same.
+	Refused map[string]uint64
+	// Unread are the requests that found no room, by the reason's label, without
+	// zeros. Their events were not read and do not count as received.
+	Unread map[string]uint64
+	// Stored and DeadLettered are the sink's: each event of the log becomes one
+	// of the two. A sink that takes over a partition also counts the rows that
+	// it finds stored of its predecessor's unfinished cut.
+	Stored       uint64
+	DeadLettered uint64
+}
+
+// Unanswered are the events that are received and not answered yet.
+func (b Balance) Unanswered() uint64 {
+	n := b.Received - b.Accepted - b.Repeated
+	for _, refused := range b.Refused {
+		n -= refused
+	}
+	return n
+}
+
+// Account counts one site's events. Accounts are never dropped, since a counter
+// must not start again at zero; only sites that exist have one, of about 400
+// bytes.
+type Account struct {
+	// InFlight is the site's share of the intake's room. It is kept here so that
+	// a request looks its site up once.
+	InFlight fair.Party
+
+	Received, Accepted, Repeated atomic.Uint64
+	Stored, DeadLettered         atomic.Uint64
+
+	site            string
+	refused, unread []atomic.Uint64 // as insights.Reasons
+}
+
+// reasonIndex is the place of each reason in insights.Reasons.
+var reasonIndex = func() map[*insights.Reason]int {
+	index := make(map[*insights.Reason]int, len(insights.Reasons))
+	for i, reason := range insights.Reasons {
+		index[reason] = i
+	}
+	return index
+}()
+
+// Refuse counts the events of a refused request.
+func (a *Account) Refuse(reason *insights.Reason, events int) {
+	a.refused[reasonIndex[reason]].Add(uint64(events))
+}
+
+// RefuseUnread counts a request that was refused before its body was read.
+func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[reason]].Add(1) }
+
+func (a *Account) balance() Balance {
+	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load()}
+	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
+	// Last: every answered event was received before, so none counts as in
+	// flight twice.
+	b.Received = a.Received.Load()
+	return b
+}
+
+func byReason(counts []atomic.Uint64) map[string]uint64 {
+	list := map[string]uint64{}
+	for i := range counts {
+		if n := counts[i].Load(); n > 0 {
+			list[insights.Reasons[i].Label] = n
+		}
+	}
+	return list
+}
+
+// Sites are the accounts of all sites that have events in this process.
+type Sites struct {
+	mu     sync.RWMutex
+	bySite map[string]*Account
+	list   []*Account // in the order of their first request
+}
+
+// Account is a site's account, opened at its first use. It does not keep site.
+func (s *Sites) Account(site string) *Account {
+	if a := s.find(site); a != nil {
+		return a
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.bySite[site]
+	if a == nil {
+		a = &Account{
+			site:    strings.Clone(site),
+			refused: make([]atomic.Uint64, len(insights.Reasons)), unread: make([]atomic.Uint64, len(insights.Reasons)),
+		}
+		s.bySite[a.site] = a
+		s.list = append(s.list, a)
+	}
+	return a
+}
+
+func (s *Sites) find(site string) *Account {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.bySite[site]
+}
+
+func (s *Sites) all() []*Account {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.list[:len(s.list):len(s.list)]
+}
+
+// Balance is the balance of one site; all is zero for one without events.
+func (s *Sites) Balance(site string) Balance {
+	if a := s.find(site); a != nil {
+		return a.balance()
+	}
+	return emptyBalance()
+}
+
+func emptyBalance() Balance {
+	return Balance{Refused: map[string]uint64{}, Unread: map[string]uint64{}}
+}

@@ -1,0 +1,91 @@
+package balance
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// sitesWithSeries bounds the series: the sites after the first ones share one,
+// so that their number cannot fill Prometheus. A site never moves from one to
+// the other, since counters only grow.
+const sitesWithSeries = 100
+
+// otherSites is the label of the sites without a series of their own. No site's
+// id is so short.
+const otherSites = "other"
+
+// NewSites makes the accounts and registers their metrics.
+func NewSites(r prometheus.Registerer) *Sites { return newSites(r, sitesWithSeries) }
+
+func newSites(r prometheus.Registerer, withSeries int) *Sites {
+	s := &Sites{bySite: map[string]*Account{}}
+	r.MustRegister(&siteMetrics{
+		sites: s, withSeries: withSeries,
+		received: prometheus.NewDesc("octavo_site_events_received_total",
+			"Events received, by site; sites after the first hundred count as `other`.", []string{"site"}, nil),
+		outcome: prometheus.NewDesc("octavo_site_events_total",
+			"What became of received events, by site (after the first hundred, `other`): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored or dead_lettered.", []string{"site", "outcome"}, nil),
+		unread: prometheus.NewDesc("octavo_site_requests_unread_total",
+			"Requests refused for lack of room, by site (after the first hundred, `other`) and reason. Their events were not read and do not count as received.", []string{"site", "reason"}, nil),
+	})
+	return s
+}
+
+// siteMetrics shows the balances to Prometheus.
+type siteMetrics struct {
+	sites                     *Sites
+	withSeries                int
+	received, outcome, unread *prometheus.Desc
+}
+
+// Describe implements [prometheus.Collector].
+func (m *siteMetrics) Describe(out chan<- *prometheus.Desc) {
+	out <- m.received
+	out <- m.outcome
+	out <- m.unread
+}
+
+// Collect implements [prometheus.Collector].
+func (m *siteMetrics) Collect(out chan<- prometheus.Metric) {
+	list := m.sites.all()
+	for _, a := range list[:min(m.withSeries, len(list))] {
+		m.emit(out, a.site, a.balance())
+	}
+	if len(list) <= m.withSeries {
+		return
+	}
+	rest := emptyBalance()
+	for _, a := range list[m.withSeries:] {
+		b := a.balance()
+		rest.Received += b.Received
+		rest.Accepted += b.Accepted
+		rest.Repeated += b.Repeated
+		rest.Stored += b.Stored
+		rest.DeadLettered += b.DeadLettered
+		for reason, n := range b.Refused {
+			rest.Refused[reason] += n
+		}
+		for reason, n := range b.Unread {
+			rest.Unread[reason] += n
+		}
+	}
+	m.emit(out, otherSites, rest)
+}
+
+func (m *siteMetrics) emit(out chan<- prometheus.Metric, site string, b Balance) {
+	counter := func(desc *prometheus.Desc, n uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), labels...)
+	}
+	counter(m.received, b.Received, site)
+	for _, o := range []struct {
+		name string
+		n    uint64
+	}{{"accepted", b.Accepted}, {"repeated", b.Repeated}, {"stored", b.Stored}, {"dead_lettered", b.DeadLettered}} {
+		if o.n > 0 {
+			counter(m.outcome, o.n, site, o.name)
+		}
+	}
+	for reason, n := range b.Refused {
+		counter(m.outcome, n, site, reason)
+	}
+	for reason, n := range b.Unread {
+		counter(m.unread, n, site, reason)
+	}
+}

@@ -1,0 +1,176 @@
+package deadletter
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// open reads the dead letters of a topic of its own.
+func open(t *testing.T) *Letters {
+	t.Helper()
+	d, err := Open(enginetest.Kafka(t), eventlog.Access{}, enginetest.Topic(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+// list reads the letters that were not replayed.
+func list(t *testing.T, d *Letters) (letters []*Letter) {
+	t.Helper()
+	err := d.Each(t.Context(), false, func(letter *Letter, _ bool) error {
+		letters = append(letters, letter)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return letters
+}
+
+// An interrupted replay is finished by the next one, wherever it stopped: the
+// event is in the log once.
+func TestReplayInterrupted(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	body := []byte(ingesttest.Events(ingesttest.Event("page_view", "")))
+	states := []string{"not begun", "noted", "appended", "marked"}
+	var letters []Letter
+	for i, message := range intaketest.Messages(t, body, body, body, body) {
+		letters = append(letters, Letter{Topic: d.log.Name, Offset: int64(i), Site: "site_1", Reason: "value", Error: "refused", Message: message, Sum: states[i]})
+	}
+	if err := d.writer.Write(t.Context(), letters); err != nil {
+		t.Fatal(err)
+	}
+	for i, state := range states {
+		t.Run(state, func(t *testing.T) {
+			letter, id := &letters[i], replayID(&letters[i])
+			if i >= slices.Index(states, "noted") {
+				at, err := d.place(t.Context(), letter)
+				if err == nil {
+					err = d.note(t.Context(), letter, value{Replaying: at})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i >= slices.Index(states, "appended") {
+				message, err := insights.WithID(letter.Message, id)
+				if err == nil {
+					err = d.append(t.Context(), 0, letter.Site, message)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if state == "marked" {
+				if err := d.writer.produce(t.Context(), []record{{letter.Key(), nil}}); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := d.Replay(t.Context(), letter); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Replay(t.Context(), letter); !errors.Is(err, ErrReplayed) {
+				t.Errorf("the second replay: %v", err)
+			}
+			_, end, err := d.log.Offsets(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			err = d.log.Scan(t.Context(), 0, 0, end, func(r eventlog.Record) error {
+				if got, ok := insights.MessageIDOf(r.Value); ok && got == id {
+					n++
+				}
+				return nil
+			})
+			if err != nil || n != 1 {
+				t.Errorf("the event is in the log %d times, %v", n, err)
+			}
+		})
+	}
+	if left := list(t, d); len(left) != 0 {
+		t.Errorf("%d letters are left", len(left))
+	}
+}
+
+// A letter may quote bytes that are not UTF-8, also where its error was cut.
+func TestInvalidUTF8(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	text := ErrorText(errors.New(strings.Repeat("a", maxError-1) + "é"))
+	if err := d.writer.Write(t.Context(), []Letter{{Site: "site_\xff", Reason: "value", Error: text, Message: []byte{0xff, 0}, Sum: "1"}}); err != nil {
+		t.Fatal(err)
+	}
+	letters := list(t, d)
+	if len(letters) != 1 {
+		t.Fatalf("%d letters, want 1", len(letters))
+	}
+	if l := letters[0]; l.Site != "site_\ufffd" || !strings.HasSuffix(l.Error, "a\ufffd…") || string(l.Message) != "\xff\x00" {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Letters that the program of commit 722db72 wrote, with encoding/json, are
+// read as they were.
+func TestEarlierLetters(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	const text = `{"letter":{"topic":"octavo-events","partition":3,"offset":7,"index":-1,"site":"s\u0026t","received":"2026-11-20T10:00:00Z","reason":"unreadable","error":"\u003cbad\u003e","message":"anVuaw==","sum":"0123"}}`
+	if err := d.writer.produce(t.Context(), []record{{"3/7/-1/0123", []byte(text)}}); err != nil {
+		t.Fatal(err)
+	}
+	letters := list(t, d)
+	if len(letters) != 1 || letters[0].Site != "s&t" || letters[0].Error != "<bad>" || string(letters[0].Message) != "junk" || letters[0].Key() != "3/7/-1/0123" || letters[0].Received.Day() != 20 {
+		t.Errorf("%+v", letters)
+	}
+}
+
+// Without a topic there are no letters.
+func TestNoTopic(t *testing.T) {
+	t.Parallel()
+	if letters := list(t, open(t)); len(letters) != 0 {
+		t.Errorf("%+v", letters)
+	}
+}
+
+// The dead-letter topic has as many replicas as the log's.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	log, err := eventlog.New(eventlog.Config{Brokers: cluster.ListenAddrs(), Topic: "events", Replicas: 3}, eventlog.NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingesttest.Start(t, log)
+	created := make(chan int16, 1)
+	cluster.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		created <- r.(*kmsg.CreateTopicsRequest).Topics[0].ReplicationFactor
+		return nil, nil, false
+	})
+	w := NewWriter(cluster.ListenAddrs(), eventlog.Access{}, "events", "test", 0)
+	t.Cleanup(w.Close)
+	if err := w.create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-created; n != 3 {
+		t.Errorf("%d replicas, want 3", n)
+	}
+}

@@ -1,0 +1,11 @@
+// Package deadletter keeps the events that cannot be stored, in a topic beside
+// the log's: the sink writes letters, an operator lists them and puts them back
+// into the log.
+//
+//   - letter.go: what a letter says
+//   - writer.go: making letters durable
+//   - letters.go: reading them, and replaying their events
+//
+// It imports schema/insights and ingest/eventlog. It must not import sink: the
+// sink decides what becomes a letter.
+package deadletter

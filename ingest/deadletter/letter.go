@@ -1,0 +1,53 @@
+package deadletter
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Suffix makes the name of the dead-letter topic from that of the log.
+const Suffix = ".dead"
+
+// WholeMessage is the Index of a letter about a whole message.
+const WholeMessage = -1
+
+// maxError is how many bytes of an error's text a letter keeps.
+const maxError = 1000
+
+// Letter is an event that the store refuses, or a message of the log that
+// cannot be read.
+type Letter struct {
+	Topic     string    `json:"topic"`
+	Partition int       `json:"partition"`
+	Offset    int64     `json:"offset"`
+	Index     int       `json:"index"` // of the event in its message, or WholeMessage
+	Site      string    `json:"site,omitempty"`
+	Received  time.Time `json:"received,omitzero"`
+	Reason    string    `json:"reason"` // a short word, as in the metric
+	Error     string    `json:"error"`
+	// Message is a message of the log with this event only, or the bytes that
+	// cannot be read; nil if they are larger than the topic takes.
+	Message []byte `json:"message,omitempty"`
+	// Sum tells the message from one of another log at the same position.
+	Sum string `json:"sum"`
+}
+
+// Key identifies a letter: two letters with one key are the same.
+func (d *Letter) Key() string {
+	return fmt.Sprintf("%d/%d/%d/%s", d.Partition, d.Offset, d.Index, d.Sum)
+}
+
+// Sum is the Letter.Sum of a message that cannot be read.
+func Sum(message []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(message)) }
+
+// ErrorText is the Letter.Error of an error: its text, or the start of a long
+// one.
+func ErrorText(err error) string {
+	text := err.Error()
+	if len(text) > maxError {
+		text = text[:maxError] + "…"
+	}
+	return text
+}

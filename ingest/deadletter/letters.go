@@ -1,0 +1,235 @@
+package deadletter
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Letters reads the dead-letter topic of a log, and puts events back into the
+// log. It is for one goroutine.
+type Letters struct {
+	writer *Writer
+	dead   *eventlog.Topic
+	log    *eventlog.Topic
+
+	known map[string]*letterState // of the records before offset read
+	read  int64
+}
+
+// Open connects when it is first used. An empty topic is the default log's.
+func Open(brokers []string, access eventlog.Access, topic string) (*Letters, error) {
+	if err := eventlog.CheckBrokers(brokers); err != nil {
+		return nil, fmt.Errorf("cannot read dead letters: %w", err)
+	}
+	topic = cmp.Or(topic, eventlog.DefaultTopic)
+	const client = "octavo-deadletter"
+	w := NewWriter(brokers, access, topic, client, 0)
+	return &Letters{writer: w, dead: w.topic, log: eventlog.NewTopic(brokers, access, client, 10*time.Second, topic)}, nil
+}
+
+// Close gives the connections back.
+func (d *Letters) Close() {
+	d.writer.Close()
+	d.log.Close()
+}
+
+// letterState is what the topic says about a letter.
+type letterState struct {
+	at        int64 // the offset of the last record with the letter itself; -1: none
+	replaying *replaying
+	replayed  bool
+}
+
+// Each calls f once with each letter that was not replayed, in their order; with
+// all, also with those that were.
+func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, replayed bool) error) error {
+	states, end, err := d.states(ctx)
+	if err != nil || len(states) == 0 {
+		return err
+	}
+	first, _, err := d.dead.Offsets(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return d.scan(ctx, first, end, func(offset int64, key string, v *value) error {
+		state := states[key]
+		if v == nil || v.Letter == nil || state.at != offset || state.replayed && !all {
+			return nil
+		}
+		return f(v.Letter, state.replayed)
+	})
+}
+
+// states reads what was written to the topic since it was last read.
+func (d *Letters) states(ctx context.Context) (states map[string]*letterState, end int64, err error) {
+	if _, err := d.dead.Partitions(ctx); errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return nil, 0, nil // there never was a letter
+	}
+	first, end, err := d.dead.Offsets(ctx, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	if d.known == nil {
+		d.known = map[string]*letterState{}
+	}
+	err = d.scan(ctx, max(first, d.read), end, func(offset int64, key string, v *value) error {
+		state := d.known[key]
+		if state == nil {
+			state = &letterState{at: -1}
+			d.known[key] = state
+		}
+		switch {
+		case v == nil:
+			// For good: a letter that a slow sink writes once more is the same one.
+			state.replayed = true
+		case v.Replaying != nil:
+			state.replaying = v.Replaying
+		case v.Letter != nil:
+			state.at = offset
+		}
+		d.read = offset + 1
+		return nil
+	})
+	return d.known, end, err
+}
+
+// scan reads the dead-letter topic. A record that we cannot read is an empty
+// value, a tombstone a nil one.
+func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64, key string, v *value) error) error {
+	return d.dead.Scan(ctx, 0, from, end, func(r eventlog.Record) error {
+		if r.Value == nil {
+			return f(r.Offset, string(r.Key), nil)
+		}
+		v := &value{}
+		if json.Unmarshal(r.Value, v, jsontext.AllowInvalidUTF8(true)) != nil {
+			v = &value{}
+		}
+		return f(r.Offset, string(r.Key), v)
+	})
+}
+
+// Find is the letter with a key; nil if there is none.
+func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed bool, err error) {
+	err = d.Each(ctx, true, func(letter *Letter, was bool) error {
+		if letter.Key() == key {
+			found, replayed = letter, was
+		}
+		return nil
+	})
+	return found, replayed, err
+}
+
+// ErrReplayed is wrapped by Replay's error about a letter that was replayed.
+var ErrReplayed = errors.New("it was replayed already")
+
+// Replay appends a letter's event to the log again and marks the letter. It may
+// be interrupted and repeated: it notes where the event will be before it
+// appends it, and looks there before it appends it again. The message's id is
+// derived from the letter, so that of two replays at once the sink drops the
+// second.
+func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
+	states, _, err := d.states(ctx)
+	if err != nil {
+		return err
+	}
+	state := states[letter.Key()]
+	if state == nil {
+		return errors.New("there is no such letter")
+	}
+	if state.replayed {
+		return ErrReplayed
+	}
+	if letter.Message == nil {
+		return fmt.Errorf("its message was larger than the topic of dead letters takes: it is in the log, at offset %d of partition %d, until it expires there", letter.Offset, letter.Partition)
+	}
+	id := replayID(letter)
+	message, err := insights.WithID(letter.Message, id)
+	if err != nil {
+		return fmt.Errorf("this version cannot read its message: %w", err)
+	}
+	at := state.replaying
+	appended := false
+	if at == nil {
+		if at, err = d.place(ctx, letter); err == nil {
+			err = d.note(ctx, letter, value{Replaying: at})
+		}
+	} else {
+		appended, err = d.appended(ctx, at, id)
+	}
+	if err == nil && !appended {
+		err = d.append(ctx, at.Partition, letter.Site, message)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.writer.produce(ctx, []record{{letter.Key(), nil}}); err != nil {
+		return fmt.Errorf("it is in the log again, but cannot be marked: %w", err)
+	}
+	return nil
+}
+
+func replayID(letter *Letter) (id insights.MessageID) {
+	sum := sha256.Sum256([]byte("octavo replay " + letter.Topic + " " + letter.Key()))
+	copy(id[:], sum[:])
+	return id
+}
+
+// place is the end of the letter's partition in the log.
+func (d *Letters) place(ctx context.Context, letter *Letter) (*replaying, error) {
+	count, err := d.log.Partitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := &replaying{Partition: letter.Partition % count}
+	_, at.From, err = d.log.Offsets(ctx, at.Partition)
+	return at, err
+}
+
+func (d *Letters) note(ctx context.Context, letter *Letter, v value) error {
+	text, err := marshal(v)
+	if err == nil {
+		err = d.writer.produce(ctx, []record{{letter.Key(), text}})
+	}
+	return err
+}
+
+// appended reports whether an interrupted replay had appended the event.
+func (d *Letters) appended(ctx context.Context, at *replaying, id insights.MessageID) (found bool, err error) {
+	first, end, err := d.log.Offsets(ctx, at.Partition)
+	if err != nil {
+		return false, err
+	}
+	if at.From < first || at.From > end {
+		return false, fmt.Errorf("an earlier replay was interrupted, and the log can no longer show whether it appended the event: its messages from offset %d of partition %d on are gone", at.From, at.Partition)
+	}
+	found, _, err = d.log.FindMessage(ctx, at.Partition, at.From, end, id)
+	return found, err
+}
+
+// append makes a message durable in the log. It does not repeat an attempt without
+// an answer: the next replay looks for its message.
+func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
+	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
+		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",
+		Records:     kafka.NewRecordReader(kafka.Record{Key: kafka.NewBytes([]byte(site)), Value: kafka.NewBytes(message)}),
+		Compression: 0,
+	})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return fmt.Errorf("cannot append to the log: %w", err)
+	}
+	return nil
+}

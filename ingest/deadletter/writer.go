@@ -1,0 +1,159 @@
+package deadletter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+)
+
+const (
+	// retention is how long an operator has to look at a letter.
+	retention = 90 * 24 * time.Hour
+	// maxBytes is above the size of a letter with the largest message in it.
+	maxBytes = 16 << 20
+	// produceBytes is how many bytes of letters go into one produce.
+	produceBytes = 512 << 10
+)
+
+// Writer makes letters durable in the dead-letter topic, which it creates when
+// the first one is written.
+type Writer struct {
+	brokers   []string
+	log       string // the log's topic
+	minInSync int
+	topic     *eventlog.Topic
+
+	mu      sync.Mutex
+	created bool
+}
+
+// NewWriter connects when it is first used. log is the log's topic, clientID
+// names the program to the brokers. minInSync is how many replicas must have a
+// letter, as eventlog.Config has it for the log; 0 is all but one.
+func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
+	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
+	return &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
+}
+
+// Topic is the name of the dead-letter topic.
+func (w *Writer) Topic() string { return w.topic.Name }
+
+// Close gives the connections back.
+func (w *Writer) Close() { w.topic.Close() }
+
+// create makes sure that the topic exists, with as many replicas as the log has.
+func (w *Writer) create(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.created {
+		return nil
+	}
+	replicas, err := w.topic.ReplicasOf(ctx, w.log)
+	if err != nil && !errors.Is(err, kafka.UnknownTopicOrPartition) {
+		return err
+	}
+	replicas = max(replicas, 1)
+	err = w.topic.Create(ctx, eventlog.Config{
+		Brokers: w.brokers, Partitions: 1, Replicas: replicas, MinInSync: min(w.minInSync, replicas),
+		Retention: retention, MaxMessageBytes: maxBytes,
+	})
+	w.created = err == nil
+	return err
+}
+
+// Write makes letters durable.
+func (w *Writer) Write(ctx context.Context, list []Letter) error {
+	records := make([]record, len(list))
+	for i := range list {
+		value, err := marshal(value{Letter: &list[i]})
+		if err != nil {
+			return err
+		}
+		records[i] = record{list[i].Key(), value}
+	}
+	most := produceBytes
+	for len(records) > 0 {
+		n, bytes := 0, 0
+		for n < len(records) && (n == 0 || bytes+len(records[n].value) <= most) {
+			bytes += len(records[n].value)
+			n++
+		}
+		err := w.produce(ctx, records[:n])
+		// The topic was created by somebody else, with a smaller limit: send each
+		// letter alone.
+		if errors.Is(err, kafka.MessageSizeTooLarge) && n > 1 {
+			most = 0
+			continue
+		}
+		if errors.Is(err, kafka.MessageSizeTooLarge) {
+			// Leave the message out. It stays in the log, at the position that the
+			// letter names, until it expires.
+			letter := list[len(list)-len(records)]
+			letter.Message = nil
+			if records[0].value, err = marshal(value{Letter: &letter}); err == nil {
+				err = w.produce(ctx, records[:1])
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write to %s: %w", w.topic.Name, err)
+		}
+		records = records[n:]
+	}
+	return nil
+}
+
+// record is a record of the topic: a letter, a note about one, or a tombstone
+// (nil), which says that it was replayed.
+type record struct {
+	key   string
+	value []byte
+}
+
+// value is a record's value; one member is set.
+type value struct {
+	Letter *Letter `json:"letter,omitempty"`
+	// Replaying is noted before a letter's event is appended to the log again.
+	Replaying *replaying `json:"replaying,omitempty"`
+}
+
+// replaying says from which offset on a letter's event is in the log, if it is.
+type replaying struct {
+	Partition int   `json:"partition"`
+	From      int64 `json:"from"`
+}
+
+// marshal replaces what is not UTF-8: sites and errors may quote any bytes, and
+// a letter that cannot be written would stall its partition.
+func marshal(v value) ([]byte, error) { return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) }
+
+func (w *Writer) produce(ctx context.Context, records []record) error {
+	if err := w.create(ctx); err != nil {
+		return err
+	}
+	list := make([]kafka.Record, len(records))
+	for i, r := range records {
+		list[i] = kafka.Record{Key: kafka.NewBytes([]byte(r.key))}
+		if r.value != nil {
+			list[i].Value = kafka.NewBytes(r.value)
+		}
+	}
+	res, err := w.topic.Client.Produce(ctx, &kafka.ProduceRequest{
+		Addr: nil, Topic: w.topic.Name, Partition: 0, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",
+		Records: kafka.NewRecordReader(list...), Compression: 0,
+	})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil && !errors.Is(err, kafka.MessageSizeTooLarge) {
+		w.topic.Close() // the next attempt asks again who leads
+	}
+	return err
+}

@@ -1,0 +1,261 @@
+package eventgen
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+var end = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+type event struct {
+	Type    string
+	Session struct {
+		VisitorID         string `json:"visitorId"`
+		SessionID         string `json:"sessionId"`
+		Cookies           map[string]string
+		IP                netip.Addr
+		UserAgent         string
+		Language          *string
+		Referrer          *string
+		VisitorAuthClaims map[string]any
+	}
+	Location struct {
+		URL            string
+		DisplayContext string
+		SiteSection    *string
+		SiteSpace      *string
+		SiteShareKey   *string
+		Space          *string
+		Revision       *string
+		Page           *string
+	}
+	Timestamp time.Time
+
+	Query      string
+	Result     map[string]string
+	Feedback   *struct{ Rating, Comment string }
+	Rating     int
+	ResponseID string
+	Link       *struct {
+		Target   json.RawMessage
+		Position string
+	}
+	Operation   *struct{ Path, Method string }
+	Ad          *struct{ Domain, ZoneID, Placement string }
+	Placement   string
+	LLMSVariant string
+}
+
+func generate(t *testing.T, o Options, n int) []event {
+	t.Helper()
+	g := New(o)
+	list := make([]event, n)
+	var b []byte
+	for i := range list {
+		b = g.AppendEvent(b[:0])
+		if err := json.Unmarshal(b, &list[i]); err != nil {
+			t.Fatalf("event %d is not JSON of the contract: %v\n%s", i, err, b)
+		}
+	}
+	return list
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	make := func(seed uint64) []byte {
+		return New(Options{Seed: seed, Events: 5000, End: end}).AppendBatch(nil, 5000)
+	}
+	if !bytes.Equal(make(1), make(1)) {
+		t.Error("two generators of one seed differ")
+	}
+	if bytes.Equal(make(1), make(2)) {
+		t.Error("generators of different seeds agree")
+	}
+}
+
+func TestBatchIsRequestBody(t *testing.T) {
+	var body struct{ Events []json.RawMessage }
+	if err := json.Unmarshal(New(Options{End: end}).AppendBatch(nil, 7), &body); err != nil || len(body.Events) != 7 {
+		t.Fatalf("a batch of 7 has %d events, error %v", len(body.Events), err)
+	}
+}
+
+// Every type of the contract has a row, and occurs.
+func TestEveryType(t *testing.T) {
+	words := insights.EventTypes.Words()
+	if len(kinds) != len(words) {
+		t.Fatalf("%d kinds, the contract has %d", len(kinds), len(words))
+	}
+	seen := map[string]int{}
+	for _, e := range generate(t, Options{Events: 60_000, End: end}, 60_000) {
+		seen[e.Type]++
+	}
+	for _, word := range words {
+		if seen[word] == 0 {
+			t.Errorf("no event of type %s in 60,000", word)
+		}
+	}
+	if views := seen["page_view"]; views < 30_000 || views > 50_000 {
+		t.Errorf("%d of 60,000 events are page views, want most but not all", views)
+	}
+}
+
+func TestEventsFollowTheContract(t *testing.T) {
+	rating := func(word string) bool { _, ok := insights.FeedbackRatings.Code(word); return ok }
+	links := map[insights.Code]int{}
+	for _, e := range generate(t, Options{Events: 60_000, End: end}, 60_000) {
+		s, l := e.Session, e.Location
+		if s.VisitorID == "" || s.SessionID == "" || s.UserAgent == "" || !s.IP.IsValid() || s.IP.IsPrivate() {
+			t.Fatalf("bad session %+v", s)
+		}
+		if u, err := url.Parse(l.URL); err != nil || u.Host != "docs.example.com" {
+			t.Fatalf("bad url %q", l.URL)
+		}
+		if _, ok := insights.DisplayContexts.Code(l.DisplayContext); !ok || l.SiteSection == nil || l.SiteSpace == nil || l.Space == nil || l.Revision == nil || l.Page == nil {
+			t.Fatalf("bad location %+v", l)
+		}
+		ok := true
+		switch e.Type {
+		case "search_type_query", "ask_question":
+			ok = e.Query != ""
+		case "search_open_result":
+			ok = e.Query != "" && (e.Result["recordId"] != "" || e.Result["spaceId"] != "" && e.Result["pageId"] != "")
+		case "page_post_feedback":
+			ok = rating(e.Feedback.Rating)
+		case "page_post_feedback_comment":
+			ok = rating(e.Feedback.Rating) && e.Feedback.Comment != "" && len(e.Feedback.Comment) <= 512
+		case "ask_rate_response":
+			ok = e.Query != "" && e.ResponseID != "" && (e.Rating == 1 || e.Rating == -1)
+		case "link_click":
+			ref, _, err := insights.ParseContentRef(e.Link.Target)
+			_, known := insights.LinkPositions.Code(e.Link.Position)
+			ok = err == nil && known
+			links[ref.Kind]++
+		case "api_client_open", "api_client_request":
+			ok = e.Operation.Path != "" && e.Operation.Method != ""
+		case "ad_click", "ad_display":
+			ok = e.Ad.Domain != "" && e.Ad.ZoneID != "" && e.Ad.Placement == "aside"
+		case "trademark_click":
+			_, ok = insights.TrademarkPlacements.Code(e.Placement)
+		case "llms_request":
+			_, ok = insights.LLMSVariants.Code(e.LLMSVariant)
+		}
+		if !ok {
+			t.Fatalf("bad payload of %s: %+v", e.Type, e)
+		}
+	}
+	for i, word := range insights.LinkKinds.Words() {
+		if links[insights.Code(i+1)] == 0 {
+			t.Errorf("no link to a %s", word)
+		}
+	}
+}
+
+func TestVisitorsAreStable(t *testing.T) {
+	type traits struct {
+		agent    string
+		ip       netip.Addr
+		language string
+		claims   string
+	}
+	visitors, sessions := map[string]traits{}, map[string]string{}
+	claims := 0
+	for _, e := range generate(t, Options{Events: 50_000, Visitors: 3000, End: end}, 50_000) {
+		raw, _ := json.Marshal(e.Session.VisitorAuthClaims)
+		now := traits{agent: e.Session.UserAgent, ip: e.Session.IP, claims: string(raw)}
+		if e.Session.Language != nil {
+			now.language = *e.Session.Language
+		}
+		id := e.Session.VisitorID
+		if before, ok := visitors[id]; ok && before != now {
+			t.Fatalf("visitor %s changed from %+v to %+v", id, before, now)
+		}
+		visitors[id] = now
+		if owner, ok := sessions[e.Session.SessionID]; ok && owner != id {
+			t.Fatalf("session %s belongs to %s and %s", e.Session.SessionID, owner, id)
+		}
+		sessions[e.Session.SessionID] = id
+		if e.Session.VisitorAuthClaims != nil {
+			claims++
+			if _, nested := e.Session.VisitorAuthClaims["account"].(map[string]any); !nested {
+				t.Fatalf("claims without nesting: %s", raw)
+			}
+		}
+	}
+	if len(visitors) < 2000 || len(visitors) > 3500 || len(sessions) < 2*len(visitors) {
+		t.Errorf("%d visitors with %d sessions; want about 3,000 that come back", len(visitors), len(sessions))
+	}
+	if claims < 4000 || claims > 16_000 {
+		t.Errorf("%d of 50,000 events carry claims, want about a fifth", claims)
+	}
+}
+
+func TestSpacesAreUsed(t *testing.T) {
+	spaces := []string{"one", "two"}
+	seen := map[string]bool{}
+	for _, e := range generate(t, Options{End: end, Spaces: spaces}, 2000) {
+		seen[*e.Location.Space] = true
+	}
+	if !seen["one"] || !seen["two"] || len(seen) != 6 {
+		t.Errorf("events in the spaces %v; want the two given and four others", seen)
+	}
+}
+
+func TestSize(t *testing.T) {
+	const n = 20_000
+	if mean := len(New(Options{Events: n, End: end}).AppendBatch(nil, n)) / n; mean < 540 || mean > 660 {
+		t.Errorf("events have %d bytes on average, want about 600", mean)
+	}
+}
+
+func TestRhythm(t *testing.T) {
+	const n = 80_000
+	span := 28 * 24 * time.Hour
+	byHour, byDay := [24]int{}, [7]int{}
+	days := map[string]bool{}
+	for _, e := range generate(t, Options{Events: n, End: end, Span: span}, n) {
+		if e.Timestamp.After(end) || e.Timestamp.Before(end.Add(-span)) {
+			t.Fatalf("event at %s, outside of the %s before %s", e.Timestamp, span, end)
+		}
+		byHour[e.Timestamp.Hour()]++
+		byDay[e.Timestamp.Weekday()]++
+		days[e.Timestamp.Format(time.DateOnly)] = true
+	}
+	if byHour[15] < 3*byHour[3] {
+		t.Errorf("by hour %v: the afternoon is not much busier than the night", byHour)
+	}
+	if byDay[time.Tuesday] < 2*byDay[time.Sunday] {
+		t.Errorf("by day from Sunday %v: working days are not much busier", byDay)
+	}
+	if len(days) != 29 { // 28 days from noon to noon
+		t.Errorf("events on %d days, want 29", len(days))
+	}
+}
+
+func TestStartsAgainAfterTheSpan(t *testing.T) {
+	list := generate(t, Options{Events: 1000, End: end}, 3000)
+	first, second := list[0].Timestamp, list[1100].Timestamp
+	if second.Sub(first) > 10*24*time.Hour {
+		t.Errorf("event 1,100 of a span of 1,000 is at %s, the first at %s", second, first)
+	}
+	if list[0].Session.SessionID == list[1000].Session.SessionID {
+		t.Error("the second span repeats the first one's sessions")
+	}
+}
+
+func BenchmarkAppendEvent(b *testing.B) {
+	g := New(Options{End: end})
+	var buf []byte
+	b.ReportAllocs()
+	size := 0
+	for b.Loop() {
+		buf = g.AppendEvent(buf[:0])
+		size += len(buf)
+	}
+	b.SetBytes(int64(size / b.N))
+}

@@ -1,0 +1,124 @@
+package eventgen
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Options say what to generate. A zero member takes its default.
+type Options struct {
+	Seed uint64
+	// Events is how many events fill Span. A generator that is asked for more
+	// starts again at the beginning of the span with other events.
+	Events   int           // default 500,000
+	Visitors int           // default 50,000
+	End      time.Time     // end of the span, default now (then two runs differ)
+	Span     time.Duration // default 30 days
+	Host     string        // of the site, default docs.example.com
+	// Spaces are ids to use for the first of the site's spaces, such as those
+	// of spaces that were created for it.
+	Spaces []string
+}
+
+func (o Options) withDefaults() Options {
+	if o.Events <= 0 {
+		o.Events = 500_000
+	}
+	if o.Visitors <= 0 {
+		o.Visitors = 50_000
+	}
+	if o.End.IsZero() {
+		o.End = time.Now()
+	}
+	if o.Span <= 0 {
+		o.Span = 30 * 24 * time.Hour
+	}
+	if o.Host == "" {
+		o.Host = "docs.example.com"
+	}
+	return o
+}
+
+// Generator makes events one after another, session by session, in the order
+// of the sessions' starts. It is for one goroutine.
+type Generator struct {
+	options Options
+	random  *rand.Rand
+	site    *site
+	rhythm  rhythm
+	end     int64 // milliseconds since 1970
+	made    int
+
+	// Of the session being told.
+	session  []byte // its `"session":{…}`
+	context  string // displayContext
+	shareKey string // JSON: a string or null
+	landing  string // query of the first page's address
+	now      int64
+	steps    []step
+	next     int
+}
+
+// New makes a generator.
+func New(o Options) *Generator {
+	o = o.withDefaults()
+	random := rand.New(rand.NewPCG(o.Seed, 0x6f637461766f))
+	return &Generator{
+		options: o,
+		random:  random,
+		site:    newSite(random, o.Host, o.Spaces),
+		rhythm:  newRhythm(o.End.Add(-o.Span), o.End),
+		end:     o.End.UnixMilli(),
+	}
+}
+
+// AppendBatch appends a request body with n events.
+func (g *Generator) AppendBatch(dst []byte, n int) []byte {
+	dst = append(dst, `{"events":[`...)
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = g.AppendEvent(dst)
+	}
+	return append(dst, "]}"...)
+}
+
+// AppendEvent appends one event.
+func (g *Generator) AppendEvent(dst []byte) []byte {
+	if g.next == len(g.steps) {
+		g.startSession()
+	}
+	s := &g.steps[g.next]
+	// A session that begins just before the span's end must not run past it:
+	// events of the future are refused.
+	g.now = min(g.now+int64(s.after), g.end)
+	page := &g.site.pages[s.page]
+
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, kinds[s.kind].name...)
+	dst = append(dst, `",`...)
+	dst = append(dst, g.session...)
+	dst = append(dst, `,"location":{"url":"`...)
+	dst = append(dst, page.url...)
+	if g.next == 0 {
+		dst = append(dst, g.landing...)
+	}
+	dst = append(dst, `","displayContext":"`...)
+	dst = append(dst, g.context...)
+	dst = append(dst, `","siteShareKey":`...)
+	dst = append(dst, g.shareKey...)
+	dst = append(dst, page.ids...)
+	dst = append(dst, `},"timestamp":"`...)
+	dst = time.UnixMilli(g.now).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+	dst = append(dst, '"')
+	if payload := kinds[s.kind].payload; payload != nil {
+		dst = payload(g, dst, s)
+	}
+	g.next++
+	g.made++
+	return append(dst, '}')
+}
+
+// chance is true in the given share of calls.
+func (g *Generator) chance(share float64) bool { return g.random.Float64() < share }

@@ -1,0 +1,56 @@
+package eventgen
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// rhythm maps a share of all events to the moment by which that share has
+// happened: busy hours take a larger part of the range 0..1.
+type rhythm struct {
+	start, end int64     // milliseconds since 1970
+	reached    []float64 // share reached at the end of each hour
+}
+
+const hourMillis = int64(time.Hour / time.Millisecond)
+
+func newRhythm(from, to time.Time) rhythm {
+	r := rhythm{start: from.UnixMilli(), end: to.UnixMilli()}
+	sum := 0.0
+	for at := r.start; at < r.end; at += hourMillis {
+		part := float64(min(hourMillis, r.end-at)) / float64(hourMillis)
+		sum += part * weight(time.UnixMilli(at+hourMillis/2).UTC())
+		r.reached = append(r.reached, sum)
+	}
+	for i := range r.reached {
+		r.reached[i] /= sum
+	}
+	return r
+}
+
+// weight is how busy an hour is: readers sit in Europe and the Americas, so
+// the day peaks at 15:00 UTC with its low 12 hours away, and they read at work.
+func weight(t time.Time) float64 {
+	w := 1 + 0.75*math.Cos(2*math.Pi*(float64(t.Hour())-15)/24)
+	switch t.Weekday() {
+	case time.Saturday, time.Sunday:
+		return w * 0.4
+	case time.Friday:
+		return w * 0.85
+	default:
+		return w
+	}
+}
+
+// at is the moment by which the share, of 0 to 1, has happened.
+func (r *rhythm) at(share float64) int64 {
+	i := min(sort.SearchFloat64s(r.reached, share), len(r.reached)-1)
+	before := 0.0
+	if i > 0 {
+		before = r.reached[i-1]
+	}
+	start := r.start + int64(i)*hourMillis
+	length := float64(min(hourMillis, r.end-start))
+	return start + int64(length*(share-before)/(r.reached[i]-before))
+}

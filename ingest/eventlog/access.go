@@ -1,0 +1,136 @@
+package eventlog
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	saslplain "github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+)
+
+// Login is how brokers want to be spoken to, as an operator says it.
+type Login struct {
+	TLS bool
+	CA  string // PEM file of the authorities to believe; "" is the system's
+	// Cert and Key are PEM files of a certificate of our own, for brokers that
+	// ask for one; both or none.
+	Cert, Key string
+	// Mechanism is plain, scram-sha-256 or scram-sha-512, or "" for no login.
+	Mechanism          string
+	Username, Password string
+}
+
+// saslMechanisms has a row for each way to log in.
+var saslMechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
+	"plain": func(user, password string) (sasl.Mechanism, error) {
+		return saslplain.Mechanism{Username: user, Password: password}, nil
+	},
+	"scram-sha-256": func(user, password string) (sasl.Mechanism, error) {
+		return scram.Mechanism(scram.SHA256, user, password)
+	},
+	"scram-sha-512": func(user, password string) (sasl.Mechanism, error) {
+		return scram.Mechanism(scram.SHA512, user, password)
+	},
+}
+
+// Access is how every connection to a broker is made. The zero value is in
+// clear and without a login.
+type Access struct {
+	tls  *tls.Config
+	sasl sasl.Mechanism
+}
+
+// NewAccess reads the files and checks the rest. It connects to nothing.
+func NewAccess(l Login) (Access, error) {
+	var a Access
+	var err error
+	switch {
+	case !l.TLS && (l.CA != "" || l.Cert != "" || l.Key != ""):
+		return a, errors.New("cannot use certificates without TLS")
+	case (l.Cert == "") != (l.Key == ""):
+		return a, errors.New("cannot use a certificate without its key, or a key without its certificate")
+	case (l.Mechanism == "") != (l.Username == "") || l.Password != "" && l.Username == "":
+		return a, errors.New("cannot log in with only a part of mechanism, username and password")
+	}
+	if l.TLS {
+		if a.tls, err = clientTLS(l); err != nil {
+			return a, err
+		}
+	}
+	if l.Mechanism == "" {
+		return a, nil
+	}
+	build, ok := saslMechanisms[strings.ToLower(l.Mechanism)]
+	if !ok {
+		return a, fmt.Errorf("cannot log in by %q: choose plain, scram-sha-256 or scram-sha-512", l.Mechanism)
+	}
+	if a.sasl, err = build(l.Username, l.Password); err != nil {
+		return a, fmt.Errorf("cannot use the username or password for %s: %w", l.Mechanism, err)
+	}
+	return a, nil
+}
+
+func clientTLS(l Login) (*tls.Config, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if l.CA != "" {
+		pem, err := os.ReadFile(l.CA)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the authorities to believe: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("cannot find a PEM certificate in %s", l.CA)
+		}
+	}
+	if l.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(l.Cert, l.Key)
+		if err != nil {
+			return nil, fmt.Errorf("cannot use the certificate and its key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}
+
+// newTransport makes what a kafka.Client connects by, which knows of these
+// topics and of no others. It says each member: kafka-go's defaults are for
+// other uses.
+func newTransport(client string, access Access, topics ...string) *kafka.Transport {
+	return &kafka.Transport{
+		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+		DialTimeout: 5 * time.Second,
+		IdleTimeout: 5 * time.Minute,
+		// A leader that moved is found within this time at the latest.
+		MetadataTTL:    time.Second,
+		MetadataTopics: topics,
+		ClientID:       client,
+		TLS:            access.tls,
+		SASL:           access.sasl,
+		Resolver:       nil,
+		Context:        context.Background(),
+	}
+}
+
+// NewDialer makes what a consumer group connects by.
+func NewDialer(client string, access Access) *kafka.Dialer {
+	return &kafka.Dialer{
+		ClientID: client, Timeout: 5 * time.Second, DualStack: true, KeepAlive: 30 * time.Second,
+		Resolver: nil, TLS: access.tls, SASLMechanism: access.sasl, TransactionalID: "",
+		DialFunc: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+	}
+}
+
+// isDistrust tells errors of certificates, which do not pass by themselves.
+func isDistrust(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}

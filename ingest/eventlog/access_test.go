@@ -1,0 +1,180 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// The environment in which .ci/apache-kafka names a listener of Apache Kafka
+// with TLS and logins, the authority of its certificate, and the login.
+const (
+	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"
+	envSecureCA     = "OCTAVO_TEST_KAFKA_SECURE_CA"
+	secureUser      = "octavo"
+	securePassword  = "correct horse"
+)
+
+// TestKafkaAccess appends to the log, reads it, and joins a group, by TLS and
+// every way to log in.
+func TestKafkaAccess(t *testing.T) {
+	t.Parallel()
+	authority := enginetest.NewAuthority(t)
+	for _, mechanism := range []string{"plain", "scram-sha-256", "scram-sha-512", ""} {
+		t.Run("mechanism "+mechanism, func(t *testing.T) {
+			t.Parallel()
+			login := Login{TLS: true, CA: authority.CA, Mechanism: mechanism}
+			server := authority.Server()
+			options := []kfake.Opt{kfake.NumBrokers(1)}
+			if mechanism != "" {
+				login.Username, login.Password = secureUser, securePassword
+				options = append(options, kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(mechanism), secureUser, securePassword))
+			} else { // our own certificate instead
+				server = authority.Clients(server)
+				login.Cert, login.Key = authority.Issue("client")
+			}
+			c, err := kfake.NewCluster(append(options, kfake.TLS(server))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			throughAccess(t, c.ListenAddrs(), "events", login, func() { refuseLogins(c) })
+		})
+	}
+}
+
+// TestKafkaAccessOnApache does the same on Apache Kafka.
+func TestKafkaAccessOnApache(t *testing.T) {
+	t.Parallel()
+	broker := os.Getenv(envSecureBroker)
+	if broker == "" {
+		t.Skip("needs Apache Kafka with logins: make test-all starts it and covers this, in .ci/apache-kafka")
+	}
+	for mechanism := range saslMechanisms {
+		t.Run(mechanism, func(t *testing.T) {
+			t.Parallel()
+			throughAccess(t, []string{broker}, fmt.Sprintf("secure-%s-%d", mechanism, time.Now().UnixNano()), Login{
+				TLS: true, CA: os.Getenv(envSecureCA), Mechanism: mechanism, Username: secureUser, Password: securePassword,
+			}, func() {})
+		})
+	}
+}
+
+// refuseLogins makes a broker answer every login from now on as Apache Kafka
+// answers a wrong one. By itself it closes the connection, as one that goes
+// away does.
+func refuseLogins(c *kfake.Cluster) {
+	c.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		res.ErrorCode, res.ErrorMessage = kerr.SaslAuthenticationFailed.Code, kmsg.StringPtr("Authentication failed")
+		return res, nil, true
+	})
+}
+
+// throughAccess uses a broker with a login, and with wrong ones. refuse is
+// called before the broker is to refuse a password.
+func throughAccess(t *testing.T, brokers []string, topic string, login Login, refuse func()) {
+	access, err := NewAccess(login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newTestLog(t, brokers, func(c *Config) { c.Access, c.Topic = access, topic })
+	if err := l.Append(t.Context(), "site", AnyPartition, []byte("message")); err != nil {
+		t.Fatal(err)
+	}
+	messages := 0
+	for partition := range l.partitions {
+		end, err := l.End(t.Context(), partition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages += int(end)
+	}
+	if messages != 1 {
+		t.Errorf("%d messages in the log", messages)
+	}
+	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
+		ID: topic + ".group", Brokers: brokers, Topics: []string{topic}, Dialer: NewDialer("test", access), StartOffset: kafka.FirstOffset,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var generation *kafka.Generation
+	eventually.Succeeds(t, 30*time.Second, "a generation", func() (err error) { // a fresh broker makes its offsets topic first
+		generation, err = group.Next(ctx)
+		return err
+	})
+	if n := len(generation.Assignments[topic]); n != len(l.partitions) {
+		t.Errorf("%d partitions assigned", n)
+	}
+	if err := group.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// Without what the broker wants there is an error, soon.
+	refuse()
+	wrong := map[string]Login{"an authority of somebody else": {TLS: true, CA: enginetest.NewAuthority(t).CA, Mechanism: login.Mechanism, Username: login.Username, Password: login.Password}}
+	if login.Mechanism != "" {
+		other := login
+		other.Password = "battery staple"
+		wrong["another password"] = other
+	}
+	for name, login := range wrong {
+		access, err := NewAccess(login)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := New(Config{Brokers: brokers, Topic: topic, Access: access, StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Start(ctx); err == nil || ctx.Err() != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestKafkaLoginIsChecked(t *testing.T) {
+	t.Parallel()
+	authority := enginetest.NewAuthority(t)
+	certificate, key := authority.Issue("client")
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no PEM"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, l := range map[string]Login{
+		"authority without TLS":   {CA: authority.CA},
+		"certificate without key": {TLS: true, Cert: certificate},
+		"key without certificate": {TLS: true, Key: key},
+		"no such file":            {TLS: true, CA: text + "x"},
+		"no PEM":                  {TLS: true, CA: text},
+		"key of another":          {TLS: true, Cert: certificate, Key: certificate},
+		"unknown mechanism":       {Mechanism: "gssapi", Username: "u", Password: "p"},
+		"mechanism without user":  {Mechanism: "plain"},
+		"user without mechanism":  {Username: "u", Password: "p"},
+		"password alone":          {Password: "p"},
+	} {
+		if _, err := NewAccess(l); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	if a, err := NewAccess(Login{}); err != nil || a != (Access{}) {
+		t.Errorf("nothing is %+v, %v", a, err)
+	}
+}

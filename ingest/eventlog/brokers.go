@@ -1,0 +1,47 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// CheckBrokers refuses addresses that can never be a broker's. It does not
+// resolve names: the name of a broker that is away may be unknown for now.
+func CheckBrokers(list []string) error {
+	if len(list) == 0 {
+		return errors.New("there is no address of a Kafka broker")
+	}
+	for _, address := range list {
+		host, port, err := net.SplitHostPort(address)
+		if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || host == "" || n == 0 {
+			return fmt.Errorf("%q is not the host:port of a Kafka broker", address)
+		}
+	}
+	return nil
+}
+
+// permanentCodes are answers that waiting does not change: the broker refuses
+// the client, or what it asks for. A cluster that is starting, or partly away,
+// may give any other code: also InvalidReplicationFactor, while fewer brokers
+// are up than a topic has replicas. A broker that closes the connection instead
+// of answering a login cannot be told from one that shuts down.
+var permanentCodes = []kafka.Error{
+	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
+	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
+	kafka.InvalidTopic, kafka.InvalidPartitionNumber, kafka.InvalidConfiguration, kafka.PolicyViolation,
+	kafka.UnsupportedVersion,
+}
+
+// isPermanent reports whether the configuration can never work, rather than the
+// broker being away.
+func isPermanent(err error) bool {
+	if code, ok := errors.AsType[kafka.Error](err); ok {
+		return slices.Contains(permanentCodes, code)
+	}
+	return isDistrust(err) || errors.Is(err, errPartitions) || errors.Is(err, errCompacted)
+}

@@ -1,0 +1,77 @@
+package eventlog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// DefaultTopic is the topic of a configuration that names none.
+const DefaultTopic = "octavo-events"
+
+// Config says how messages are appended to the log. A zero member takes the
+// default named beside it.
+type Config struct {
+	Brokers []string // host:port; required
+	Access  Access
+	Topic   string // DefaultTopic
+	Logger  *slog.Logger
+
+	// Partitions, Replicas, MinInSync and Retention are what the topic is created
+	// with; if it exists, they are compared with what it has. 4, 1, all replicas
+	// but one, 7 days.
+	Partitions int
+	Replicas   int
+	MinInSync  int
+	Retention  time.Duration
+
+	// MaxBatchBytes and MaxBatchMessages bound one produce: 900 KB and 2,048,
+	// below a broker's own default limits.
+	MaxBatchBytes    int
+	MaxBatchMessages int
+	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that we create
+	// accepts it; an existing one must be configured to.
+	MaxMessageBytes int
+
+	StartWait      time.Duration // how long Start tries to prepare the topic before it goes on without; 2 s
+	ProduceTimeout time.Duration // one attempt; 5 s
+	AppendTimeout  time.Duration // from a batch's first message to its last attempt; 10 s
+	RetryWait      time.Duration // between attempts, doubled up to 1 s; 20 ms
+	WatchWait      time.Duration // how often to look whether the topic has changed; 1 s
+}
+
+// maxWait is the longest delay between attempts: requests wait for the log.
+const maxWait = time.Second
+
+func (c *Config) complete() error {
+	c.Topic = cmp.Or(c.Topic, DefaultTopic)
+	c.Partitions = cmp.Or(c.Partitions, 4)
+	c.Replicas = cmp.Or(c.Replicas, 1)
+	c.MinInSync = cmp.Or(c.MinInSync, max(1, c.Replicas-1))
+	c.Retention = cmp.Or(c.Retention, 7*24*time.Hour)
+	c.MaxBatchBytes = cmp.Or(c.MaxBatchBytes, 900_000)
+	c.MaxBatchMessages = cmp.Or(c.MaxBatchMessages, 2048)
+	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, 8<<20)
+	c.StartWait = cmp.Or(c.StartWait, 2*time.Second)
+	c.ProduceTimeout = cmp.Or(c.ProduceTimeout, 5*time.Second)
+	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
+	c.RetryWait = cmp.Or(c.RetryWait, 20*time.Millisecond)
+	c.WatchWait = cmp.Or(c.WatchWait, time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	if err := CheckBrokers(c.Brokers); err != nil {
+		return fmt.Errorf("cannot build the event log: %w", err)
+	}
+	switch {
+	case c.Partitions < 1 || c.Partitions > maxPartitions:
+		return fmt.Errorf("cannot use %d partitions: choose 1 to %d", c.Partitions, maxPartitions)
+	case c.Replicas < 1 || c.MinInSync < 1 || c.MinInSync > c.Replicas:
+		return fmt.Errorf("cannot keep %d replicas of which %d must be in sync", c.Replicas, c.MinInSync)
+	case c.MaxBatchBytes < 1 || c.MaxBatchMessages < 1 || c.MaxMessageBytes < 1:
+		return errors.New("cannot build the event log with a limit below one")
+	case c.Retention < time.Minute || c.ProduceTimeout < time.Millisecond || c.AppendTimeout < time.Millisecond || c.StartWait < 0 || c.RetryWait < 0 || c.WatchWait < 0:
+		return errors.New("cannot build the event log: a timeout is too short, or a wait is negative")
+	}
+	return nil
+}

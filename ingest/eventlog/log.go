@@ -1,0 +1,336 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Log is the event log: a Kafka topic. It is an [Appender].
+//
+// Each partition has at most one produce in flight. Messages that arrive
+// meanwhile gather in the next one: alone, a message waits for one synced
+// produce; under load, produces grow and their cost is shared. There is no
+// timer and no linger to choose.
+type Log struct {
+	cfg      Config
+	metrics  *Metrics
+	topic    *Topic
+	workers  sync.WaitGroup
+	cancel   context.CancelFunc // gives up what is in flight
+	stopping chan struct{}      // closed by Stop
+
+	noIDs atomic.Bool // the brokers give out no producer ids
+
+	mu      sync.RWMutex
+	running bool
+	// partitions are those of the topic once it is known; until then there are
+	// none, and away says why. The slice is replaced, never changed.
+	partitions []*partition
+	away       error
+}
+
+// New builds a log. It starts nothing.
+func New(cfg Config, m *Metrics) (*Log, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	topic := NewTopic(cfg.Brokers, cfg.Access, "octavo-intake", cfg.ProduceTimeout, cfg.Topic)
+	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
+}
+
+// Start begins to take messages. It first makes sure that the topic exists. If
+// that fails for StartWait (and the attempt that is being made then), it goes
+// on without: messages are refused until the topic is known. Only what waiting
+// cannot mend, such as a password that a broker still refuses after StartWait,
+// is an error.
+func (l *Log) Start(ctx context.Context) error {
+	began := time.Now()
+	count, err := l.topic.ensure(ctx, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
+	if err == nil {
+		err = l.check(ctx)
+	}
+	if err != nil && (ctx.Err() != nil || isPermanent(err)) {
+		l.topic.Close()
+		return err
+	}
+	run, cancel := context.WithCancel(context.Background())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running {
+		cancel()
+		return errors.New("cannot start the event log twice")
+	}
+	l.cancel, l.running, l.partitions, l.away = cancel, true, nil, err
+	l.stopping = make(chan struct{})
+	if err == nil {
+		l.open(run, count)
+	} else {
+		l.workers.Go(func() { l.await(run, err) })
+	}
+	return nil
+}
+
+// await opens the log when its topic is known. That a broker which was away at
+// Start refuses us is no end of it: the process serves much else, and what the
+// broker refuses can be mended there.
+func (l *Log) await(run context.Context, why error) {
+	var pace retry.LogPace
+	pace.Due()
+	l.cfg.Logger.Warn("Kafka does not answer: events are refused until it does.", "topic", l.cfg.Topic, "error", why)
+	count, err := l.topic.ensure(run, &l.cfg, func(err error) bool {
+		l.mu.Lock()
+		l.away = err
+		l.mu.Unlock()
+		if pace.Due() {
+			l.cfg.Logger.Warn("The event log is still away: events are refused.", "topic", l.cfg.Topic, "error", err)
+		}
+		return false
+	})
+	if err == nil {
+		if err = l.check(run); err != nil {
+			l.cfg.Logger.Error("The event log cannot be used: events are refused until the node is started again.", "topic", l.cfg.Topic, "error", err)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || !l.running { // it cannot be used, or Stop was called
+		l.away = errors.Join(err, l.away)
+		return
+	}
+	l.open(run, count)
+	l.cfg.Logger.Info("The event log is there: events are taken.", "topic", l.cfg.Topic, "partitions", count)
+}
+
+// open starts the partitions' workers and what keeps up with the topic. The
+// caller holds l.mu.
+func (l *Log) open(run context.Context, count int) {
+	l.away = nil
+	l.resize(run, count)
+	l.workers.Go(func() { l.watch(run) })
+}
+
+// Stop refuses new messages and returns when those taken are durable or given
+// up; when ctx is done it gives up the rest. A log that waits for its topic has
+// taken none and stops at once.
+func (l *Log) Stop(ctx context.Context) error {
+	l.mu.Lock()
+	running, partitions := l.running, l.partitions
+	l.running = false
+	l.mu.Unlock()
+	if !running {
+		return nil
+	}
+	if partitions == nil {
+		l.cancel()
+	} else {
+		close(l.stopping)
+	}
+	for _, p := range partitions {
+		p.close()
+	}
+	drained := make(chan struct{})
+	go func() {
+		l.workers.Wait()
+		close(drained)
+	}()
+	var err error
+	select {
+	case <-drained:
+	case <-ctx.Done():
+		err = fmt.Errorf("cannot drain the event log: %w", ctx.Err())
+	}
+	l.cancel()
+	<-drained
+	l.topic.Close()
+	return err
+}
+
+// opened is an error as long as the log has not met its topic; the caller
+// holds l.mu.
+func (l *Log) opened() error {
+	switch {
+	case !l.running:
+		return errors.New("the event log is stopped")
+	case len(l.partitions) == 0:
+		return fmt.Errorf("the event log is away: %w", l.away)
+	}
+	return nil
+}
+
+// turn is how long one partition takes what may go to any, and a sink gathers
+// an insert: so each insert has what came in one Turn.
+const Turn = 500 * time.Millisecond
+
+// partition finds that of a number, or chooses one. The caller holds l.mu.
+func (l *Log) partition(id int, now time.Time) (*partition, error) {
+	if err := l.opened(); err != nil {
+		return nil, err
+	}
+	switch {
+	case id == AnyPartition:
+		return l.choose(now), nil
+	case id < 0 || id >= len(l.partitions):
+		return nil, fmt.Errorf("the event log has %d partitions, and none has the number %d", len(l.partitions), id)
+	}
+	return l.partitions[id], nil
+}
+
+// choose finds where what may go to any partition goes: to one, from all nodes,
+// until its turn is over. An insert is of one partition, and spread evenly over
+// them the same events would come as so many more inserts, each of which costs
+// the store as much as some thousand rows. A partition that has a whole produce
+// waiting is passed over. The caller holds l.mu, and the log is open.
+func (l *Log) choose(now time.Time) *partition {
+	n := uint64(len(l.partitions))
+	first := uint64(now.UnixMilli() / Turn.Milliseconds())
+	for i := range n {
+		if p := l.partitions[(first+i)%n]; !p.crowded() {
+			return p
+		}
+	}
+	return l.partitions[first%n]
+}
+
+// AnyPartition lets the log choose the partition of a message.
+const AnyPartition = -1
+
+// Append returns when the message is durable (nil) or given up (an
+// *insights.Refusal). It keeps neither site nor message.
+func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
+	return l.append(ctx, site, partition, message, false)
+}
+
+// AppendAgain is Append for a message that an earlier attempt, given up, may
+// still bring into the log: the sink drops the second of the two.
+func (l *Log) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
+	return l.append(ctx, site, partition, message, true)
+}
+
+func (l *Log) append(ctx context.Context, site string, partition int, message []byte, plain bool) error {
+	if len(message) > l.cfg.MaxMessageBytes {
+		return insights.Refuse(insights.TooLong, "events", "are more than "+strconv.Itoa(l.cfg.MaxMessageBytes)+" bytes together: send them in several requests")
+	}
+	l.mu.RLock()
+	start := time.Now()
+	p, err := l.partition(partition, start)
+	if err != nil {
+		l.mu.RUnlock()
+		return Unavailable(err)
+	}
+	b := p.add(site, message, plain)
+	l.mu.RUnlock()
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		// The message is the batch's own copy: it may still become durable.
+		return Unavailable(ctx.Err())
+	}
+	l.metrics.appendSeconds.Observe(time.Since(start).Seconds())
+	if b.err != nil {
+		return b.err
+	}
+	return nil
+}
+
+// Unavailable refuses a request that the log gave no answer for: it may be in
+// the log, or come to be.
+func Unavailable(cause error) *insights.Refusal {
+	return insights.Refuse(insights.LogUnavailable, "", "the event log does not answer, try again").Because(cause)
+}
+
+// partition gathers messages for one partition and produces them.
+type partition struct {
+	log  *Log
+	id   int
+	wake chan struct{} // there may be something to do
+	from producer      // the worker's
+
+	mu      sync.Mutex
+	pending []*batch // the last one still takes messages
+	closed  bool
+	spare   []byte // a buffer of a batch that is done
+}
+
+// add puts a message into the batch that gathers.
+func (p *partition) add(key string, message []byte, plain bool) *batch {
+	size := len(key) + len(message) + recordOverhead
+	p.mu.Lock()
+	var b *batch
+	if n := len(p.pending); n > 0 {
+		b = p.pending[n-1]
+		if b.plain != plain || b.count >= p.log.cfg.MaxBatchMessages || len(b.buf)+size > p.log.cfg.MaxBatchBytes {
+			b = nil
+		}
+	}
+	if b == nil {
+		b = newBatch(p.spare, time.Now())
+		b.plain = plain
+		p.spare = nil
+		p.pending = append(p.pending, b)
+	}
+	b.add(key, message)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	return b
+}
+
+// crowded says that a whole batch waits for the one that is being produced.
+func (p *partition) crowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending) > 1
+}
+
+// next takes the oldest batch, nil if there is none.
+func (p *partition) next() (b *batch, closed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.pending) == 0 {
+		return nil, p.closed
+	}
+	b = p.pending[0]
+	p.pending = append(p.pending[:0], p.pending[1:]...)
+	return b, false
+}
+
+func (p *partition) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run produces until the partition is closed and empty.
+func (p *partition) run(ctx context.Context) {
+	for {
+		b, closed := p.next()
+		if closed {
+			return
+		}
+		if b == nil {
+			<-p.wake
+			continue
+		}
+		answered, err := p.log.produce(ctx, p, b)
+		if answered && cap(b.buf) <= 2*p.log.cfg.MaxBatchBytes {
+			p.mu.Lock()
+			p.spare = b.buf
+			p.mu.Unlock()
+		}
+		b.finish(err)
+	}
+}

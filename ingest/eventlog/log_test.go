@@ -1,0 +1,344 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// newTestLog starts a log on a topic of its own.
+func newTestLog(t testing.TB, brokers []string, change func(*Config)) *Log {
+	t.Helper()
+	cfg := Config{Brokers: brokers, Topic: "events", Partitions: 2, RetryWait: time.Millisecond, ProduceTimeout: 2 * time.Second, Logger: ingesttest.Logger(t)}
+	if change != nil {
+		change(&cfg)
+	}
+	l, err := New(cfg, NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ingesttest.Start(t, l)
+	return l
+}
+
+func TestLogAppends(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	var senders sync.WaitGroup
+	for i := range 300 {
+		senders.Go(func() {
+			message := []byte(fmt.Sprint("message ", i))
+			if err := l.Append(t.Context(), "site", i%2, message); err != nil {
+				t.Error(err)
+			}
+			clear(message) // the log keeps nothing of it
+		})
+	}
+	senders.Wait()
+	seen := map[string]int{}
+	for partition := range 2 {
+		for _, m := range ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", partition) {
+			seen[m]++
+			var i int
+			if _, err := fmt.Sscanf(m, "site=message %d", &i); err != nil || i%2 != partition {
+				t.Errorf("%q is in partition %d", m, partition)
+			}
+		}
+	}
+	for i := range 300 {
+		if n := seen[fmt.Sprint("site=message ", i)]; n != 1 {
+			t.Errorf("message %d is there %d times", i, n)
+		}
+	}
+	gathered := prometheus.NewRegistry()
+	gathered.MustRegister(l.metrics.produceMessages)
+	if list, err := gathered.Gather(); err != nil || list[0].GetMetric()[0].GetHistogram().GetSampleSum() != 300 {
+		t.Errorf("produces are measured as %v, %v", list, err)
+	}
+}
+
+// TestLogUsesWhatExists: a topic that exists keeps its partitions.
+func TestLogUsesWhatExists(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions = 3 })
+	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions = 8 })
+	if len(l.partitions) != 3 {
+		t.Errorf("%d partitions, want 3", len(l.partitions))
+	}
+}
+
+// TestLogFaults: what a broker does to one produce reaches exactly the
+// requests of that produce, after as many tries as make sense.
+func TestLogFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		code   *kerr.Error
+		times  int32 // how often the broker answers with it
+		reason *insights.Reason
+	}{
+		{"leader moves", kerr.NotLeaderForPartition, 2, nil},
+		{"replicas are away for a while", kerr.NotEnoughReplicas, 3, nil},
+		{"replicas are away for long", kerr.NotEnoughReplicas, 1 << 20, insights.LogUnavailable},
+		{"not allowed", kerr.TopicAuthorizationFailed, 1, insights.LogUnavailable},
+		{"too large", kerr.MessageTooLarge, 1, insights.TooLong},
+		{"full", kerr.PolicyViolation, 1, insights.LogFull},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			broker := ingesttest.Broker(t)
+			l := newTestLog(t, broker.ListenAddrs(), func(cfg *Config) {
+				if cfg.AppendTimeout = ingesttest.Patience; c.reason == insights.LogUnavailable {
+					cfg.AppendTimeout = 2 * time.Second // this one ends by it; the other partition has it, too
+				}
+			})
+			var answered atomic.Int32
+			broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				broker.KeepControl()
+				req := r.(*kmsg.ProduceRequest)
+				if req.Topics[0].Partitions[0].Partition != 0 || answered.Add(1) > c.times {
+					return nil, nil, false
+				}
+				res := req.ResponseKind().(*kmsg.ProduceResponse)
+				topic := kmsg.NewProduceResponseTopic()
+				topic.Topic = req.Topics[0].Topic
+				partition := kmsg.NewProduceResponseTopicPartition()
+				partition.Partition, partition.ErrorCode = 0, c.code.Code
+				topic.Partitions = append(topic.Partitions, partition)
+				res.Topics = append(res.Topics, topic)
+				return res, nil, true
+			})
+			var senders sync.WaitGroup
+			senders.Go(func() {
+				err := l.Append(t.Context(), "site", 0, []byte("a"))
+				if got := ingesttest.ReasonOf(err); got != c.reason || (err == nil) != (c.reason == nil) {
+					t.Errorf("got %v", err)
+				}
+			})
+			senders.Go(func() {
+				if err := l.Append(t.Context(), "site", 1, []byte("b")); err != nil {
+					t.Errorf("the other partition: %v", err)
+				}
+			})
+			senders.Wait()
+			if c.reason == nil {
+				if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 1 {
+					t.Errorf("the log has %q", got)
+				}
+				if n := testutil.ToFloat64(l.metrics.produceErrors); n != float64(c.times) {
+					t.Errorf("%v errors counted, want %d", n, c.times)
+				}
+			}
+		})
+	}
+}
+
+// TestLogRepeatsAreTheSame: a produce whose answer is lost is sent again with
+// the same bytes, and the request succeeds.
+func TestLogRepeatsAreTheSame(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) {
+		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience // a third produce would be by time
+	})
+	var mu sync.Mutex
+	var sent []string
+	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		mu.Lock()
+		defer mu.Unlock()
+		sent = append(sent, string(r.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records))
+		if len(sent) == 1 {
+			return nil, errors.New("the connection breaks"), true
+		}
+		return nil, nil, false
+	})
+	if err := l.Append(t.Context(), "site", 0, []byte("once")); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(sent) != 2 || sent[0] != sent[1] {
+		t.Errorf("%d produces, or they differ", len(sent))
+	}
+}
+
+// TestLogGathers: what arrives while a produce is in flight goes together.
+func TestLogGathers(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions, c.MaxBatchMessages = 1, 30 })
+	started, release := make(chan struct{}), make(chan struct{})
+	var produces atomic.Int32
+	broker.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		if produces.Add(1) == 1 {
+			broker.SleepControl(func() {
+				close(started)
+				<-release
+			})
+		}
+		return nil, nil, false
+	})
+	var senders sync.WaitGroup
+	send := func(i int) {
+		senders.Go(func() {
+			if err := l.Append(t.Context(), "site", 0, []byte(fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	send(0)
+	<-started
+	for i := range 90 {
+		send(i + 1)
+	}
+	p := l.partitions[0]
+	eventually.True(t, ingesttest.Patience, "all to gather", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		n := 0
+		for _, b := range p.pending {
+			n += b.count
+		}
+		return n == 90
+	})
+	close(release)
+	senders.Wait()
+	if n := produces.Load(); n != 4 {
+		t.Errorf("%d produces, want 1 and then 3 of 30", n)
+	}
+}
+
+// TestLogTakesTurns: what may go to any partition goes to one until its turn is
+// over, and passes over those that have enough to do. What names its partition
+// goes there, and nowhere if there is none.
+func TestLogTakesTurns(t *testing.T) {
+	t.Parallel()
+	l := &Log{cfg: Config{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
+	for id := range 3 {
+		l.partitions = append(l.partitions, &partition{log: l, id: id, wake: make(chan struct{}, 1)})
+	}
+	begin := time.UnixMilli(3 * 7 * Turn.Milliseconds())
+	want := func(after time.Duration, asked, id int) {
+		t.Helper()
+		if p, err := l.partition(asked, begin.Add(after)); err != nil || p.id != id {
+			t.Errorf("%s after the first's Turn began, what goes to %d goes to %v (%v), want %d", after, asked, p, err, id)
+		}
+	}
+	fill := func(id, messages int) {
+		for range messages {
+			l.partitions[id].add("site", []byte("a"), false)
+		}
+	}
+	want(0, AnyPartition, 0)
+	want(Turn-time.Millisecond, AnyPartition, 0)
+	want(Turn, AnyPartition, 1)
+	want(2*Turn, AnyPartition, 2)
+	want(3*Turn, AnyPartition, 0)
+	want(Turn, 2, 2)
+	for _, id := range []int{-2, 3} {
+		if _, err := l.partition(id, begin); err == nil {
+			t.Errorf("there is a partition %d of 3", id)
+		}
+	}
+	fill(0, 2)
+	want(0, AnyPartition, 0) // a whole batch, and nothing behind it
+	fill(0, 1)
+	want(0, AnyPartition, 1)
+	want(2*Turn, AnyPartition, 2)
+	want(0, 0, 0)
+	fill(1, 3)
+	fill(2, 3)
+	want(Turn, AnyPartition, 1) // all are crowded
+	l.partitions[1].next()
+	want(0, AnyPartition, 1)
+}
+
+// TestLogGivesUpInTime: what waited for its time behind others is not sent any
+// more, so that a long queue is answered as soon as a short one.
+func TestLogGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	b := newBatch(nil, time.Now().Add(-l.cfg.AppendTimeout))
+	b.add("site", []byte("late"))
+	if _, err := l.produce(t.Context(), l.partitions[0], b); ingesttest.ReasonOf(err) != insights.LogUnavailable {
+		t.Errorf("got %v", err)
+	}
+	if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 0 {
+		t.Errorf("the log has %q", got)
+	}
+}
+
+// TestLogFinds: a message is found by its id from its offset or before, not
+// after it, also where the log is shorter than it was.
+func TestLogFinds(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	var ids []insights.MessageID
+	for i := range 20 {
+		var e insights.Encoder
+		ids = append(ids, insights.MessageID{byte(i + 1)})
+		e.Begin(ids[i], "site", 0)
+		if err := l.Append(t.Context(), "site", 1, e.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Append(t.Context(), "site", 1, []byte("OE")); err != nil { // too short to have an id
+		t.Fatal(err)
+	}
+	end, err := l.End(t.Context(), 1)
+	if err != nil || end != 21 {
+		t.Errorf("the end is %d, %v", end, err)
+	}
+	for _, c := range []struct {
+		from  int64
+		id    insights.MessageID
+		found bool
+	}{
+		{0, ids[0], true}, {0, ids[19], true}, {7, ids[7], true}, {8, ids[7], false}, {21, ids[19], false}, {0, insights.MessageID{99}, false},
+		{1000, ids[3], true}, // the topic was made anew
+	} {
+		found, next, err := l.Find(t.Context(), 1, c.from, c.id)
+		if err != nil || found != c.found || !found && next != end {
+			t.Errorf("from %d: found %v, next %d, %v", c.from, found, next, err)
+		}
+	}
+	if _, next, err := l.Find(ingesttest.Cancelled(t), 1, 3, ids[9]); err == nil || next != 3 {
+		t.Errorf("without time: next %d, %v", next, err)
+	}
+}
+
+func TestLogStops(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	if err := l.Append(t.Context(), "site", 0, make([]byte, l.cfg.MaxMessageBytes+1)); ingesttest.ReasonOf(err) != insights.TooLong {
+		t.Errorf("a large message: %v", err)
+	}
+	if err := l.Append(t.Context(), "site", 0, make([]byte, l.cfg.MaxBatchBytes+1)); err != nil {
+		t.Errorf("a message larger than a batch: %v", err)
+	}
+	if err := l.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), "site", 0, []byte("late")); ingesttest.ReasonOf(err) != insights.LogUnavailable {
+		t.Errorf("after Stop: %v", err)
+	}
+}

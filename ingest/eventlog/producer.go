@@ -1,0 +1,123 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/initproducerid"
+)
+
+// producer is who a partition's batches are from. The broker knows a batch that
+// it has already by producer id and sequence, and appends it once however often
+// it is sent.
+type producer struct {
+	id    int64
+	epoch int16
+	next  int32 // sequence of the next batch's first message
+}
+
+// noProducer is that of plain batches, and of a partition that has no id yet.
+var noProducer = producer{id: -1, epoch: -1, next: -1}
+
+// lasts tells whether the producer has sequences for so many messages more.
+// Sequences wrap around, and brokers do not agree on where, so a producer ends
+// before that.
+func (p producer) lasts(messages int) bool {
+	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
+}
+
+// lostProducer are answers of a broker that has other batches of a producer
+// than we know of. An acknowledged batch that it has not any more was lost by
+// the brokers (an unclean election, a topic made anew).
+var lostProducer = []kafka.Error{
+	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
+	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,
+}
+
+// notAppended are answers that a broker gives before it appends anything. After
+// any other error the batch may be in the log.
+var notAppended = append([]kafka.Error{
+	kafka.MessageSizeTooLarge, kafka.NotLeaderForPartition, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
+	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
+}, lostProducer...)
+
+func isOneOf(err error, list []kafka.Error) bool {
+	code, ok := errors.AsType[kafka.Error](err)
+	return ok && slices.Contains(list, code)
+}
+
+// refusesProducers are answers of brokers that give us no producer id, however
+// often they are asked.
+var refusesProducers = []kafka.Error{kafka.ClusterAuthorizationFailed, kafka.UnsupportedVersion, kafka.TransactionalIDAuthorizationFailed}
+
+// identify makes sure that the partition has a producer id for a batch. Brokers
+// that give none take the batch without one.
+func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
+	if b.plain || l.noIDs.Load() {
+		b.plain = true
+		b.seal(noProducer)
+		return nil
+	}
+	if !p.from.lasts(b.count) {
+		id, epoch, err := newProducerID(ctx, l.topic.Client)
+		if isOneOf(err, refusesProducers) {
+			l.cfg.Logger.Warn("Kafka gives out no producer id, so a produce that is tried again may be in the log twice; the sink drops the second only while it is near the first. Allow IdempotentWrite on the cluster, then restart.",
+				"topic", l.cfg.Topic, "error", err)
+			l.metrics.SettingUnsafe(idempotence, true)
+			l.noIDs.Store(true)
+			return l.identify(ctx, p, b)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot get a producer id: %w", err)
+		}
+		p.from = producer{id: id, epoch: epoch}
+	}
+	b.seal(p.from)
+	return nil
+}
+
+// newProducerID asks any broker for a producer id that nobody else has.
+func newProducerID(ctx context.Context, client *kafka.Client) (id int64, epoch int16, err error) {
+	m, err := client.Transport.RoundTrip(ctx, client.Addr, &producerIDRequest{ProducerID: -1, ProducerEpoch: -1})
+	if err != nil {
+		return 0, 0, err
+	}
+	res, ok := m.(*initproducerid.Response)
+	switch {
+	case !ok:
+		return 0, 0, fmt.Errorf("the answer is a %T", m)
+	case res.ErrorCode != 0:
+		return 0, 0, kafka.Error(res.ErrorCode)
+	case res.ProducerID < 0:
+		return 0, 0, fmt.Errorf("the broker gave out %d", res.ProducerID)
+	}
+	return res.ProducerID, res.ProducerEpoch, nil
+}
+
+// producerIDRequest is InitProducerId outside of transactions. kafka-go's own
+// first looks for the coordinator of the transaction, which makes Kafka create
+// its topic of transactions.
+type producerIDRequest struct {
+	_ struct{} `kafka:"min=v2,max=v4,tag"`
+
+	TransactionalID      string `kafka:"min=v0,max=v4,nullable"`
+	TransactionTimeoutMs int32  `kafka:"min=v0,max=v4"`
+	ProducerID           int64  `kafka:"min=v3,max=v4"`
+	ProducerEpoch        int16  `kafka:"min=v3,max=v4"`
+}
+
+func (r *producerIDRequest) ApiKey() protocol.ApiKey { return protocol.InitProducerId }
+
+// TypeKey tells kafka-go to encode this type and not its own.
+func (r *producerIDRequest) TypeKey() protocol.OverrideTypeKey { return producerIDOverride }
+
+const producerIDOverride protocol.OverrideTypeKey = 1
+
+func init() {
+	protocol.RegisterOverride(&producerIDRequest{}, &initproducerid.Response{}, producerIDOverride)
+}

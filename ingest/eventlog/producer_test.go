@@ -1,0 +1,345 @@
+package eventlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// produced are the batches that a broker was sent.
+type produced struct {
+	mu   sync.Mutex
+	list [][]byte
+	// answer is what the broker does with the nth: "" takes it, "break" breaks
+	// the connection; a code is the answer.
+	answer func(n int) any
+}
+
+// sentTo notes what a broker is sent.
+func sentTo(broker *kfake.Cluster, answer func(n int) any) *produced {
+	p := &produced{answer: answer}
+	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		req := r.(*kmsg.ProduceRequest)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.list = append(p.list, slices.Clone(req.Topics[0].Partitions[0].Records))
+		switch a := p.answer(len(p.list)).(type) {
+		case *kerr.Error:
+			res := req.ResponseKind().(*kmsg.ProduceResponse)
+			topic := kmsg.NewProduceResponseTopic()
+			topic.Topic = req.Topics[0].Topic
+			partition := kmsg.NewProduceResponseTopicPartition()
+			partition.Partition, partition.ErrorCode = req.Topics[0].Partitions[0].Partition, a.Code
+			topic.Partitions = append(topic.Partitions, partition)
+			res.Topics = append(res.Topics, topic)
+			return res, nil, true
+		case error:
+			return nil, a, true
+		}
+		return nil, nil, false
+	})
+	return p
+}
+
+func (p *produced) batches() [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.list)
+}
+
+// fromOf is who a record batch is from.
+func fromOf(records []byte) producer {
+	return producer{
+		id:    int64(binary.BigEndian.Uint64(records[atProducer-4:])),
+		epoch: int16(binary.BigEndian.Uint16(records[atEpoch-4:])), next: int32(binary.BigEndian.Uint32(records[atSequence-4:])),
+	}
+}
+
+// resend sends a batch as a late attempt does.
+func resend(t *testing.T, l *Log, records []byte) error {
+	t.Helper()
+	b := newBatch(nil, time.Now())
+	b.buf = append(binary.BigEndian.AppendUint32(nil, uint32(len(records))), records...)
+	a := l.attempt(t.Context(), l.partitions[0], b, time.Now().Add(ingesttest.Patience), true)
+	return a.err
+}
+
+var errBroken = errors.New("the connection breaks")
+
+// onePartition is a log whose attempts are not ended by time.
+func onePartition(c *Config) {
+	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
+}
+
+// TestLogIsAppendedOnce: an attempt without an answer comes in after the one
+// that was made after it, and once more later. The broker appends the batch
+// once, also Apache Kafka.
+func TestLogIsAppendedOnce(t *testing.T) {
+	t.Parallel()
+	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
+	l := newTestLog(t, brokers, func(c *Config) { onePartition(c); c.Topic = topic })
+	id, epoch, err := newProducerID(t.Context(), l.topic.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := producer{id: id, epoch: epoch}
+	var sent [][]byte
+	for _, text := range []string{"first", "second", "third"} {
+		b := newBatch(nil, time.Now())
+		b.add("site", []byte(text))
+		b.seal(from)
+		from.next++
+		sent = append(sent, slices.Clone(b.buf[4:]))
+	}
+	for i, n := range []int{0, 0, 1, 0, 1, 2, 1, 2} {
+		if err := resend(t, l, sent[n]); err != nil {
+			t.Errorf("produce %d, of batch %d: %v", i, n, err)
+		}
+	}
+	if got, want := ingesttest.ReadTopic(t, brokers, topic, 0), []string{"site=first", "site=second", "site=third"}; !slices.Equal(got, want) {
+		t.Errorf("the log has %q, want %q", got, want)
+	}
+}
+
+// TestLogCountsSequences: batches of a partition are from one producer, and
+// count on.
+func TestLogCountsSequences(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	sent := sentTo(broker, func(n int) any {
+		if n == 2 {
+			return errBroken
+		}
+		return nil
+	})
+	for range 4 {
+		if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := sent.batches()
+	if len(list) != 5 {
+		t.Fatalf("%d produces, want 5", len(list))
+	}
+	for i, want := range []int32{0, 1, 1, 2, 3} {
+		if from := fromOf(list[i]); from.id < 0 || from.id != fromOf(list[0]).id || from.epoch != 0 || from.next != want {
+			t.Errorf("batch %d is from %+v, want sequence %d", i, from, want)
+		}
+	}
+	if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); len(got) != 4 {
+		t.Errorf("the log has %q", got)
+	}
+	l.partitions[0].from.next = 1<<31 - 1 // its worker waits for a message
+	if err := l.Append(t.Context(), "site", 0, []byte("b")); err != nil {
+		t.Fatal(err)
+	}
+	if from := fromOf(sent.batches()[5]); from.id == fromOf(list[0]).id || from.next != 0 {
+		t.Errorf("at the end of its sequences, the next batch is from %+v", from)
+	}
+}
+
+// TestLogGivesUpAProducer: after a batch that was given up and may be in the
+// log, the next one has another producer id, and neither stands in the way of
+// the other.
+func TestLogGivesUpAProducer(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	// The second batch's attempts all break, until its time is over.
+	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions, c.AppendTimeout = 1, time.Second })
+	gone := false
+	sent := sentTo(broker, func(n int) any {
+		if n > 1 && !gone {
+			return errBroken
+		}
+		return nil
+	})
+	put := func(text string) error { return l.Append(t.Context(), "site", 0, []byte(text)) }
+	if err := put("before"); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("given up"); ingesttest.ReasonOf(err) != insights.LogUnavailable {
+		t.Fatalf("a batch whose end is not known: %v", err)
+	}
+	sent.mu.Lock()
+	gone = true
+	late := sent.list[1]
+	sent.mu.Unlock()
+	if err := put("after"); err != nil {
+		t.Fatal(err)
+	}
+	if err := resend(t, l, late); err != nil { // nobody waits for it any more
+		t.Error(err)
+	}
+	if err := put("last"); err != nil {
+		t.Fatal(err)
+	}
+	list := sent.batches()
+	if a, b := fromOf(late), fromOf(list[len(list)-1]); a.id == b.id || a.next != 1 || b.next != 1 {
+		t.Errorf("the batch that was given up is from %+v, the last one from %+v", a, b)
+	}
+	if got, want := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0), []string{"site=before", "site=after", "site=given up", "site=last"}; !slices.Equal(got, want) {
+		t.Errorf("the log has %q, want %q", got, want)
+	}
+}
+
+// TestLogLosesItsProducer: what the log does when the broker knows its producer
+// differently. In doubt, it does not send the batch under another id.
+func TestLogLosesItsProducer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers []any // to the attempts at the second batch
+		refused bool
+		log     []string
+	}{
+		"out of order":           {[]any{kerr.OutOfOrderSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
+		"unknown":                {[]any{kerr.UnknownProducerID}, false, []string{"site=first", "site=second", "site=third"}},
+		"old epoch":              {[]any{kerr.InvalidProducerEpoch}, false, []string{"site=first", "site=second", "site=third"}},
+		"duplicate of nothing":   {[]any{kerr.DuplicateSequenceNumber}, false, []string{"site=first", "site=second", "site=third"}},
+		"moved, then no more":    {[]any{kerr.NotLeaderForPartition, kerr.UnknownProducerID}, false, []string{"site=first", "site=second", "site=third"}},
+		"in doubt":               {[]any{errBroken, kerr.OutOfOrderSequenceNumber}, true, []string{"site=first", "site=third"}},
+		"in doubt, by an answer": {[]any{kerr.RequestTimedOut, kerr.UnknownProducerID}, true, []string{"site=first", "site=third"}},
+		"in doubt, a duplicate":  {[]any{errBroken, kerr.DuplicateSequenceNumber}, false, []string{"site=first", "site=third"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			broker := ingesttest.Broker(t)
+			l := newTestLog(t, broker.ListenAddrs(), onePartition)
+			sentTo(broker, func(n int) any {
+				if n >= 2 && n < 2+len(c.answers) {
+					return c.answers[n-2]
+				}
+				return nil
+			})
+			for i, text := range []string{"first", "second", "third"} {
+				err := l.Append(t.Context(), "site", 0, []byte(text))
+				if (err != nil) != (i == 1 && c.refused) || err != nil && ingesttest.ReasonOf(err) != insights.LogUnavailable {
+					t.Errorf("%s: %v", text, err)
+				}
+				if name == "in doubt, a duplicate" && i == 1 {
+					// The broker that said so has it. Here it does not, so its sequence is free.
+					l.partitions[0].from.next = 1
+				}
+			}
+			if got := ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0); !slices.Equal(got, c.log) {
+				t.Errorf("the log has %q, want %q", got, c.log)
+			}
+			want := 1.0
+			if name == "in doubt, a duplicate" {
+				want = 0
+			}
+			if n := testutil.ToFloat64(l.metrics.producersLost); n != want {
+				t.Errorf("%v producers are lost, want %v", n, want)
+			}
+		})
+	}
+}
+
+// TestLogWithoutProducerIDs: brokers that give out no ids still take events.
+func TestLogWithoutProducerIDs(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	broker.ControlKey(int16(kmsg.InitProducerID), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		res := r.ResponseKind().(*kmsg.InitProducerIDResponse)
+		res.ErrorCode = kerr.ClusterAuthorizationFailed.Code
+		return res, nil, true
+	})
+	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	if n := testutil.ToFloat64(l.metrics.unsafe.WithLabelValues(idempotence)); n != 0 {
+		t.Errorf("it is unsafe before it was asked for: %v", n)
+	}
+	sent := sentTo(broker, func(int) any { return nil })
+	if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if from := fromOf(sent.batches()[0]); from != noProducer {
+		t.Errorf("the batch is from %+v", from)
+	}
+	if n := testutil.ToFloat64(l.metrics.unsafe.WithLabelValues(idempotence)); n != 1 {
+		t.Errorf("octavo_log_settings_unsafe is %v", n)
+	}
+}
+
+// TestLogAppendsAgainPlainly: what may be a repeat goes in a batch of its own
+// that shows it, and the others count on.
+func TestLogAppendsAgainPlainly(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	sent := sentTo(broker, func(int) any { return nil })
+	for _, again := range []bool{false, true, false} {
+		add := l.Append
+		if again {
+			add = l.AppendAgain
+		}
+		if err := add(t.Context(), "site", 0, []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := sent.batches()
+	if a, b, c := fromOf(list[0]), fromOf(list[1]), fromOf(list[2]); b != noProducer || a.id < 0 || c.id != a.id || c.next != 1 {
+		t.Errorf("the batches are from %+v, %+v, %+v", a, b, c)
+	}
+	p := &partition{log: l}
+	for _, plain := range []bool{false, true, true, false} {
+		p.add("site", []byte("a"), plain)
+	}
+	if len(p.pending) != 3 {
+		t.Errorf("%d batches wait, want 3", len(p.pending))
+	}
+}
+
+// TestLogFollowsItsTopic: a topic that gets more partitions, or is deleted, is
+// used as it is then, without a restart.
+func TestLogFollowsItsTopic(t *testing.T) {
+	t.Parallel()
+	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
+	l := newTestLog(t, brokers, func(c *Config) {
+		c.Topic, c.Partitions, c.WatchWait = topic, 3, time.Millisecond
+		c.AppendTimeout = 2 * ingesttest.Patience
+	})
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	put := func(partition int) error { return l.Append(t.Context(), "site", partition, []byte("a")) }
+	if err := put(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := put(1); err == nil {
+		t.Error("a message went to a partition that there is not")
+	}
+	more, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: topic, Count: 2}}})
+	if err == nil {
+		err = more.Errors[topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually.Succeeds(t, ingesttest.Patience, "the new partition", func() error { return put(1) })
+	gone, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+	if err == nil {
+		err = gone.Errors[topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually.Succeeds(t, 2*ingesttest.Patience, "the topic that was made anew, as it is configured", func() error { return put(2) })
+	eventually.Succeeds(t, ingesttest.Patience, "its first partition", func() error { return put(0) })
+	if _, n, err := l.topic.Offsets(t.Context(), 0); err != nil || n != 1 {
+		t.Errorf("the new topic has %d messages in its first partition, want 1; %v", n, err)
+	}
+}

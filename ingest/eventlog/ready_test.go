@@ -1,0 +1,48 @@
+package eventlog
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// A log whose brokers are gone is not ready, whatever the client remembers of
+// its topic. One whose broker is back is, at the first question.
+func TestLogReady(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	ready := func() error { return l.Ready(t.Context()) }
+	if err := ready(); err != nil {
+		t.Fatal(err)
+	}
+	again := func() *kfake.Cluster {
+		t.Helper()
+		at, err := netip.ParseAddrPort(l.cfg.Brokers[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(int(at.Port())), kfake.SeedTopics(2, l.cfg.Topic))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	broker.Close()
+	broker = again()
+	if err := ready(); err != nil {
+		t.Errorf("a log whose broker has been started anew: %v", err)
+	}
+	broker.Close()
+	if ready() == nil {
+		t.Error("a log without a broker is ready")
+	}
+	again()
+	if err := ready(); err != nil {
+		t.Errorf("a log whose broker is back: %v", err)
+	}
+}

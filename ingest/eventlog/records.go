@@ -1,0 +1,122 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Record is a record of a topic. A nil Value is a tombstone.
+type Record struct {
+	Offset     int64
+	Key, Value []byte
+	// Plain records come from a batch without a producer id: the log may hold
+	// them twice.
+	Plain bool
+}
+
+// BatchReader reads the records of a fetch.
+type BatchReader struct {
+	// Plain tells whether the last record's batch has no producer id.
+	Plain bool
+
+	batches []protocol.RecordReader
+}
+
+// NewBatchReader reads what a fetch returned.
+func NewBatchReader(records kafka.RecordReader) *BatchReader {
+	if stream, ok := records.(*protocol.RecordStream); ok {
+		return &BatchReader{batches: stream.Records}
+	}
+	return &BatchReader{batches: []protocol.RecordReader{records}}
+}
+
+// Next returns io.EOF after the last record. It skips control batches.
+func (r *BatchReader) Next() (*kafka.Record, error) {
+	for len(r.batches) > 0 {
+		if _, control := r.batches[0].(*protocol.ControlBatch); !control {
+			batch, ok := r.batches[0].(*protocol.RecordBatch)
+			r.Plain = !ok || batch.ProducerID < 0
+			record, err := r.batches[0].ReadRecord()
+			if !errors.Is(err, io.EOF) {
+				return record, err
+			}
+		}
+		r.batches = r.batches[1:]
+	}
+	return nil, io.EOF
+}
+
+// Scan calls f with the records from ≤ offset < to of a partition. f may keep
+// their bytes. If f returns io.EOF, Scan ends without an error.
+func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
+	for from < to {
+		res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
+			Addr: nil, Topic: t.Name, Partition: partition, Offset: from,
+			MinBytes: 1, MaxBytes: 4 << 20, MaxWait: 250 * time.Millisecond, IsolationLevel: kafka.ReadUncommitted,
+		})
+		if err == nil {
+			err = res.Error
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", t.Name, err)
+		}
+		before := from
+		records := NewBatchReader(res.Records)
+		for {
+			record, err := records.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			var key, value []byte
+			if err == nil {
+				key, err = kafka.ReadAll(record.Key)
+			}
+			if err == nil {
+				value, err = kafka.ReadAll(record.Value)
+			}
+			if err != nil {
+				if from > before {
+					break // keep what was read and fetch the rest again
+				}
+				return fmt.Errorf("cannot read a record of %s: %w", t.Name, err)
+			}
+			if record.Offset < from {
+				continue
+			}
+			if record.Offset >= to {
+				return nil
+			}
+			from = record.Offset + 1
+			if err := f(Record{record.Offset, key, value, records.Plain}); err != nil {
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// FindMessage looks for a message among those with from ≤ offset < to. next is
+// how far it got: when ctx ends, the search can go on from there.
+func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
+	next = from
+	err = t.Scan(ctx, partition, from, to, func(r Record) error {
+		next = r.Offset + 1
+		if got, ok := insights.MessageIDOf(r.Value); ok && got == id {
+			found = true
+			return io.EOF
+		}
+		return nil
+	})
+	return found, next, err
+}

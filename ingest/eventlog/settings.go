@@ -1,0 +1,196 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Names of a topic's settings.
+const (
+	cleanupPolicy = "cleanup.policy"
+	retentionTime = "retention.ms"
+	retentionSize = "retention.bytes"
+	leastInSync   = "min.insync.replicas"
+	largestBatch  = "max.message.bytes"
+	timestampType = "message.timestamp.type"
+	unclean       = "unclean.leader.election.enable"
+	appendTime    = "LogAppendTime"
+)
+
+// topicSettings are what a topic that we make is given. Retention goes by the
+// broker's clock: by a node's, one whose clock is behind would write messages
+// that are deleted at once.
+func (c *Config) topicSettings() []kafka.ConfigEntry {
+	return []kafka.ConfigEntry{
+		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
+		{ConfigName: retentionTime, ConfigValue: strconv.FormatInt(c.Retention.Milliseconds(), 10)},
+		{ConfigName: leastInSync, ConfigValue: strconv.Itoa(c.MinInSync)},
+		{ConfigName: largestBatch, ConfigValue: strconv.Itoa(c.largestBatch())},
+		{ConfigName: timestampType, ConfigValue: appendTime},
+	}
+}
+
+func (c *Config) largestBatch() int { return max(c.MaxMessageBytes, c.MaxBatchBytes) + 1<<16 }
+
+// topicFacts are what a topic is judged by.
+type topicFacts struct {
+	values            map[string]string
+	replicas, brokers int
+}
+
+func (f *topicFacts) number(name string) int64 {
+	n, err := strconv.ParseInt(f.values[name], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// topicRule is one thing that a topic must have. why says what is wrong, "" if
+// nothing is, or if the broker does not tell.
+type topicRule struct {
+	setting string
+	why     func(f *topicFacts, c *Config) string
+}
+
+var topicRules = []topicRule{
+	{leastInSync, func(f *topicFacts, c *Config) string {
+		if n := f.number(leastInSync); n >= 0 && n < int64(min(c.MinInSync, f.replicas)) {
+			return fmt.Sprintf("an event is acknowledged when %d of %d replicas have it: it is lost with them", n, f.replicas)
+		}
+		return ""
+	}},
+	{"replicas", func(f *topicFacts, _ *Config) string {
+		if f.replicas == 1 && f.brokers > 1 {
+			return fmt.Sprintf("there are %d brokers and one replica: events are lost with its disk", f.brokers)
+		}
+		return ""
+	}},
+	{unclean, func(f *topicFacts, _ *Config) string {
+		if f.values[unclean] == "true" && f.replicas > 1 {
+			return "a replica that lacks acknowledged events may lead: they are lost then"
+		}
+		return ""
+	}},
+	{retentionTime, func(f *topicFacts, c *Config) string {
+		if n := f.number(retentionTime); n >= 0 && n < c.Retention.Milliseconds() {
+			return fmt.Sprintf("events are kept for %d ms, which is less than OCTAVO_KAFKA_RETENTION says", n)
+		}
+		return ""
+	}},
+	{retentionSize, func(f *topicFacts, _ *Config) string {
+		if n := f.number(retentionSize); n >= 0 {
+			return fmt.Sprintf("a partition keeps %d bytes, whether or not its events are stored", n)
+		}
+		return ""
+	}},
+	{largestBatch, func(f *topicFacts, c *Config) string {
+		if n := f.number(largestBatch); n >= 0 && n < int64(c.largestBatch()) {
+			return fmt.Sprintf("it takes %d bytes at once, and a request may have %d", n, c.largestBatch())
+		}
+		return ""
+	}},
+	{timestampType, func(f *topicFacts, _ *Config) string {
+		if t := f.values[timestampType]; t != "" && t != appendTime {
+			return "events are kept by the clocks of the nodes that took them in: one that is behind loses its events early"
+		}
+		return ""
+	}},
+}
+
+// idempotence is the setting that identify checks.
+const idempotence = "idempotence"
+
+// checkedSettings are all that a Log checks.
+func checkedSettings() []string {
+	list := []string{idempotence}
+	for _, r := range topicRules {
+		list = append(list, r.setting)
+	}
+	return list
+}
+
+// errCompacted is wrapped by the error about a topic that loses events by its nature.
+var errCompacted = errors.New("it keeps only the last request of each site (cleanup.policy=compact): set it to delete")
+
+// check looks at the topic's settings, mends what may be mended while it is in
+// use, and says what is unsafe. Its error is one of a topic that cannot be the
+// log.
+func (l *Log) check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.ProduceTimeout)
+	defer cancel()
+	facts, err := l.facts(ctx)
+	if err != nil {
+		l.cfg.Logger.Warn("Kafka does not tell how the topic of the event log is set up, so nobody knows whether it is safe.", "topic", l.cfg.Topic, "error", err)
+		return nil
+	}
+	if strings.Contains(facts.values[cleanupPolicy], "compact") {
+		return fmt.Errorf("cannot use the topic %s: %w", l.cfg.Topic, errCompacted)
+	}
+	if t := facts.values[timestampType]; t != "" && t != appendTime {
+		if err := l.setAppendTime(ctx); err != nil {
+			l.cfg.Logger.Warn("The topic of the event log cannot be set to message.timestamp.type=LogAppendTime.", "topic", l.cfg.Topic, "error", err)
+		} else {
+			l.cfg.Logger.Info("The topic of the event log was set to message.timestamp.type=LogAppendTime.", "topic", l.cfg.Topic)
+			facts.values[timestampType] = appendTime
+		}
+	}
+	for _, r := range topicRules {
+		why := r.why(facts, &l.cfg)
+		l.metrics.SettingUnsafe(r.setting, why != "")
+		if why != "" {
+			l.cfg.Logger.Warn("The topic of the event log is not set up as it should be.", "topic", l.cfg.Topic, "setting", r.setting, "why", why)
+		}
+	}
+	return nil
+}
+
+func (l *Log) facts(ctx context.Context) (*topicFacts, error) {
+	names := []string{cleanupPolicy}
+	for _, e := range append(l.cfg.topicSettings(), kafka.ConfigEntry{ConfigName: unclean}, kafka.ConfigEntry{ConfigName: retentionSize}) {
+		if !slices.Contains(names, e.ConfigName) {
+			names = append(names, e.ConfigName)
+		}
+	}
+	values, err := l.topic.settings(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	res, err := l.topic.Client.Metadata(ctx, &kafka.MetadataRequest{Addr: nil, Topics: []string{l.cfg.Topic}})
+	if err != nil {
+		return nil, err
+	}
+	facts := &topicFacts{values: values, brokers: len(res.Brokers), replicas: 1}
+	for _, t := range res.Topics {
+		for _, p := range t.Partitions {
+			facts.replicas = max(facts.replicas, len(p.Replicas))
+		}
+	}
+	return facts, nil
+}
+
+func (l *Log) setAppendTime(ctx context.Context) error {
+	res, err := l.topic.Client.IncrementalAlterConfigs(ctx, &kafka.IncrementalAlterConfigsRequest{
+		Addr: nil,
+		Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+			ResourceType: kafka.ResourceTypeTopic, ResourceName: l.cfg.Topic,
+			Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: timestampType, Value: appendTime, ConfigOperation: kafka.ConfigOperationSet}},
+		}},
+		ValidateOnly: false,
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range res.Resources {
+		if r.Error != nil {
+			return r.Error
+		}
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/metadata"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// closedPort is one of this machine on which nobody listens.
+func closedPort(t *testing.T) (address string, port int) {
+	t.Helper()
+	at := netip.MustParseAddrPort(enginetest.Address(t))
+	return at.String(), int(at.Port())
+}
+
+// impatient is for logs whose broker is away.
+func impatient(c *Config) { c.StartWait = time.Millisecond }
+
+// TestLogStartsWithoutBroker: a log whose broker is away starts, refuses
+// messages, and takes them as soon as the broker is there.
+func TestLogStartsWithoutBroker(t *testing.T) {
+	t.Parallel()
+	address, port := closedPort(t)
+	said := &capture.Buffer{}
+	l := newTestLog(t, []string{address}, func(c *Config) {
+		impatient(c)
+		c.Logger = slog.New(slog.NewTextHandler(said, nil))
+	})
+	if err := l.Append(t.Context(), "site", 1, []byte("early")); ingesttest.ReasonOf(err) != insights.LogUnavailable || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("without a broker: %v", err)
+	}
+	if p, err := l.Choose(); err == nil {
+		t.Errorf("a log that does not know its partitions puts a message into %d", p)
+	}
+	if err := l.Ready(t.Context()); err == nil {
+		t.Error("it is ready without a broker")
+	}
+
+	// Whoever asks all the time while the broker comes gets one answer or the
+	// other.
+	var taken atomic.Int64
+	var senders sync.WaitGroup
+	for range 4 {
+		senders.Go(func() {
+			for ; ; retry.Sleep(t.Context(), time.Millisecond) {
+				_, _ = l.Choose() // for the race detector
+				err := l.Append(t.Context(), "site", AnyPartition, []byte("message"))
+				if err == nil {
+					taken.Add(1)
+					return
+				}
+				if ingesttest.ReasonOf(err) != insights.LogUnavailable {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	broker := ingesttest.Broker(t, port)
+	senders.Wait()
+	if err := l.Ready(t.Context()); err != nil {
+		t.Errorf("with a broker: %v", err)
+	}
+	if p, err := l.Choose(); p < 0 || p > 1 || err != nil {
+		t.Errorf("it chose partition %d of 2, %v", p, err)
+	}
+	if stored := len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 1)); stored != 4 || taken.Load() != 4 {
+		t.Errorf("%d messages are in the log, %d were taken, want 4", stored, taken.Load())
+	}
+	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
+		t.Errorf("want one warning and one end of it:\n%s", text)
+	}
+}
+
+// TestLogStopsWhileItWaits: for a broker that refuses connections, and for one
+// that takes them and says nothing.
+func TestLogStopsWhileItWaits(t *testing.T) {
+	t.Parallel()
+	closed, _ := closedPort(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	for name, address := range map[string]string{"refused": closed, "silent": silent.Addr().String()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newTestLog(t, []string{address}, func(c *Config) {
+				impatient(c)
+				c.ProduceTimeout = 50 * time.Millisecond
+			})
+			if err := l.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Append(t.Context(), "site", 0, []byte("late")); ingesttest.ReasonOf(err) != insights.LogUnavailable {
+				t.Errorf("after Stop: %v", err)
+			}
+			if l.Ready(t.Context()) == nil {
+				t.Error("it is ready after Stop")
+			}
+		})
+	}
+	// Whoever is told to stop before Start has found a broker says so.
+	l, err := New(Config{Brokers: []string{closed}}, NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Start(ingesttest.Cancelled(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLogStartRefused: what a broker answers ends Start, is waited for, or is
+// waited for without it.
+func TestLogStartRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code  *kerr.Error
+		fatal bool
+	}{
+		{kerr.TopicAuthorizationFailed, true}, {kerr.ClusterAuthorizationFailed, true}, {kerr.PolicyViolation, true},
+		{kerr.InvalidTopicException, true}, {kerr.InvalidPartitions, true}, {kerr.InvalidConfig, true},
+		{kerr.InvalidReplicationFactor, false}, {kerr.NotController, false}, {kerr.UnknownServerError, false},
+	} {
+		t.Run(c.code.Message, func(t *testing.T) {
+			t.Parallel()
+			broker := ingesttest.Broker(t)
+			var mended atomic.Bool
+			broker.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+				broker.KeepControl()
+				if mended.Load() {
+					return nil, nil, false
+				}
+				res := r.ResponseKind().(*kmsg.CreateTopicsResponse)
+				topic := kmsg.NewCreateTopicsResponseTopic()
+				topic.Topic, topic.ErrorCode = r.(*kmsg.CreateTopicsRequest).Topics[0].Topic, c.code.Code
+				res.Topics = append(res.Topics, topic)
+				return res, nil, true
+			})
+			l, err := New(Config{Brokers: broker.ListenAddrs(), Topic: "events", StartWait: time.Millisecond, RetryWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = l.Start(t.Context())
+			if c.fatal {
+				if err == nil || !strings.Contains(err.Error(), "events") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			mended.Store(true)
+			eventually.True(t, ingesttest.Patience, "the log", func() bool { return l.Append(t.Context(), "site", 0, []byte("a")) == nil })
+			if err := l.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// manyPartitions is a cluster with a topic of one partition too many. A broker
+// of these tests would take seconds for it.
+type manyPartitions struct{}
+
+func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Request) (kafka.Response, error) {
+	return &metadata.Response{Topics: []metadata.ResponseTopic{{
+		Name: request.(*metadata.Request).TopicNames[0], Partitions: make([]metadata.ResponsePartition, maxPartitions+1),
+	}}}, nil
+}
+
+// TestLogTooManyPartitions: a topic that somebody made with more partitions
+// than a row can name is an error, not something to wait for.
+func TestLogTooManyPartitions(t *testing.T) {
+	t.Parallel()
+	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.topic.Client.Transport = manyPartitions{}
+	if err := l.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "65537 partitions") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A log whose broker came back without the topic is not ready.
+func TestLogReadyMissesItsTopic(t *testing.T) {
+	t.Parallel()
+	_, port := closedPort(t)
+	broker := ingesttest.Broker(t, port)
+	l := newTestLog(t, broker.ListenAddrs(), nil)
+	if err := l.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	broker.Close()
+	ingesttest.Broker(t, port) // has no topic any more
+	eventually.True(t, ingesttest.Patience, "the topic to be missed", func() bool {
+		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
+	})
+}
+
+func TestCheckBrokers(t *testing.T) {
+	t.Parallel()
+	for address, ok := range map[string]bool{
+		"kafka:9092": true, "127.0.0.1:9092": true, "[::1]:9092": true, "not-known-yet.example:1": true,
+		"": false, "kafka": false, ":9092": false, "kafka:": false, "kafka:port": false, "kafka:0": false, "kafka:65536": false,
+		"kafka://kafka:9092": false, "::1": false,
+	} {
+		if err := CheckBrokers([]string{"kafka:9092", address}); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if CheckBrokers(nil) == nil {
+		t.Error("no broker is enough")
+	}
+}

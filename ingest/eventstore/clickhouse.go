@@ -1,0 +1,209 @@
+package eventstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Config says where the events table is. A zero member takes the default named
+// beside it.
+type Config struct {
+	// Conn is a pool of the native protocol. Required; the caller closes it.
+	Conn driver.Conn
+	// Cluster is the cluster's name, as in insights.Topology; "" is one node.
+	Cluster string
+	// InsertQuorum is how many replicas of a cluster must have an insert before
+	// it counts: "auto" (most of them), a number, or "off". "auto".
+	InsertQuorum string
+	// SettleWait is how often Settle looks again; 50 ms.
+	SettleWait time.Duration
+}
+
+// ClickHouse is the Store of the events table.
+type ClickHouse struct {
+	cfg    Config
+	insert string
+
+	mu       sync.Mutex
+	settings clickhouse.Settings // the wanted settings that the server knows; nil: not asked yet
+	spare    driverColumns       // of a finished insert
+}
+
+// New builds a store. It starts nothing.
+func New(cfg Config) (*ClickHouse, error) {
+	if cfg.Conn == nil {
+		return nil, errors.New("cannot build the store without a connection")
+	}
+	cfg.SettleWait = cmp.Or(cfg.SettleWait, 50*time.Millisecond)
+	cfg.InsertQuorum = cmp.Or(cfg.InsertQuorum, quorumAuto)
+	if err := CheckInsertQuorum(cfg.InsertQuorum); err != nil {
+		return nil, fmt.Errorf("cannot build the store: %w", err)
+	}
+	names := insights.InsertColumns()
+	for i := range names {
+		names[i] = sqltree.Ident(names[i])
+	}
+	return &ClickHouse{
+		cfg:    cfg,
+		insert: "INSERT INTO " + insights.Table + " (" + strings.Join(names, ", ") + ")",
+	}, nil
+}
+
+// Insert implements [Store]. It waits while a move of the table holds inserts.
+func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	for {
+		err := c.insertOnce(ctx, rows, token)
+		if !isHeld(err) || ctx.Err() != nil {
+			return err
+		}
+		retry.Sleep(ctx, c.cfg.SettleWait)
+	}
+}
+
+func (c *ClickHouse) insertOnce(ctx context.Context, rows *insights.Batch, token string) error {
+	settings, err := c.settingsFor(ctx, token)
+	if err != nil {
+		return err
+	}
+	batch, err := c.cfg.Conn.PrepareBatch(clickhouse.Context(ctx, clickhouse.WithSettings(settings)), c.insert)
+	if err != nil {
+		c.forgetSettings(err)
+		return fmt.Errorf("cannot begin an insert: %w", err)
+	}
+	// Closing a batch that was sent does nothing.
+	defer func() { _ = batch.Close() }()
+	// All rows go as one block. ClickHouse 26.5 numbers an insert's blocks under
+	// its token before it joins them, so the same rows in other blocks would not
+	// count as a repeat.
+	columns := c.takeColumns(batch)
+	defer c.returnColumns(columns)
+	for i, values := range rows.Values() {
+		if _, err := columns[i].Append(values); err != nil {
+			return errors.Join(badValue{fmt.Errorf("cannot fill column %s: %w", insights.InsertColumns()[i], err)}, batch.Abort())
+		}
+	}
+	columns.moveInto(batch)
+	if err := batch.Send(); err != nil {
+		c.forgetSettings(err)
+		return fmt.Errorf("cannot insert %d rows: %w", rows.Rows(), err)
+	}
+	return nil
+}
+
+// Sequential implements [Store].
+func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
+
+// processes is the table of running queries on all nodes.
+func (c *ClickHouse) processes() string {
+	if c.cfg.Cluster == "" {
+		return "system.processes"
+	}
+	return "clusterAllReplicas(" + sqltree.Ident(c.cfg.Cluster) + ", system.processes)"
+}
+
+// Settle implements [Store]. A server that has all rows of an insert goes on with
+// it when the client is gone.
+func (c *ClickHouse) Settle(ctx context.Context) error { return c.settle(ctx, insights.Table) }
+
+func (c *ClickHouse) settle(ctx context.Context, table string) error {
+	running, err := c.runningInserts(ctx, table)
+	for err == nil && len(running) > 0 {
+		retry.Sleep(ctx, c.cfg.SettleWait)
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		var now map[string]bool
+		if now, err = c.runningInserts(ctx, table); err == nil {
+			for id := range running {
+				if !now[id] {
+					delete(running, id)
+				}
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot wait for running inserts: %w", err)
+	}
+	return nil
+}
+
+// runningInserts are the ids of running inserts into a table, or into one whose
+// name starts with the same letters.
+func (c *ClickHouse) runningInserts(ctx context.Context, table string) (map[string]bool, error) {
+	query := "SELECT query_id FROM " + c.processes() + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + table + "') > 0"
+	if c.cfg.Cluster == "" {
+		// On a cluster, a shard runs its part of an insert in a database of its own.
+		query += " AND current_database = currentDatabase()"
+	}
+	rows, err := c.cfg.Conn.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	ids := map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids[id] = true
+	}
+	return ids, rows.Err()
+}
+
+const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPartition + " = {partition:UInt16} AND " +
+	insights.ColumnOffset + " >= {from:UInt64} AND " + insights.ColumnOffset
+
+func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
+	settings := clickhouse.Settings{}
+	if c.Sequential() {
+		// This changes nothing on one server. Behind one address, ClickHouse Cloud
+		// has several replicas, and only with it Sequential is true there.
+		settings["select_sequential_consistency"] = 1
+	}
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{
+		"partition": fmt.Sprint(partition), "from": fmt.Sprint(from), "to": fmt.Sprint(to),
+	}))
+}
+
+// LastStored implements [Store].
+func (c *ClickHouse) LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error) {
+	var count uint64
+	err = c.cfg.Conn.QueryRow(c.offsets(ctx, partition, from, to),
+		"SELECT max("+insights.ColumnOffset+"), count()"+whereOffsets+" < {to:UInt64}").Scan(&offset, &count)
+	if err != nil {
+		return 0, false, fmt.Errorf("cannot ask what is stored of partition %d: %w", partition, err)
+	}
+	return offset, count > 0, nil
+}
+
+// Stored implements [Store].
+func (c *ClickHouse) Stored(ctx context.Context, partition uint16, from, to uint64) (list []Row, err error) {
+	rows, err := c.cfg.Conn.Query(c.offsets(ctx, partition, from, to),
+		"SELECT "+insights.ColumnOffset+", "+insights.ColumnIndex+", site, visitor, session, toUnixTimestamp64Milli(time)"+whereOffsets+" <= {to:UInt64}")
+	if err == nil {
+		defer func() { _ = rows.Close() }()
+		for err == nil && rows.Next() {
+			var r Row
+			err = rows.Scan(&r.Offset, &r.Index, &r.Content.Site, &r.Content.Visitor, &r.Content.Session, &r.Content.TimeMillis)
+			list = append(list, r)
+		}
+		err = errors.Join(err, rows.Err())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what is stored of partition %d: %w", partition, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,240 @@
+package eventstore
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// eventsOver makes a message of n events whose times go round the given months
+// of 2026.
+func eventsOver(t testing.TB, n int, months ...int) insights.Message {
+	t.Helper()
+	var list []string
+	for i := range n {
+		month := months[i%len(months)]
+		list = append(list, ingesttest.Event("page_view", fmt.Sprintf(`"timestamp":"2026-%02d-01T00:00:00Z"`, month)))
+	}
+	m, err := insights.ParseMessage(intaketest.Messages(t, []byte(ingesttest.Events(list...)))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), "SELECT count() FROM events WHERE "+where).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestInsertIsOneBlock: an insert makes one part, however many rows it has, of
+// whatever months; in a table of the first version one for each month.
+func TestInsertIsOneBlock(t *testing.T) {
+	t.Parallel()
+	m := eventsOver(t, 9000, 1, 2, 3)
+	store, conn := newTestStore(t)
+	insertsOneBlock(t, store, conn, m, 1)
+	store, conn = newOldStore(t, 0)
+	ingesttest.Upgrade(t, conn)
+	insertsOneBlock(t, store, conn, m, 3)
+}
+
+func insertsOneBlock(t *testing.T, store *ClickHouse, conn driver.Conn, m insights.Message, wantParts uint64) {
+	t.Helper()
+	b := insights.NewBatch()
+	for offset := range 10 {
+		if err := b.Add(m, insights.Position{Offset: uint64(offset)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := store.Insert(t.Context(), b, "a"); err != nil {
+			t.Fatal(err)
+		}
+		var parts, rows uint64
+		if err := conn.QueryRow(t.Context(), "SELECT count(), sum(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND level = 0").Scan(&parts, &rows); err != nil {
+			t.Fatal(err)
+		}
+		if parts != wantParts || rows != 90_000 {
+			t.Errorf("%d parts with %d rows, want %d with 90000", parts, rows, wantParts)
+		}
+	}
+}
+
+// TestInsertTwice: a repeated insert is dropped whole, also if it brings other
+// rows than before; another token's rows are not, though they are equal.
+func TestInsertTwice(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	m := eventsOver(t, 900, 1, 2, 3)
+	for _, insert := range []struct {
+		token string
+		skip  func(int) bool
+		want  uint64
+	}{
+		{"first", nil, 900},
+		{"first", nil, 900},
+		{"first", func(i int) bool { return i%3 == 1 }, 900},
+		{"second", nil, 1800},
+		{"third", func(i int) bool { return i%3 != 1 }, 2100},
+		{"third", nil, 2100},
+		{"third", func(i int) bool { return i%3 == 1 }, 2100},
+		{"third/again1", func(i int) bool { return i%3 == 1 }, 2700},
+	} {
+		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, 0, insert.skip), insert.token); err != nil {
+			t.Fatal(err)
+		}
+		if n := countRows(t, conn, "1"); n != insert.want {
+			t.Errorf("%d rows after the insert under %q, want %d", n, insert.token, insert.want)
+		}
+	}
+}
+
+// TestInsertTwiceByMonth: into a table of the first version, a repeated insert
+// is dropped month by month, also if it brings other months than before.
+func TestInsertTwiceByMonth(t *testing.T) {
+	t.Parallel()
+	store, conn := newOldStore(t, 0)
+	ingesttest.Upgrade(t, conn)
+	m := eventsOver(t, 900, 1, 2, 3)
+	month := func(i int) int { return i%3 + 1 }
+	insert := func(token string, want uint64, skip func(int) bool) {
+		t.Helper()
+		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, 0, skip), token); err != nil {
+			t.Fatal(err)
+		}
+		if n := countRows(t, conn, "1"); n != want {
+			t.Errorf("%d rows after the insert under %q, want %d", n, token, want)
+		}
+	}
+	insert("first", 900, nil)
+	insert("first", 900, nil)
+	insert("first", 900, func(i int) bool { return month(i) == 3 })
+	insert("second", 1800, nil)
+	// An insert that was applied in part, and then whole.
+	insert("third", 2100, func(i int) bool { return month(i) != 2 })
+	insert("third", 2700, nil)
+	insert("third", 2700, func(i int) bool { return month(i) == 2 })
+	// The rows that were missing, without the others, and then whole.
+	insert("fourth", 3000, func(i int) bool { return month(i) != 1 })
+	insert("fourth", 3600, func(i int) bool { return month(i) == 1 })
+	insert("fourth", 3600, nil)
+}
+
+// TestInsertAtOnce: of equal inserts at the same time one is stored.
+func TestInsertAtOnce(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	m := eventsOver(t, 600, 1, 2)
+	const rivals, rounds = 4, 5
+	for round := range rounds {
+		var all sync.WaitGroup
+		for range rivals {
+			b := ingesttest.BatchOf(t, m, uint64(round), nil)
+			all.Go(func() {
+				if err := store.Insert(t.Context(), b, fmt.Sprint("round", round)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if n := countRows(t, conn, "1"); n != rounds*600 {
+		t.Errorf("%d rows, want %d", n, rounds*600)
+	}
+}
+
+// TestInsertIntoView: a repeated insert comes into a view of the table no more
+// often than into the table.
+func TestInsertIntoView(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	for _, statement := range []string{
+		"CREATE TABLE totals (month UInt32, events UInt64) ENGINE = SummingMergeTree PARTITION BY month ORDER BY month SETTINGS non_replicated_deduplication_window = 1000",
+		"CREATE MATERIALIZED VIEW to_totals TO totals AS SELECT toYYYYMM(time) AS month, count() AS events FROM events GROUP BY month",
+	} {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := eventsOver(t, 300, 1, 2, 3)
+	for i := range 3 {
+		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, m, 0, nil), "a"); err != nil {
+			t.Fatal(err)
+		}
+		var total uint64
+		if err := conn.QueryRow(t.Context(), "SELECT sum(events) FROM totals").Scan(&total); err != nil {
+			t.Fatal(err)
+		}
+		if n := countRows(t, conn, "1"); n != 300 || total != 300 {
+			t.Errorf("after insert %d: %d rows, %d in the view, want 300", i+1, n, total)
+		}
+	}
+}
+
+// TestInsertSettings: what this server does not know is left out, and the
+// settings that the scheme stands on are known to it.
+func TestInsertSettings(t *testing.T) {
+	t.Parallel()
+	store, _ := newTestStore(t)
+	known, err := store.askSettings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"async_insert", "insert_deduplicate", "deduplicate_insert", "deduplicate_blocks_in_dependent_materialized_views", "min_insert_block_size_rows", "min_insert_block_size_bytes", "max_insert_block_size", "max_insert_threads"} {
+		if _, ok := known[name]; !ok {
+			t.Errorf("the server does not know %s", name)
+		}
+	}
+	// A server that is replaced by one that knows less: it says so, once.
+	store.settings = clickhouse.Settings{"no_such_setting": 1}
+	b := ingesttest.BatchOf(t, eventsOver(t, 3, 1), 0, nil)
+	if err := store.Insert(t.Context(), b, "a"); err == nil || FaultOf(err).Reason != "settings" {
+		t.Fatalf("the insert with an unknown setting: %v", err)
+	}
+	if err := store.Insert(t.Context(), b, "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStoreFaults: what the engine says of a row that breaks a constraint, of a
+// column of another type, where no row is at fault, and of a table that is not
+// there.
+func TestStoreFaults(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	seen := map[int32]bool{}
+	for _, f := range codeFaults {
+		if f.reason == "" || seen[f.code] {
+			t.Errorf("code %d has no reason or comes twice", f.code)
+		}
+		seen[f.code] = true
+	}
+	b := ingesttest.BatchOf(t, eventsOver(t, 3, 1), 0, nil)
+	for _, c := range []struct {
+		change, reason string
+		rows           bool
+	}{
+		{"ALTER TABLE events ADD CONSTRAINT never CHECK site != 'site_1'", "constraint", true},
+		{"ALTER TABLE events DROP CONSTRAINT never, MODIFY COLUMN search_record UInt64", "schema", false},
+		{"RENAME TABLE events TO gone", "schema", false},
+	} {
+		if err := conn.Exec(t.Context(), c.change); err != nil {
+			t.Fatal(err)
+		}
+		err := store.Insert(t.Context(), b, c.change)
+		if f := FaultOf(err); err == nil || f.Reason != c.reason || f.Rows != c.rows {
+			t.Errorf("%s: %v is %+v", c.change, err, f)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
+)
+
+// Fault is what an error means for an insert. Either the rows are at fault, and
+// the error will come again, or the store's state, which passes or is repaired.
+type Fault struct {
+	Reason string // label of a metric and of a dead letter
+	Rows   bool   // the rows are at fault
+}
+
+// codeFaults are the server's error codes with a meaning of their own. Any other
+// code is a fault of the store's state: it is safe to wait with events in the
+// log, and not safe to dead-letter them by mistake. So are codes that would
+// refuse every row (a column of another type): the table is not what this
+// version expects.
+var codeFaults = []struct {
+	code   int32
+	reason string
+	rows   bool
+}{
+	{violatedConstraint, "constraint", true},
+	{6, "value", true},        // CANNOT_PARSE_TEXT
+	{26, "value", true},       // CANNOT_PARSE_QUOTED_STRING
+	{27, "value", true},       // CANNOT_PARSE_INPUT_ASSERTION_FAILED
+	{38, "value", true},       // CANNOT_PARSE_DATE
+	{41, "value", true},       // CANNOT_PARSE_DATETIME
+	{69, "value", true},       // ARGUMENT_OUT_OF_BOUND
+	{70, "value", true},       // CANNOT_CONVERT_TYPE
+	{72, "value", true},       // CANNOT_PARSE_NUMBER
+	{128, "value", true},      // TOO_LARGE_ARRAY_SIZE
+	{131, "value", true},      // TOO_LARGE_STRING_SIZE
+	{321, "value", true},      // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
+	{349, "value", true},      // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+	{395, "value", true},      // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+	{407, "value", true},      // DECIMAL_OVERFLOW
+	{691, "value", true},      // UNKNOWN_ELEMENT_OF_ENUM
+	{252, "parts", false},     // TOO_MANY_PARTS
+	{241, "memory", false},    // MEMORY_LIMIT_EXCEEDED
+	{242, "read_only", false}, // TABLE_IS_READ_ONLY
+	{164, "read_only", false}, // READONLY
+	{243, "disk", false},      // NOT_ENOUGH_SPACE
+	{75, "disk", false},       // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+	{76, "disk", false},       // CANNOT_OPEN_FILE
+	{999, "keeper", false},    // KEEPER_EXCEPTION
+	{225, "keeper", false},    // NO_ZOOKEEPER
+	{319, "keeper", false},    // UNKNOWN_STATUS_OF_INSERT
+	{285, "replicas", false},  // TOO_FEW_LIVE_REPLICAS
+	{286, "replicas", false},  // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+	{279, "replicas", false},  // ALL_CONNECTION_TRIES_FAILED
+	{159, "timeout", false},   // TIMEOUT_EXCEEDED
+	{209, "timeout", false},   // SOCKET_TIMEOUT
+	{394, "cancelled", false}, // QUERY_WAS_CANCELLED
+	{202, "busy", false},      // TOO_MANY_SIMULTANEOUS_QUERIES
+	{16, "schema", false},     // NO_SUCH_COLUMN_IN_TABLE
+	{20, "schema", false},     // NUMBER_OF_COLUMNS_DOESNT_MATCH
+	{53, "schema", false},     // TYPE_MISMATCH
+	{60, "schema", false},     // UNKNOWN_TABLE
+	{81, "schema", false},     // UNKNOWN_DATABASE
+	{192, "access", false},    // UNKNOWN_USER
+	{497, "access", false},    // ACCESS_DENIED
+	{516, "access", false},    // AUTHENTICATION_FAILED
+	{unknownSetting, "settings", false},
+}
+
+const (
+	unknownSetting     = 115
+	violatedConstraint = 469
+)
+
+var (
+	otherFault       = Fault{Reason: "other"}
+	timeoutFault     = Fault{Reason: "timeout"}
+	unreachableFault = Fault{Reason: "unreachable"}
+	// valueFault: the driver could not encode a value.
+	valueFault = Fault{Reason: "value", Rows: true}
+	// columnFault: the column takes no value of ours.
+	columnFault = Fault{Reason: "schema"}
+	// heldFault: a move of the table holds inserts for a moment.
+	heldFault = Fault{Reason: "held"}
+)
+
+// isHeld tells heldConstraint, which refuses every row for a while, from a
+// constraint that refuses a row.
+func isHeld(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && e.Code == violatedConstraint && strings.Contains(e.Message, "`"+heldConstraint+"`")
+}
+
+// Reasons are the reasons of all faults of rows, or of the store's state.
+func Reasons(rows bool) (list []string) {
+	all := []Fault{otherFault, timeoutFault, unreachableFault, valueFault, columnFault, heldFault}
+	for _, f := range codeFaults {
+		all = append(all, Fault{f.reason, f.rows})
+	}
+	for _, f := range all {
+		if f.Rows == rows && !slices.Contains(list, f.Reason) {
+			list = append(list, f.Reason)
+		}
+	}
+	return list
+}
+
+// badValue is the driver's error about a value.
+type badValue struct{ error }
+
+func (e badValue) Unwrap() error { return e.error }
+
+// FaultOf tells what an error of a Store means.
+func FaultOf(err error) Fault {
+	if _, ok := errors.AsType[badValue](err); ok {
+		// Nodes are being upgraded, and this sink is older than the table.
+		if _, ok := errors.AsType[*column.ColumnConverterError](err); ok {
+			return columnFault
+		}
+		return valueFault
+	}
+	if isHeld(err) {
+		return heldFault
+	}
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
+		for _, f := range codeFaults {
+			if f.code == e.Code {
+				return Fault{f.reason, f.rows}
+			}
+		}
+		return otherFault
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return timeoutFault
+	}
+	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return unreachableFault
+	}
+	return otherFault
+}

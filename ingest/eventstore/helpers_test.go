@@ -1,0 +1,27 @@
+package eventstore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// newTestStore makes an empty events table on the real engine.
+func newTestStore(t testing.TB) (*ClickHouse, driver.Conn) {
+	t.Helper()
+	return testStoreAt(t, enginetest.ClickHouse(t))
+}
+
+func testStoreAt(t testing.TB, url string) (*ClickHouse, driver.Conn) {
+	t.Helper()
+	conn := ingesttest.Table(t, url)
+	store, err := New(Config{Conn: conn, SettleWait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, conn
+}

@@ -1,0 +1,233 @@
+package eventstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// LayoutConfig is how the events table is moved to another layout.
+type LayoutConfig struct {
+	Conn driver.Conn // required; the caller closes it
+	// Topology must be a single server.
+	Topology insights.Topology
+	// OlderMembers tells whether the sinks' group may have a member that does
+	// not know of this: it would take the hold for a fault of its rows. Required.
+	OlderMembers func(context.Context) (bool, error)
+	// Holds returns an error once another process may move the table too. Required.
+	Holds   func(context.Context) error
+	Metrics *Metrics // nil counts nothing
+	Logger  *slog.Logger
+
+	Block     uint64        // offsets of a partition that are copied at once; 131,072
+	MaxHold   time.Duration // how long inserts are held at most, then they go on and all is tried again; 5 min
+	HoldBelow uint64        // rows left to copy at which inserts are held; 200,000
+	step      func(name string) error
+}
+
+// Layout moves the events table to today's layout while sinks insert and
+// queries ask. It copies the rows into another table, piece by piece, until few
+// are left; then it holds inserts, copies the rest, makes sure that both tables
+// have the same rows, and exchanges their names at once. All that it has to know
+// is in the tables, so whoever takes over from a process that was killed goes on
+// where it was: a piece is copied if the tables differ in it.
+type Layout struct {
+	cfg   LayoutConfig
+	store *ClickHouse
+	// before is what pieces had when they were last copied.
+	before map[piece]amount
+}
+
+// NewLayout builds a mover. It starts nothing.
+func NewLayout(cfg LayoutConfig) (*Layout, error) {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Block = cmp.Or(cfg.Block, 1<<17)
+	cfg.MaxHold = cmp.Or(cfg.MaxHold, 5*time.Minute)
+	cfg.HoldBelow = cmp.Or(cfg.HoldBelow, 200_000)
+	if cfg.OlderMembers == nil || cfg.Holds == nil {
+		return nil, errors.New("cannot move the events table without knowing who else works on it")
+	}
+	if cfg.step == nil {
+		cfg.step = func(string) error { return nil }
+	}
+	store, err := New(Config{Conn: cfg.Conn, Cluster: cfg.Topology.Cluster})
+	if err != nil {
+		return nil, err
+	}
+	return &Layout{cfg: cfg, store: store, before: map[piece]amount{}}, nil
+}
+
+// ErrOlderMembers: a sink of an earlier version runs, so the table stays as it is.
+var ErrOlderMembers = errors.New("a sink of an earlier version may run: the events table keeps its layout until all are upgraded")
+
+// ErrClusterLayout: the table of a cluster is for its operator to move.
+var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working: to change it, stop the sinks, make a table of today's layout on each node (ON CLUSTER), copy the rows, and exchange the two")
+
+// heldConstraint keeps inserts out of a table and lets queries go on. Insert
+// waits while it is there.
+const heldConstraint = "octavo_held"
+
+// Current tells whether the table has today's layout, and nothing of a move is left.
+func (l *Layout) Current(ctx context.Context) (bool, error) {
+	events, err := l.table(ctx, l.cfg.Topology.LocalTable())
+	if err != nil {
+		return false, err
+	}
+	next, err := l.table(ctx, insights.NextTable)
+	return events.current() && !next.exists && err == nil, err
+}
+
+// Move brings the table to today's layout. It is safe to call again after any
+// error. ErrOlderMembers and the errors of a full disk or of a table that is not
+// ours leave everything as it is.
+func (l *Layout) Move(ctx context.Context) error {
+	if l.cfg.Topology.Cluster != "" {
+		return ErrClusterLayout
+	}
+	events, err := l.table(ctx, insights.Table)
+	if err != nil {
+		return err
+	}
+	next, err := l.table(ctx, insights.NextTable)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !events.exists:
+		return errors.New("cannot move the events table: there is none")
+	case events.current() && !next.exists:
+		return nil
+	case events.current():
+		return l.finish(ctx, next)
+	}
+	if err := l.check(ctx, events, next); err != nil {
+		return err
+	}
+	return l.move(ctx, events)
+}
+
+func (l *Layout) move(ctx context.Context, events tableLayout) error {
+	log := l.cfg.Logger
+	if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
+		if events.held {
+			// Whoever held the inserts is gone, and such a sink would put their rows aside.
+			return errors.Join(ErrOlderMembers, err, l.release(ctx))
+		}
+		return errors.Join(ErrOlderMembers, err)
+	}
+	if err := l.do(ctx, "create", insights.NextStatement(l.cfg.Topology)); err != nil {
+		return err
+	}
+	began := time.Now()
+	log.Info("The events table is moved to another layout: rows are copied while inserts and queries go on.",
+		"from", events.partition, "to", insights.PartitionKey, "rows", events.rows)
+	for {
+		left, err := l.copyDifferences(ctx, events)
+		if err != nil {
+			return err
+		}
+		if left <= l.cfg.HoldBelow {
+			break
+		}
+	}
+	// As late as can be.
+	if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
+		return errors.Join(ErrOlderMembers, err, l.release(ctx))
+	}
+	if err := l.switchOver(ctx, events); err != nil {
+		return err
+	}
+	next, err := l.table(ctx, insights.NextTable)
+	if err != nil {
+		return err
+	}
+	if err := l.finish(ctx, next); err != nil {
+		return err
+	}
+	log.Info("The events table has its new layout.", "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// switchOver exchanges the tables while no insert can come. Inserts go on if it
+// fails: what it did shows in the tables.
+func (l *Layout) switchOver(ctx context.Context, events tableLayout) (err error) {
+	holding, cancel := context.WithTimeout(ctx, l.cfg.MaxHold)
+	defer cancel()
+	began := time.Now()
+	if err := l.do(holding, "hold", "ALTER TABLE "+insights.Table+" ADD CONSTRAINT IF NOT EXISTS "+heldConstraint+" CHECK 0"); err != nil {
+		return errors.Join(err, l.release(ctx))
+	}
+	err = func() error {
+		// Inserts that began before it do not see the constraint.
+		if err := l.store.Settle(holding); err != nil {
+			return err
+		}
+		for {
+			left, err := l.copyDifferences(holding, events)
+			if err != nil {
+				return err
+			}
+			if left == 0 {
+				break
+			}
+		}
+		if err := l.cfg.Holds(holding); err != nil {
+			return err
+		}
+		return l.do(holding, "exchange", "EXCHANGE TABLES "+insights.Table+" AND "+insights.NextTable)
+	}()
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot exchange the events table: %w", err), l.release(ctx))
+	}
+	l.cfg.Logger.Info("The events table was exchanged for the one with the new layout.", "inserts held", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+// release lets inserts into a table of the old layout again. It works though
+// ctx is done: nobody else may be there to do it.
+func (l *Layout) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	events, err := l.table(ctx, insights.Table)
+	if err != nil || events.current() {
+		return err
+	}
+	return l.do(ctx, "release", "ALTER TABLE "+insights.Table+" DROP CONSTRAINT IF EXISTS "+heldConstraint)
+}
+
+// finish drops the old table, which has the other's name after the exchange. The
+// hold on it shows that it is that one: it was equal then.
+func (l *Layout) finish(ctx context.Context, old tableLayout) error {
+	if old.current() || !old.held {
+		return fmt.Errorf("cannot finish the move of the events table: %s is not the table that was exchanged; look at it and drop it", insights.NextTable)
+	}
+	if err := l.cfg.Holds(ctx); err != nil {
+		return err
+	}
+	// Not SYNC: that waits for whoever still reads the table, in the embedded engine for ever.
+	return l.do(ctx, "drop", "DROP TABLE IF EXISTS "+insights.NextTable+" SETTINGS max_table_size_to_drop = 0")
+}
+
+// stepMost bounds one statement. It also tells the driver to wait longer than
+// the five minutes in which it wants to hear something.
+const stepMost = time.Hour
+
+// do is one step that changes something.
+func (l *Layout) do(ctx context.Context, name, statement string) error {
+	if err := l.cfg.step("before " + name); err != nil {
+		return err
+	}
+	long, cancel := context.WithTimeout(ctx, stepMost)
+	defer cancel()
+	if err := l.cfg.Conn.Exec(long, statement); err != nil {
+		return fmt.Errorf("cannot move the events table (%s): %w", name, err)
+	}
+	return l.cfg.step("after " + name)
+}

@@ -1,0 +1,93 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// oneBlock is more rows than any insert has.
+const oneBlock = 1_000_000_000
+
+// insertSettings go with every insert: the server's defaults have changed between
+// releases, and several of them would break what Insert promises.
+var insertSettings = clickhouse.Settings{
+	// Acknowledged means written: not buffered, and on a cluster written by the shard.
+	"async_insert":                        0,
+	"distributed_foreground_insert":       1,
+	"insert_distributed_one_random_shard": 0,
+	// The rows of a token are stored once, in the table and in each view of it.
+	"insert_deduplicate":                                 1,
+	"deduplicate_insert":                                 "enable",
+	"deduplicate_insert_select":                          "enable_when_possible",
+	"deduplicate_blocks_in_dependent_materialized_views": 1,
+	// The server recognises a repeated insert block by block, so an insert is one
+	// block: only the table's partitions may divide it, not the server's limits or
+	// threads.
+	"min_insert_block_size_rows":                         oneBlock,
+	"min_insert_block_size_bytes":                        0,
+	"min_insert_block_size_rows_for_materialized_views":  0,
+	"min_insert_block_size_bytes_for_materialized_views": 0,
+	"max_insert_block_size":                              oneBlock,
+	"max_insert_block_size_bytes":                        0,
+	"max_insert_threads":                                 1,
+	"parallel_view_processing":                           0,
+	// A table with the first version's layout is partitioned by event time, and an
+	// import may have every month since 1970.
+	"max_partitions_per_insert_block": 0,
+}
+
+const insertToken = "insert_deduplication_token"
+
+// settingsFor are the settings of one insert, without those that the server does
+// not know: it would refuse the insert.
+func (c *ClickHouse) settingsFor(ctx context.Context, token string) (clickhouse.Settings, error) {
+	c.mu.Lock()
+	known := c.settings
+	c.mu.Unlock()
+	if known == nil {
+		var err error
+		if known, err = c.askSettings(ctx); err != nil {
+			return nil, fmt.Errorf("cannot ask which settings the server knows: %w", err)
+		}
+		c.mu.Lock()
+		c.settings = known
+		c.mu.Unlock()
+	}
+	settings := maps.Clone(known)
+	settings[insertToken] = token
+	return settings, nil
+}
+
+func (c *ClickHouse) askSettings(ctx context.Context) (clickhouse.Settings, error) {
+	wanted := c.wantedSettings()
+	rows, err := c.cfg.Conn.Query(ctx, "SELECT name FROM system.settings WHERE has({names:Array(String)}, name)",
+		clickhouse.Named("names", slices.Collect(maps.Keys(wanted))))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	known := clickhouse.Settings{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		known[name] = wanted[name]
+	}
+	return known, rows.Err()
+}
+
+// forgetSettings makes the next insert ask again which settings the server knows,
+// if an error shows that it is not the server that was asked.
+func (c *ClickHouse) forgetSettings(err error) {
+	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == unknownSetting {
+		c.mu.Lock()
+		c.settings = nil
+		c.mu.Unlock()
+	}
+}

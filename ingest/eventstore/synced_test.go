@@ -1,0 +1,160 @@
+package eventstore
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// newOwnStore is a store on an engine that no other test uses, so that the
+// engine's counters are this test's.
+func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
+	t.Helper()
+	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}}.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Stop(); err != nil {
+			t.Errorf("cannot stop the engine: %v", err)
+		}
+	})
+	return testStoreAt(t, engine.ClickHouseURL)
+}
+
+// syncs counts what the engine has synced: files and folders.
+func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), "SELECT sumIf(value, event = 'FileSync'), sumIf(value, event = 'DirectorySync') FROM system.events").Scan(&files, &folders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, folders
+}
+
+// TestPartsAreSynced: an insert and a merge are on the disk, names included,
+// before they count; the same table without the settings leaves it to chance.
+func TestPartsAreSynced(t *testing.T) {
+	t.Parallel()
+	store, conn := newOwnStore(t)
+	inserted := 0
+	// synced does something and tells what it made the engine sync.
+	synced := func(do func() error) (files, folders uint64) {
+		t.Helper()
+		beforeFiles, beforeFolders := syncs(t, conn)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		files, folders = syncs(t, conn)
+		return files - beforeFiles, folders - beforeFolders
+	}
+	insert := func() error {
+		inserted++
+		return store.Insert(t.Context(), ingesttest.BatchOf(t, eventsOver(t, 10, 1), uint64(inserted), nil), fmt.Sprint("token", inserted))
+	}
+	merge := func() error { return conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL") }
+
+	// Merges that nobody asked for would count as well.
+	if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
+		t.Fatal(err)
+	}
+	// A part has its columns, marks, index, counts and checksums in files of
+	// their own; its folder is synced under its first name and its last.
+	const leastFiles = 8
+	for range 2 {
+		if files, folders := synced(insert); files < leastFiles || folders < 2 {
+			t.Errorf("an insert synced %d files and %d folders, want at least %d and 2", files, folders, leastFiles)
+		}
+	}
+	if err := conn.Exec(t.Context(), "SYSTEM START MERGES events"); err != nil {
+		t.Fatal(err)
+	}
+	if files, folders := synced(merge); files < leastFiles || folders < 1 {
+		t.Errorf("a merge synced %d files and %d folders, want at least %d and 1", files, folders, leastFiles)
+	}
+
+	// The counters would say otherwise: without the settings nothing is synced.
+	if err := conn.Exec(t.Context(), "ALTER TABLE events RESET SETTING fsync_after_insert, fsync_part_directory, min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"); err != nil {
+		t.Fatal(err)
+	}
+	if files, folders := synced(func() error {
+		if err := insert(); err != nil {
+			return err
+		}
+		return merge()
+	}); files != 0 || folders != 0 {
+		t.Errorf("without the settings %d files and %d folders are synced: this test shows nothing", files, folders)
+	}
+
+	// What `octavo migrate` and a start say to an older table.
+	var engine string
+	if err := conn.QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&engine); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range insights.SettingStatements(insights.Topology{}, engine) {
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files, folders := synced(insert); files < leastFiles || folders < 2 {
+		t.Errorf("an insert into an older table synced %d files and %d folders, want at least %d and 2", files, folders, leastFiles)
+	}
+}
+
+// BenchmarkInsertSynced is what synced parts cost, for batches of a quiet log
+// and of a full one: into the table as it is, into one that does not sync what
+// it merges, into one that syncs nothing, and into one that syncs nothing while
+// the file system is synced as a whole after each insert. Run it with the engine
+// on the disk in question (TMPDIR), several times: the merges' share varies.
+func BenchmarkInsertSynced(b *testing.B) {
+	const merges = "min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"
+	for _, variant := range []struct {
+		name, reset string
+		whole       bool
+	}{
+		{"parts", "", false},
+		{"inserts", merges, false},
+		{"nothing", "fsync_after_insert, fsync_part_directory, " + merges, false},
+		{"filesystem", "fsync_after_insert, fsync_part_directory, " + merges, true},
+	} {
+		for _, messages := range []int{5, 327} {
+			b.Run(fmt.Sprintf("sync=%s/rows=%d", variant.name, messages*100), func(b *testing.B) {
+				store, conn := newTestStore(b)
+				if variant.reset != "" {
+					if err := conn.Exec(b.Context(), "ALTER TABLE events RESET SETTING "+variant.reset); err != nil {
+						b.Fatal(err)
+					}
+				}
+				disk, err := os.Open(os.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer func() { _ = disk.Close() }()
+				rows := insights.NewBatch()
+				ingesttest.Fill(b, rows, intaketest.Messages(b, slices.Repeat([][]byte{ingesttest.TypicalBody(100)}, messages)...))
+				n := 0
+				for b.Loop() {
+					n++
+					if err := store.Insert(b.Context(), rows, fmt.Sprint(n)); err != nil {
+						b.Fatal(err)
+					}
+					if variant.whole {
+						if err := unix.Syncfs(int(disk.Fd())); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				b.ReportMetric(float64(n*rows.Rows())/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package ingesttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// Patience is how long to wait for a condition. It only bounds a failure.
+const Patience = 20 * time.Second
+
+// Broker starts a broker in this process, so that a test can put faults into
+// its answers. port is where it listens; none is any.
+func Broker(t testing.TB, port ...int) *kfake.Cluster {
+	t.Helper()
+	options := []kfake.Opt{kfake.NumBrokers(1)}
+	if len(port) > 0 {
+		options = append(options, kfake.Ports(port...))
+	}
+	c, err := kfake.NewCluster(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Start starts a part of the system and stops it at the test's end.
+func Start(t testing.TB, part interface {
+	Start(context.Context) error
+	Stop(context.Context) error
+}) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	if err := part.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := part.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Logger shows what the system logs in the output of a verbose test.
+func Logger(t testing.TB) *slog.Logger {
+	if !testing.Verbose() {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
+}
+
+// ReadTopic reads all messages of a partition, in order, as key=value.
+func ReadTopic(t testing.TB, brokers []string, topic string, partition int) []string {
+	t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second}
+	var list []string
+	for {
+		res, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: int64(len(list)), MinBytes: 1, MaxBytes: 10 << 20, MaxWait: 10 * time.Millisecond})
+		if err == nil {
+			err = res.Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			r, err := res.Records.ReadRecord()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, _ := io.ReadAll(r.Key)
+			value, _ := io.ReadAll(r.Value)
+			list = append(list, string(key)+"="+string(value))
+		}
+		if int64(len(list)) >= res.HighWatermark {
+			return list
+		}
+	}
+}
+
+// MemoryLog keeps copies of what is appended.
+type MemoryLog struct {
+	Err      error // of each Append
+	Messages [][]byte
+
+	mu sync.Mutex
+}
+
+// Append implements intake.Appender.
+func (l *MemoryLog) Append(_ context.Context, _ string, _ int, message []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Err != nil {
+		return l.Err
+	}
+	l.Messages = append(l.Messages, bytes.Clone(message))
+	return nil
+}

@@ -1,0 +1,52 @@
+package intake
+
+import (
+	"context"
+	"time"
+
+	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// siteHeadroom is how many times the room that is still free one site may use.
+// One site alone stops at three quarters of the node, two at six sevenths, and
+// so on: however many are busy, a site that comes anew finds room at once.
+const siteHeadroom = 3
+
+// admission bounds what is in flight: requests, and the bytes of their bodies.
+// What waits is bounded as what is in flight is.
+type admission struct {
+	gate    *fair.Gate
+	metrics *Metrics
+}
+
+func newAdmission(cfg *Config, m *Metrics) *admission {
+	room := fair.Room{Slots: int64(cfg.MaxInFlight), Bytes: cfg.MaxBytesInFlight, Wait: cfg.AdmitWait, Headroom: siteHeadroom}
+	return &admission{gate: fair.New(room, admissionMetrics{m}), metrics: m}
+}
+
+// enter takes room for a body of so many bytes; leave gives it back.
+func (a *admission) enter(ctx context.Context, site *fair.Party, size int) *insights.Refusal {
+	switch a.gate.Enter(ctx, site, "", int64(size)) {
+	case fair.OwnShare:
+		return insights.Refuse(insights.SiteOverloaded, "", "too many events of this site are in flight, try again")
+	case fair.Full:
+		return insights.Refuse(insights.Overloaded, "", "too many events are in flight, try again")
+	case fair.Admitted:
+	}
+	a.metrics.requestsInFlight.Inc()
+	a.metrics.bytesInFlight.Add(float64(a.gate.Weight(int64(size))))
+	return nil
+}
+
+func (a *admission) leave(site *fair.Party, size int) {
+	a.metrics.requestsInFlight.Dec()
+	a.metrics.bytesInFlight.Sub(float64(a.gate.Weight(int64(size))))
+	a.gate.Leave(site, "", int64(size))
+}
+
+// admissionMetrics shows who waits.
+type admissionMetrics struct{ *Metrics }
+
+func (m admissionMetrics) Waiting(delta int)      { m.requestsWaiting.Add(float64(delta)) }
+func (m admissionMetrics) Waited(d time.Duration) { m.admitSeconds.Observe(d.Seconds()) }

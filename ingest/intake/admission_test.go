@@ -1,0 +1,185 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// heldAppend is one that a heldLog keeps waiting.
+type heldAppend struct {
+	site    string
+	release chan struct{}
+}
+
+// heldLog shows each append and keeps it until the test lets it go.
+type heldLog struct{ entered chan heldAppend }
+
+func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
+	a := heldAppend{site, make(chan struct{})}
+	l.entered <- a
+	<-a.release
+	return nil
+}
+
+// crowd posts for sites and keeps the answers.
+type crowd struct {
+	t       *testing.T
+	in      *Intake
+	log     heldLog
+	body    []byte
+	wait    sync.WaitGroup
+	answers chan error
+}
+
+func newCrowd(t *testing.T, change func(*Config)) *crowd {
+	t.Helper()
+	c := &crowd{t: t, log: heldLog{make(chan heldAppend)}, body: ingesttest.TypicalBody(1), answers: make(chan error, 1000)}
+	c.in = newTestIntake(t, c.log, change)
+	return c
+}
+
+func (c *crowd) post(site string, body []byte) {
+	c.wait.Go(func() { c.answers <- c.in.Accept(c.t.Context(), Site{ID: site}, body, testClient) })
+}
+
+// next is the next request that came through to the log.
+func (c *crowd) next(site string) heldAppend {
+	c.t.Helper()
+	select {
+	case a := <-c.log.entered:
+		if a.site != site {
+			c.t.Fatalf("a request of %s entered, want one of %s", a.site, site)
+		}
+		return a
+	case <-time.After(ingesttest.Patience):
+		c.t.Fatalf("no request of %s entered", site)
+	}
+	panic("unreachable")
+}
+
+func (c *crowd) answer(want *insights.Reason) {
+	c.t.Helper()
+	select {
+	case err := <-c.answers:
+		if (err == nil) != (want == nil) || ingesttest.ReasonOf(err) != want {
+			c.t.Fatalf("got %v, want %v", err, want)
+		}
+	case <-time.After(ingesttest.Patience):
+		c.t.Fatal("no answer")
+	}
+}
+
+func (c *crowd) waiting(n int) {
+	c.t.Helper()
+	eventually.True(c.t, ingesttest.Patience, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
+}
+
+// TestHotSiteLeavesRoom: one site with far more requests than there is room
+// for is held at its share, is told that it is it, and another comes in at
+// once, without any of the first's being done.
+func TestHotSiteLeavesRoom(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
+	var held []heldAppend
+	for range 50 {
+		c.post("hot", c.body)
+	}
+	for range 6 { // three quarters of 8
+		held = append(held, c.next("hot"))
+	}
+	c.waiting(8)
+	for range 50 - 6 - 8 { // what finds no place to wait either
+		c.answer(insights.SiteOverloaded)
+	}
+	for _, site := range []string{"calm", "quiet"} {
+		c.post(site, c.body)
+		held = append(held, c.next(site))
+	}
+	// Now the node is full, and a third site waits in the place of one more of
+	// the hot site's requests.
+	c.post("late", c.body)
+	c.answer(insights.SiteOverloaded)
+	c.waiting(8)
+	close(held[0].release)
+	c.answer(nil)
+	held[0] = c.next("late")
+	for _, a := range held {
+		close(a.release)
+	}
+	for range 7 {
+		close(c.next("hot").release)
+	}
+	c.wait.Wait()
+	for range 15 {
+		c.answer(nil)
+	}
+	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
+}
+
+// TestWhoseFault: 429 is for the site that has more than an equal part, 503
+// for a node that is full of others.
+func TestWhoseFault(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })
+	var held []heldAppend
+	for _, site := range []string{"big", "big", "big", "small"} {
+		c.post(site, c.body)
+		held = append(held, c.next(site))
+	}
+	for site, want := range map[string]*insights.Reason{"big": insights.SiteOverloaded, "small": insights.Overloaded, "new": insights.Overloaded} {
+		c.post(site, c.body)
+		c.answer(want)
+	}
+	for _, a := range held {
+		close(a.release)
+		c.answer(nil)
+	}
+	wantIdle(t, c.in, "big", "small", "new")
+	if b := c.in.cfg.Balances.Balance("big"); b.Received != 3 || b.Accepted != 3 || b.Unread["site_overloaded"] != 1 || b.Unanswered() != 0 {
+		t.Errorf("balance %+v", b)
+	}
+}
+
+// TestLargeBodyIsNotPassedBy: small requests of the same site do not enter
+// before a large one that came first.
+func TestLargeBodyIsNotPassedBy(t *testing.T) {
+	t.Parallel()
+	large := ingesttest.TypicalBody(40)
+	c := newCrowd(t, func(cfg *Config) { cfg.MaxBytesInFlight, cfg.AdmitWait = int64(len(large)), time.Hour })
+	c.post("a", c.body)
+	first := c.next("a")
+	c.post("b", large)
+	c.waiting(1)
+	if err := c.in.admission.enter(ingesttest.Cancelled(t), &c.in.cfg.Balances.Account("b").InFlight, 1); err == nil {
+		t.Error("a small request passed a large one by")
+	}
+	close(first.release)
+	c.answer(nil)
+	close(c.next("b").release)
+	c.answer(nil)
+	wantIdle(t, c.in, "a", "b")
+}
+
+// wantIdle fails if requests of the sites are still in flight. (Package fair's
+// own tests check the gate's sums.)
+func wantIdle(t *testing.T, in *Intake, sites ...string) {
+	t.Helper()
+	for _, site := range sites {
+		if !in.admission.gate.Idle(&in.cfg.Balances.Account(site).InFlight) {
+			t.Errorf("something of %s is left", site)
+		}
+	}
+	m := in.metrics
+	if n := testutil.ToFloat64(m.requestsInFlight) + testutil.ToFloat64(m.bytesInFlight) + testutil.ToFloat64(m.requestsWaiting); n != 0 {
+		t.Errorf("%v left in the metrics", n)
+	}
+}

@@ -1,0 +1,46 @@
+//go:build !race
+
+package intake
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// TestAcceptDoesNotAllocate: the accept path makes nothing for the collector,
+// for no type of event.
+func TestAcceptDoesNotAllocate(t *testing.T) {
+	in := newTestIntake(t, discardLog{}, nil)
+	bodies := map[string][]byte{"1": ingesttest.TypicalBody(1), "100": ingesttest.TypicalBody(100)}
+	for kind, c := range ingesttest.Minimal {
+		bodies[kind] = []byte(ingesttest.Events(ingesttest.Event(kind, c.Extra), ingesttest.Event(kind, c.Extra)))
+	}
+	bodies["claims"] = []byte(ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a":{"b":[1, 2],"c":"\n"},"d":true}}`)))
+	for name, body := range bodies {
+		accept := func() {
+			if err := in.Accept(t.Context(), testSite, body, testClient); err != nil {
+				t.Fatal(err)
+			}
+		}
+		accept() // fill the pool and the cache
+		if n := testing.AllocsPerRun(200, accept); n > 0 {
+			t.Errorf("%s: %v allocations for each request, want 0", name, n)
+		}
+	}
+}
+
+func TestLocateDoesNotAllocate(t *testing.T) {
+	p := openPlaces(t, city)
+	ip := netip.MustParseAddr("1.2.3.4")
+	locate := func() {
+		if _, ok := p.Locate(ip); !ok {
+			t.Fatal("not found")
+		}
+	}
+	locate()
+	if n := testing.AllocsPerRun(200, locate); n > 0 {
+		t.Errorf("%v allocations for each lookup, want 0", n)
+	}
+}

@@ -1,0 +1,58 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// For each site, received = accepted + refused by reason.
+func TestBalance(t *testing.T) {
+	t.Parallel()
+	log := &ingesttest.MemoryLog{}
+	in := newTestIntake(t, log, nil)
+	post := func(site string, body string) {
+		_ = in.Accept(t.Context(), Site{ID: site}, []byte(body), testClient) // the balance says how it went
+	}
+	good := ingesttest.Event("page_view", "")
+	for i, site := range []string{"site_a", "site_b", "site_c", "site_d"} {
+		for range i + 1 {
+			post(site, ingesttest.Events(good, good))
+		}
+	}
+	post("site_a", ingesttest.Events(good, good, ingesttest.Event("page_viewed", "")))
+	post("site_a", `{`)
+	log.Err = errors.New("away")
+	post("site_c", ingesttest.Events(good))
+	post("site_d", ingesttest.Events(good))
+
+	for site, want := range map[string]balance.Balance{
+		"site_a": {Received: 5, Accepted: 2, Refused: map[string]uint64{"unknown_type": 3}},
+		"site_c": {Received: 7, Accepted: 6, Refused: map[string]uint64{"log_unavailable": 1}},
+		"none":   {Refused: map[string]uint64{}},
+	} {
+		got := in.cfg.Balances.Balance(site)
+		if fmt.Sprint(got) != fmt.Sprint(want) || got.Unanswered() != 0 {
+			t.Errorf("%s: %+v, want %+v", site, got, want)
+		}
+	}
+}
+
+// An event is in flight from when it was read until it is answered.
+func TestBalanceInFlight(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, nil)
+	c.post("site_a", ingesttest.TypicalBody(3))
+	held := c.next("site_a")
+	if b := c.in.cfg.Balances.Balance("site_a"); b.Received != 3 || b.Unanswered() != 3 {
+		t.Errorf("%+v", b)
+	}
+	close(held.release)
+	c.answer(nil)
+	if b := c.in.cfg.Balances.Balance("site_a"); b.Accepted != 3 || b.Unanswered() != 0 {
+		t.Errorf("%+v", b)
+	}
+}

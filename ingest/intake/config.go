@@ -1,0 +1,80 @@
+package intake
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/balance"
+)
+
+// Config says how events are taken in. A zero member takes the default named
+// beside it.
+type Config struct {
+	// Log takes the encoded messages; an *eventlog.Log in production. Required.
+	Log Appender
+	// Balances count what becomes of each site's events. Required.
+	Balances *balance.Sites
+	// HashKey is the key of visitor and session hashes: 16 secret bytes that
+	// must never change, or every visitor becomes a new one. Required.
+	HashKey [16]byte
+	// Places finds countries by IP address; nil leaves them unknown.
+	Places Locator
+
+	// Keys remembers requests that must not be stored twice; nil ignores their
+	// keys. With Keys, Log must be a SearchableLog.
+	Keys Keys
+	// KeyLease is how long a node may hold a key: it appends within the first
+	// third or not at all, so KeyLease/3 + the log's AppendTimeout < KeyLease.
+	// 30 s. KeyWait is how long a request waits for another one with its key;
+	// 3 s.
+	KeyLease time.Duration
+	KeyWait  time.Duration
+
+	MaxFuture time.Duration // how far ahead a timestamp may be; 1 h
+	MaxPast   time.Duration // how old one may be, unless Client.AnyPast; 30 days
+	MaxEvents int           // events of one request; 10,000
+
+	// MaxInFlight and MaxBytesInFlight bound the requests that Accept works on
+	// and their bodies; as much again may wait. 20,000 and 64 MiB.
+	MaxInFlight      int
+	MaxBytesInFlight int64
+	AdmitWait        time.Duration // how long a request waits for room; 500 ms
+
+	Agents int // user agents kept in the cache; 4,096
+}
+
+func (c *Config) complete() error {
+	c.MaxFuture = cmp.Or(c.MaxFuture, time.Hour)
+	c.MaxPast = cmp.Or(c.MaxPast, 30*24*time.Hour)
+	c.MaxEvents = cmp.Or(c.MaxEvents, 10_000)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, 20_000)
+	c.MaxBytesInFlight = cmp.Or(c.MaxBytesInFlight, 64<<20)
+	c.AdmitWait = cmp.Or(c.AdmitWait, 500*time.Millisecond)
+	c.KeyLease = cmp.Or(c.KeyLease, 30*time.Second)
+	c.KeyWait = cmp.Or(c.KeyWait, 3*time.Second)
+	c.Agents = cmp.Or(c.Agents, 4096)
+	switch {
+	case c.Log == nil:
+		return errors.New("cannot build the intake without a log")
+	case c.Balances == nil:
+		return errors.New("cannot build the intake without the sites' balances")
+	case c.HashKey == [16]byte{}:
+		return errors.New("cannot build the intake without a hash key")
+	case c.Keys != nil && !isSearchable(c.Log):
+		return errors.New("cannot remember idempotency keys with a log that cannot be searched")
+	case c.KeyLease < 0 || c.KeyWait < 0:
+		return errors.New("cannot remember idempotency keys for a negative time")
+	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
+		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.MaxPast < 0 || c.Agents < 1:
+		return errors.New("cannot build the intake with a limit that is negative")
+	}
+	return nil
+}
+
+func isSearchable(log Appender) bool {
+	_, ok := log.(SearchableLog)
+	return ok
+}

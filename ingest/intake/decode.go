@@ -1,0 +1,392 @@
+package intake
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// decoder turns one request's body into one log message. All that it reads
+// aliases the body or its own scratch; the encoder copies. It is reused.
+type decoder struct {
+	scanner
+	index   int // of the current event
+	current int // where it starts, or outside
+	event   insights.Event
+	sent    sent
+	target  target
+	path    []byte // of the current claim
+	exact   []byte // the same, unambiguous: see insights.ClaimTypes
+
+	claimPaths []claimPath // of the event's claims
+	encoder    insights.Encoder
+}
+
+// outside is the decoder's current event where it reads none.
+const outside = -1
+
+// sent is what an event said and no column holds as it is.
+type sent struct {
+	visitor, session string
+	userAgent, ip    string
+	timed            bool
+	payload          [payloadMembers]int // where each member's value starts, 0 if absent
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// maxPooled is the capacity above which a buffer is left to the collector: one
+// large request must not keep its memory for ever.
+const maxPooled = 1 << 20
+
+func getDecoder(body []byte) *decoder {
+	d := decoders.Get().(*decoder)
+	d.data, d.pos, d.index, d.current = body, 0, 0, outside
+	return d
+}
+
+// putDecoder lets go of the body before the caller gets it back.
+func putDecoder(d *decoder) {
+	if cap(d.scratch) > maxPooled || cap(d.encoder.Bytes()) > maxPooled {
+		return
+	}
+	d.data = nil
+	d.begin()
+	clear(d.event.Claims[:cap(d.event.Claims)])
+	clear(d.claimPaths[:cap(d.claimPaths)])
+	decoders.Put(d)
+}
+
+// begin forgets the last event.
+func (d *decoder) begin() {
+	d.event.Reset()
+	d.sent = sent{}
+	d.target = target{}
+	d.scratch = d.scratch[:0]
+}
+
+// request decodes the whole body into the encoder. On an error the encoder's
+// content is of no use.
+func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusal {
+	now := client.Now.UnixMilli()
+	d.encoder.Begin(in.ids.next(), site.ID, now)
+	who := in.hasher.site(site.ID)
+	if d.peek() != '{' {
+		return d.syntax("must be a JSON object with the array `events`")
+	}
+	d.pos++
+	found := false
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			break
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		if name != "events" {
+			if !d.skip(1) {
+				return d.syntax("")
+			}
+			continue
+		}
+		if found {
+			return d.syntax("has the member `events` twice")
+		}
+		found = true
+		if err := d.events(in, site, who, client, now); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !d.ended():
+		return d.syntax("has more than one JSON value")
+	case !found:
+		return insights.Refuse(insights.MissingField, "events", "is required")
+	}
+	return nil
+}
+
+func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, now int64) *insights.Refusal {
+	switch d.peek() {
+	case '[':
+		d.pos++
+	case 'n':
+		return insights.Refuse(insights.MissingField, "events", "is required")
+	default:
+		return insights.Refuse(insights.NotJSON, "events", "must be an array")
+	}
+	allowed := times{latest: now + in.cfg.MaxFuture.Milliseconds()}
+	if !client.AnyPast {
+		allowed.earliest, allowed.past = now-in.cfg.MaxPast.Milliseconds(), in.cfg.MaxPast
+	}
+	for first := true; ; first = false {
+		more, ok := d.more(first, ']')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			return nil
+		}
+		d.current = d.pos
+		if d.index == in.cfg.MaxEvents {
+			return insights.Refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
+		}
+		d.begin()
+		if err := d.one(allowed); err != nil {
+			return err
+		}
+		d.enrich(in, site, who, client, now)
+		d.encoder.Add(&d.event)
+		d.index++
+		d.current = outside
+	}
+}
+
+// times are those that a request's events may have, in milliseconds. past is
+// the bound that makes earliest, 0 for none.
+type times struct {
+	earliest, latest int64
+	past             time.Duration
+}
+
+// one decodes and validates one event. It also collects what enrich needs.
+func (d *decoder) one(allowed times) *insights.Refusal {
+	if d.peek() != '{' {
+		return d.wrong("", "must be an object")
+	}
+	d.pos++
+	e := &d.event
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			break
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		var err *insights.Refusal
+		switch name {
+		case "type":
+			var word string
+			if err = d.str255(&word, "type"); err == nil && word != "" {
+				if e.Type, ok = insights.EventTypes.Code(word); !ok {
+					return d.fail(insights.UnknownType, "type", "must be one of "+words(insights.EventTypes))
+				}
+			}
+		case "session":
+			err = d.session()
+		case "location":
+			err = d.location()
+		case "timestamp":
+			err = d.timestamp(allowed)
+		default:
+			// What a payload member means depends on type, which may come
+			// later; members of other types are ignored like unknown ones.
+			if i := payloadIndex(name); i >= 0 {
+				d.sent.payload[i] = 0
+				if d.peek() != 'n' {
+					d.sent.payload[i] = d.pos
+				}
+			}
+			if !d.skip(3) {
+				return d.syntax("")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Type == 0:
+		return d.missing("type")
+	case d.sent.visitor == "":
+		return d.missing("session.visitorId")
+	case d.sent.session == "":
+		return d.missing("session.sessionId")
+	case e.URL == "":
+		return d.missing("location.url")
+	}
+	return d.payload()
+}
+
+func (d *decoder) session() *insights.Refusal {
+	open, err := d.object("session")
+	if !open {
+		return err
+	}
+	e := &d.event
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			return nil
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		switch name {
+		case "visitorId":
+			err = d.id(&d.sent.visitor, "session.visitorId")
+		case "sessionId":
+			err = d.id(&d.sent.session, "session.sessionId")
+		case "userAgent":
+			err = d.str(&d.sent.userAgent, "session.userAgent", maxText)
+		case "ip":
+			err = d.str(&d.sent.ip, "session.ip", maxText)
+		case "language":
+			err = d.str255(&e.Language, "session.language")
+		case "referrer":
+			err = d.url(&e.Referrer, "session.referrer")
+		case "visitorAuthToken":
+			// Only whether there is one is kept.
+			var token string
+			if err = d.str(&token, "session.visitorAuthToken", maxToken); token != "" {
+				e.Authenticated = true
+			}
+		case "visitorAuthClaims":
+			err = d.claims()
+		case "cookies":
+			// Read for its shape only: cookies are not stored.
+			if c := d.peek(); c != '{' && c != 'n' {
+				return d.wrong("session.cookies", "must be an object")
+			}
+			if !d.skip(4) {
+				return d.syntax("")
+			}
+		default:
+			if !d.skip(4) {
+				return d.syntax("")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (d *decoder) location() *insights.Refusal {
+	open, err := d.object("location")
+	if !open {
+		return err
+	}
+	e := &d.event
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			return nil
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		switch name {
+		case "url":
+			err = d.url(&e.URL, "location.url")
+		case "displayContext":
+			err = d.enum(&e.DisplayContext, insights.DisplayContexts, "location.displayContext")
+		case "siteSection":
+			err = d.str255(&e.Section, "location.siteSection")
+		case "siteSpace":
+			err = d.str255(&e.SiteSpace, "location.siteSpace")
+		case "siteShareKey":
+			err = d.str255(&e.ShareKey, "location.siteShareKey")
+		case "space":
+			err = d.str255(&e.Space, "location.space")
+		case "revision":
+			err = d.str255(&e.Revision, "location.revision")
+		case "page":
+			err = d.str255(&e.Page, "location.page")
+		default:
+			if !d.skip(4) {
+				return d.syntax("")
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (d *decoder) timestamp(allowed times) *insights.Refusal {
+	var s string
+	if err := d.str255(&s, "timestamp"); err != nil {
+		return err
+	}
+	d.sent.timed = s != ""
+	if s == "" {
+		return nil
+	}
+	// time.Parse has a path of its own for this layout that does not allocate.
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return d.fail(insights.InvalidField, "timestamp", "must be a date-time such as 2026-01-31T00:00:00Z")
+	}
+	millis := t.UnixMilli()
+	switch {
+	case millis < 0:
+		return d.fail(insights.OutOfRange, "timestamp", "must not be before 1970")
+	case millis > allowed.latest:
+		return d.fail(insights.InFuture, "timestamp", "must not be in the future")
+	case millis < allowed.earliest:
+		return d.fail(insights.TooOld, "timestamp", "must not be more than "+days(allowed.past)+" old in what a site's key posts: import older events with a user's token")
+	}
+	d.event.TimeMillis = millis
+	return nil
+}
+
+// enrich fills what follows from what was sent.
+func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, now int64) {
+	e := &d.event
+	if !d.sent.timed {
+		e.TimeMillis = now
+	}
+	e.Visitor, e.Session = who.visitor(d.sent.visitor), who.session(d.sent.session)
+	if site.ClearIDs {
+		e.VisitorID, e.SessionID = d.sent.visitor, d.sent.session
+	}
+	if e.DisplayContext == 0 {
+		e.DisplayContext = displaySite
+	}
+	a := in.agents.find(d.sent.userAgent)
+	e.Device, e.Browser, e.OS, e.Bot = a.device, a.browser, a.os, a.bot
+	d.campaign()
+	e.ReferrerDomain = d.host(e.Referrer, true)
+	if in.cfg.Places == nil {
+		return
+	}
+	ip := client.IP
+	if d.sent.ip != "" {
+		// What is no address (a proxy's "unknown") has no place; the caller
+		// may be a server, so its address is none of the visitor's.
+		ip, _ = netip.ParseAddr(d.sent.ip)
+	}
+	if place, ok := in.cfg.Places.Locate(ip.Unmap()); ok {
+		e.Country, e.Latitude, e.Longitude, e.HasPoint = place.Country, place.Latitude, place.Longitude, place.HasPoint
+	}
+}
+
+// days writes a bound in days if it is a number of them.
+func days(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return itoa(int(d/day)) + " days"
+	}
+	return d.String()
+}

@@ -1,0 +1,15 @@
+// Package intake takes visitor events in: it decodes a request's body,
+// validates and enriches its events, and appends them to the log as one
+// message. Accept returns once the message is durable.
+//
+//   - scan.go reads JSON, decode.go the request and its events
+//   - validate*.go checks what was sent, enrich*.go adds what follows from it
+//   - admission.go bounds what is in flight
+//   - keys.go makes requests with an Idempotency-Key safe to repeat
+//
+// The accept path allocates nothing: strings alias the body until the encoder
+// copies them.
+//
+// It imports schema, fair, and of ingest balance, eventlog and retry. It must
+// not import sink, eventstore or deadletter.
+package intake

@@ -1,0 +1,164 @@
+package intake
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mileusna/useragent"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// agent is what a user agent says.
+type agent struct{ device, browser, os, bot insights.Code }
+
+// agents finds agents, remembering the last ones.
+//
+// It is a two-way cache over atomic pointers: readers of one slot share a
+// cache line and never wait, a miss replaces one of two entries. Losing an
+// entry costs one parse.
+type agents struct {
+	seed  maphash.Seed
+	slots []atomic.Pointer[agentEntry] // a power of two
+}
+
+type agentEntry struct {
+	text  string // a copy of our own
+	agent agent
+}
+
+// maxAgent is how much of a user agent is looked at.
+const maxAgent = 512
+
+func newAgents(size int) *agents {
+	slots := 2
+	for slots < size {
+		slots *= 2
+	}
+	return &agents{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[agentEntry], slots)}
+}
+
+// find does not keep text.
+func (a *agents) find(text string) agent {
+	if text == "" {
+		return agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
+	}
+	if len(text) > maxAgent {
+		text = text[:maxAgent]
+	}
+	hash := maphash.String(a.seed, text)
+	at := hash & uint64(len(a.slots)-1)
+	first, second := &a.slots[at], &a.slots[at^1]
+	if e := first.Load(); e != nil && e.text == text {
+		return e.agent
+	}
+	if e := second.Load(); e != nil && e.text == text {
+		return e.agent
+	}
+	e := &agentEntry{text: strings.Clone(text)}
+	e.agent = parseAgent(e.text)
+	// Which of the two goes is as random as the hash.
+	if first.Load() != nil && hash>>63 != 0 {
+		first = second
+	}
+	first.Store(e)
+	return e.agent
+}
+
+func code(set *insights.Enum, word string) insights.Code {
+	c, ok := set.Code(word)
+	if !ok {
+		panic("BUG: " + set.Name() + " has no word " + word)
+	}
+	return c
+}
+
+var (
+	deviceDesktop = code(insights.Devices, "desktop")
+	deviceTablet  = code(insights.Devices, "tablet")
+	deviceMobile  = code(insights.Devices, "mobile")
+	deviceUnknown = code(insights.Devices, "unknown")
+
+	browserChrome  = code(insights.Browsers, "chrome")
+	browserFirefox = code(insights.Browsers, "firefox")
+	browserSafari  = code(insights.Browsers, "safari")
+	browserEdge    = code(insights.Browsers, "edge")
+	browserIE      = code(insights.Browsers, "ie")
+	browserOpera   = code(insights.Browsers, "opera")
+	browserUnknown = code(insights.Browsers, "unknown")
+
+	osWindows = code(insights.OperatingSystems, "windows")
+	osMacOS   = code(insights.OperatingSystems, "macos")
+	osLinux   = code(insights.OperatingSystems, "linux")
+	osAndroid = code(insights.OperatingSystems, "android")
+	osIOS     = code(insights.OperatingSystems, "ios")
+	osUnknown = code(insights.OperatingSystems, "unknown")
+)
+
+// parseAgent is what find remembers. text is untrusted: a parser that panics
+// on it costs that agent's fields, not the request.
+func parseAgent(text string) (a agent) {
+	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
+	a.bot = botOf(text)
+	defer func() { _ = recover() }()
+	ua := useragent.Parse(text)
+
+	switch ua.OS {
+	case useragent.Windows, useragent.WindowsPhone:
+		a.os = osWindows
+	case useragent.MacOS:
+		a.os = osMacOS
+	case useragent.Linux, useragent.ChromeOS, useragent.FreeBSD:
+		a.os = osLinux
+	case useragent.Android, useragent.Harmony:
+		a.os = osAndroid
+	case useragent.IOS:
+		a.os = osIOS
+	}
+	switch {
+	case ua.Tablet, ua.OS == useragent.Android && !strings.Contains(text, "Mobile"):
+		// An Android browser that does not say Mobile is on a tablet.
+		a.device = deviceTablet
+	case ua.Mobile:
+		a.device = deviceMobile
+	case ua.Desktop:
+		a.device = deviceDesktop
+	}
+	switch ua.Name {
+	case useragent.Chrome, useragent.HeadlessChrome, useragent.SamsungBrowser, useragent.Vivaldi:
+		a.browser = browserChrome
+	case useragent.Firefox:
+		a.browser = browserFirefox
+	case useragent.Safari, useragent.MobileSafari:
+		a.browser = browserSafari
+	case useragent.Edge:
+		a.browser = browserEdge
+	case useragent.InternetExplorer:
+		a.browser = browserIE
+	case useragent.Opera, useragent.OperaMini, useragent.OperaTouch:
+		a.browser = browserOpera
+	default:
+		a.browser = engineOf(text)
+	}
+	if a.bot == 0 && ua.Bot {
+		a.bot = botUnknown
+	}
+	return a
+}
+
+// engineOf names the browser of an agent that calls itself something else:
+// the many Chromium browsers count as Chrome, web views of Apple as Safari.
+func engineOf(text string) insights.Code {
+	switch {
+	case strings.Contains(text, "Trident/"):
+		return browserIE
+	case strings.Contains(text, "Chrome/"), strings.Contains(text, "CriOS/"):
+		return browserChrome
+	case strings.Contains(text, "Firefox/"):
+		return browserFirefox
+	case strings.Contains(text, "AppleWebKit/") && (strings.Contains(text, "Mac OS X")):
+		return browserSafari
+	}
+	return browserUnknown
+}

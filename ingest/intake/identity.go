@@ -1,0 +1,48 @@
+package intake
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/dchest/siphash"
+)
+
+// Hasher makes the keyed hashes that stand for visitors and sessions. The
+// site is part of the key: one visitor on two sites is two visitors.
+type Hasher struct{ k0, k1 uint64 }
+
+// NewHasher takes the secret key. It must never change.
+func NewHasher(key [16]byte) Hasher {
+	return Hasher{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
+}
+
+// Visitor is the stored hash of a visitor id on a site, never 0.
+func (h Hasher) Visitor(site, id string) uint64 { return h.site(site).visitor(id) }
+
+// Session is the stored hash of a session id on a site, never 0.
+func (h Hasher) Session(site, id string) uint64 { return h.site(site).session(id) }
+
+// siteHasher is a Hasher with a site mixed in.
+type siteHasher struct{ k0, k1 uint64 }
+
+func (h Hasher) site(id string) siteHasher {
+	k0, k1 := siphash.Hash128(h.k0, h.k1, view(id))
+	return siteHasher{k0, k1}
+}
+
+func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, view(id))) }
+
+// session has a key of its own, so that a client that sends one id for both
+// does not link the two columns.
+func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, view(id))) }
+
+// notZero keeps 0 free for "absent".
+func notZero(hash uint64) uint64 {
+	if hash == 0 {
+		return 1
+	}
+	return hash
+}
+
+// view is a string's bytes, for functions that only read them.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -1,0 +1,151 @@
+package intake
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Appender makes messages durable.
+type Appender interface {
+	// Append returns when the message is durable (nil) or given up. It does
+	// not keep site or message. With eventlog.AnyPartition the log chooses one.
+	Append(ctx context.Context, site string, partition int, message []byte) error
+}
+
+// Site is whose events they are.
+type Site struct {
+	ID string
+	// ClearIDs: the site asks for visitor and session ids in clear.
+	ClearIDs bool
+}
+
+// Client is who sent the request.
+type Client struct {
+	IP  netip.Addr // used for events without session.ip, then dropped
+	Now time.Time  // when the request arrived
+	// IdempotencyKey makes a repeat of the request store nothing; "" for none.
+	IdempotencyKey string
+	// AnyPast lifts the bound of Config.MaxPast.
+	AnyPast bool
+}
+
+// Intake takes events in.
+type Intake struct {
+	cfg       Config
+	hasher    Hasher
+	agents    *agents
+	admission *admission
+	search    SearchableLog // cfg.Log, if there are keys
+	ids       messageIDs
+	metrics   *Metrics
+}
+
+// New builds an intake. It starts nothing.
+func New(cfg Config, m *Metrics) (*Intake, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	in := &Intake{
+		cfg:       cfg,
+		hasher:    NewHasher(cfg.HashKey),
+		agents:    newAgents(cfg.Agents),
+		admission: newAdmission(&cfg, m),
+		ids:       newMessageIDs(),
+		metrics:   m,
+	}
+	in.search, _ = cfg.Log.(SearchableLog) // complete checked it, if there are keys
+	return in, nil
+}
+
+// Accept takes a request's body {"events":[…]}, already inflated. It returns
+// nil when every event is durable in the log, or an *insights.Refusal: then no event of
+// the request is stored, but for LogUnavailable, which leaves it open. Sent
+// again under its Idempotency-Key, such a request is stored once.
+//
+// Accept reads body until it returns and keeps nothing of it.
+func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
+	a := in.cfg.Balances.Account(site.ID)
+	// A body that finds no room is not read, not even to count its events:
+	// otherwise refusals would take the time that the node is short of.
+	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
+		in.metrics.refused[err.Reason].requests.Inc()
+		a.RefuseUnread(err.Reason)
+		return err
+	}
+	defer in.admission.leave(&a.InFlight, len(body))
+	if count, err := in.accept(ctx, a, site, body, client); err != nil {
+		in.metrics.refuse(err.Reason, count)
+		a.Refuse(err.Reason, count)
+		return err
+	}
+	return nil
+}
+
+// accept takes in what has been let in. It returns the number of events that it
+// has counted as received.
+func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client) (int, *insights.Refusal) {
+	d := getDecoder(body)
+	defer putDecoder(d)
+	err := d.request(in, site, client)
+	count := d.encoder.Len()
+	if err != nil {
+		count = d.refusedEvents(err)
+	}
+	a.Received.Add(uint64(count))
+	if err != nil {
+		return count, err
+	}
+	if count > 0 {
+		if client.IdempotencyKey != "" && in.cfg.Keys != nil {
+			repeated, err := in.appendOnce(ctx, site.ID, client.IdempotencyKey, body, d)
+			if err != nil {
+				return count, err
+			}
+			if repeated {
+				a.Repeated.Add(uint64(count))
+				return count, nil
+			}
+		} else if err := in.cfg.Log.Append(ctx, site.ID, eventlog.AnyPartition, d.encoder.Bytes()); err != nil {
+			return count, asError(err)
+		}
+	}
+	a.Accepted.Add(uint64(count))
+	in.metrics.accepted.Add(float64(count))
+	in.metrics.requests.Inc()
+	return count, nil
+}
+
+// asError gives errors of a foreign Appender a reason.
+func asError(err error) *insights.Refusal {
+	if e, ok := err.(*insights.Refusal); ok { //nolint:errorlint // unwrapping would lose the wrapping's text
+		return e
+	}
+	return eventlog.Unavailable(err)
+}
+
+// messageIDs makes ids that no other process and no other message has: a
+// random half for the process, a count for the message.
+type messageIDs struct {
+	process [8]byte
+	count   *atomic.Uint64
+}
+
+func newMessageIDs() messageIDs {
+	ids := messageIDs{count: new(atomic.Uint64)}
+	_, _ = rand.Read(ids.process[:]) // crypto/rand does not fail
+	return ids
+}
+
+func (m messageIDs) next() (id insights.MessageID) {
+	copy(id[:], m.process[:])
+	binary.BigEndian.PutUint64(id[8:], m.count.Add(1))
+	return id
+}

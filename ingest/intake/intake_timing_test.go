@@ -1,0 +1,120 @@
+package intake
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bytedance/sonic"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// wireEvent is what a handler that decodes into a plain struct would have.
+type wireEvent struct {
+	Type    string `json:"type"`
+	Session struct {
+		VisitorID         string            `json:"visitorId"`
+		SessionID         string            `json:"sessionId"`
+		Cookies           map[string]string `json:"cookies"`
+		IP                string            `json:"ip"`
+		UserAgent         string            `json:"userAgent"`
+		Language          *string           `json:"language"`
+		Referrer          *string           `json:"referrer"`
+		VisitorAuthToken  *string           `json:"visitorAuthToken"`
+		VisitorAuthClaims map[string]any    `json:"visitorAuthClaims"`
+	} `json:"session"`
+	Location struct {
+		URL            string  `json:"url"`
+		DisplayContext string  `json:"displayContext"`
+		SiteSection    *string `json:"siteSection"`
+		SiteSpace      *string `json:"siteSpace"`
+		SiteShareKey   *string `json:"siteShareKey"`
+		Space          *string `json:"space"`
+		Revision       *string `json:"revision"`
+		Page           *string `json:"page"`
+	} `json:"location"`
+	Timestamp string `json:"timestamp"`
+	Query     string `json:"query"`
+}
+
+// BenchmarkIntake is all of Accept but the log: decode, validate, enrich and
+// encode. Its budget is BenchmarkSonicDecode's time / 0.7.
+func BenchmarkIntake(b *testing.B) {
+	for _, n := range ingesttest.BodySizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := newTestIntake(b, discardLog{}, nil)
+			body := ingesttest.TypicalBody(n)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := in.Accept(b.Context(), testSite, body, testClient); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
+		})
+	}
+}
+
+// BenchmarkSonicDecode is what the intake is compared with.
+func BenchmarkSonicDecode(b *testing.B) {
+	for _, n := range ingesttest.BodySizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			body := ingesttest.TypicalBody(n)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				sonicDecode(b, body, n)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/event")
+		})
+	}
+}
+
+func sonicDecode(b *testing.B, body []byte, n int) {
+	var v struct {
+		Events []wireEvent `json:"events"`
+	}
+	if err := sonic.ConfigDefault.Unmarshal(body, &v); err != nil || len(v.Events) != n {
+		b.Fatal(err, len(v.Events))
+	}
+}
+
+// BenchmarkIntakeRatio takes turns with the two, so that a busy machine slows
+// both, and reports how fast the intake is against the plain decode: of the
+// quickest turns (quickest) and of all (overall). The budget is 0.7.
+func BenchmarkIntakeRatio(b *testing.B) {
+	for _, n := range ingesttest.BodySizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := newTestIntake(b, discardLog{}, nil)
+			body := ingesttest.TypicalBody(n)
+			turn := max(1, 200/n)
+			work := [2]func(){
+				func() {
+					if err := in.Accept(b.Context(), testSite, body, testClient); err != nil {
+						b.Fatal(err)
+					}
+				},
+				func() { sonicDecode(b, body, n) },
+			}
+			var all, least [2]time.Duration
+			for b.Loop() {
+				for i := range work {
+					start := time.Now()
+					for range turn {
+						work[i]()
+					}
+					took := time.Since(start)
+					all[i] += took
+					if least[i] == 0 || took < least[i] {
+						least[i] = took
+					}
+				}
+			}
+			b.ReportMetric(float64(least[1])/float64(least[0]), "quickest")
+			b.ReportMetric(float64(all[1])/float64(all[0]), "overall")
+			b.ReportMetric(float64(least[0].Nanoseconds())/float64(turn*n), "ns/event")
+		})
+	}
+}

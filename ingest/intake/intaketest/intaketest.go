@@ -1,0 +1,47 @@
+// Package intaketest makes intakes, and the log messages they write, for the
+// tests of the packages that read the log.
+package intaketest
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake"
+)
+
+// Site is the site of every test's requests.
+var Site = intake.Site{ID: "site_1"}
+
+// Client sends a test's requests, all at one moment.
+var Client = intake.Client{IP: netip.MustParseAddr("198.51.100.9"), Now: time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC), AnyPast: true}
+
+// New builds an intake.
+func New(t testing.TB, log intake.Appender) *intake.Intake {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	in, err := intake.New(intake.Config{
+		Log: log, Balances: balance.NewSites(r), HashKey: [16]byte{1}, MaxFuture: 10_000 * time.Hour,
+	}, intake.NewMetrics(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// Messages are the log messages of requests.
+func Messages(t testing.TB, bodies ...[]byte) [][]byte {
+	t.Helper()
+	log := &ingesttest.MemoryLog{}
+	in := New(t, log)
+	for _, body := range bodies {
+		if err := in.Accept(t.Context(), Site, body, Client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return log.Messages
+}

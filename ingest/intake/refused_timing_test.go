@@ -1,0 +1,84 @@
+package intake
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// refusedPost is a post of megabytes that is not accepted, and why.
+type refusedPost struct {
+	name   string
+	want   *insights.Reason
+	body   []byte
+	change func(*Config)
+	// inside are the sites whose requests are in flight.
+	inside []string
+}
+
+// large is about how many events a body of 4 MB has.
+const large = 6400
+
+func refusedPosts() []refusedPost {
+	good := ingesttest.TypicalBody(large)
+	// The same length, so that all are of 4 MB.
+	first := bytes.Replace(good, []byte(`"page_view"`), []byte(`"pageview_"`), 1)
+	last := bytes.Clone(good)
+	copy(last[bytes.LastIndex(last, []byte(`"page_view"`)):], `"pageview_"`)
+	full := func(c *Config) { c.MaxInFlight, c.AdmitWait = 4, time.Nanosecond }
+	return []refusedPost{
+		{"overloaded", insights.Overloaded, good, full, []string{"a", "b", "c", "d"}},
+		{"site_overloaded", insights.SiteOverloaded, good, full, []string{testSite.ID, testSite.ID, testSite.ID}},
+		{"first_event", insights.UnknownType, first, nil, nil},
+		{"last_event", insights.UnknownType, last, nil, nil},
+		{"too_many_events", insights.TooManyEvents, good, func(c *Config) { c.MaxEvents = 100 }, nil},
+		{"not_json", insights.NotJSON, append([]byte(`{"events":[{]`), good...), nil, nil},
+		{"log_full", insights.LogFull, good, func(c *Config) {
+			c.Log = &ingesttest.MemoryLog{Err: insights.Refuse(insights.LogFull, "", "is full")}
+		}, nil},
+	}
+}
+
+func (r refusedPost) intake(t testing.TB) *Intake {
+	in := newTestIntake(t, discardLog{}, r.change)
+	for _, site := range r.inside {
+		if err := in.admission.enter(t.Context(), &in.cfg.Balances.Account(site).InFlight, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return in
+}
+
+// post wants the refusal.
+func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
+	refused, ok := errors.AsType[*insights.Refusal](in.Accept(t.Context(), testSite, body, testClient))
+	if !ok || refused.Reason != r.want {
+		t.Fatalf("%s: %v", r.name, refused)
+	}
+}
+
+// BenchmarkRefused is what a post of 4 MB costs that is not accepted.
+func BenchmarkRefused(b *testing.B) {
+	for _, r := range refusedPosts() {
+		b.Run(r.name, func(b *testing.B) {
+			in := r.intake(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				r.post(b, in, r.body)
+			}
+		})
+	}
+	b.Run("accepted", func(b *testing.B) {
+		in, body := newTestIntake(b, discardLog{}, nil), ingesttest.TypicalBody(large)
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := in.Accept(b.Context(), testSite, body, testClient); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

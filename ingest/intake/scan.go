@@ -1,0 +1,319 @@
+package intake
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// maxDepth bounds how deep values nest, also those that are skipped.
+const maxDepth = 256
+
+// scanner reads JSON (RFC 8259) from the front of data. It reads as
+// encoding/json does: bytes that are not UTF-8 and lone surrogates become
+// U+FFFD. FuzzScan holds it to that.
+//
+// Strings it returns alias data, or scratch if they had to be unescaped. Both
+// belong to the caller's request: an encoder copies what outlives it. scratch
+// may move when it grows; strings made before keep the old bytes.
+type scanner struct {
+	data    []byte
+	pos     int
+	scratch []byte
+}
+
+// text views bytes as a string, without a copy.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// peek skips white space and returns the next byte without taking it, 0 at the
+// end (0 starts no value, so callers need no case for the end).
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		c := s.data[s.pos]
+		if c > ' ' {
+			return c
+		}
+		if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return 0
+		}
+		s.pos++
+	}
+	return 0
+}
+
+// take takes c if it is next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// ended reports whether only white space is left.
+func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
+
+// more is called before each element of an object or array that open started:
+// it reports whether there is another. ok is false on a syntax error.
+func (s *scanner) more(first bool, end byte) (more, ok bool) {
+	c := s.peek()
+	if c == end {
+		s.pos++
+		return false, true
+	}
+	if first {
+		return true, true
+	}
+	if c != ',' {
+		return false, false
+	}
+	s.pos++
+	// A comma promises an element: `[1,]` has none.
+	return true, s.peek() != end
+}
+
+// key reads an object member's name and the colon after it.
+func (s *scanner) key() (string, bool) {
+	if s.peek() != '"' {
+		return "", false
+	}
+	name, ok := s.str()
+	return name, ok && s.take(':')
+}
+
+const (
+	lows  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plain is the end of the run of bytes from i that stand for themselves in a
+// string: all but quotes, backslashes, controls and what is not ASCII.
+func plain(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote := x ^ lows*'"'
+		slash := x ^ lows*'\\'
+		// Each term has a byte's high bit set if the byte is the one looked
+		// for. A borrow can only mark bytes after the first true mark.
+		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
+		if marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// str reads a string; the caller has seen its opening quote.
+func (s *scanner) str() (string, bool) {
+	start := s.pos + 1
+	for i := start; ; {
+		i = plain(s.data, i)
+		if i >= len(s.data) {
+			return "", false
+		}
+		switch c := s.data[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return text(s.data[start:i]), true
+		case c == '\\':
+			return s.unescape(start, i)
+		case c < 0x20:
+			return "", false
+		default:
+			r, size := utf8.DecodeRune(s.data[i:])
+			if r == utf8.RuneError && size == 1 {
+				return s.unescape(start, i)
+			}
+			i += size
+		}
+	}
+}
+
+// unescape reads the rest of a string into scratch: data[start:i] is plain.
+func (s *scanner) unescape(start, i int) (string, bool) {
+	from := len(s.scratch)
+	s.scratch = append(s.scratch, s.data[start:i]...)
+	for {
+		next := plain(s.data, i)
+		s.scratch = append(s.scratch, s.data[i:next]...)
+		i = next
+		if i >= len(s.data) {
+			return "", false
+		}
+		switch c := s.data[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return text(s.scratch[from:]), true
+		case c < 0x20:
+			return "", false
+		case c != '\\':
+			r, size := utf8.DecodeRune(s.data[i:])
+			s.scratch = utf8.AppendRune(s.scratch, r)
+			i += size
+		default:
+			size := s.escape(i)
+			if size == 0 {
+				return "", false
+			}
+			i += size
+		}
+	}
+}
+
+// escape appends what the escape sequence at i stands for and returns the
+// sequence's length, 0 if it is none.
+func (s *scanner) escape(i int) int {
+	if i+1 >= len(s.data) {
+		return 0
+	}
+	var c byte
+	switch s.data[i+1] {
+	case '"', '\\', '/':
+		c = s.data[i+1]
+	case 'b':
+		c = '\b'
+	case 'f':
+		c = '\f'
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'u':
+		r, ok := s.hex(i + 2)
+		if !ok {
+			return 0
+		}
+		size := 6
+		if utf16.IsSurrogate(r) {
+			low, ok := s.hex(i + 8)
+			if pair := utf16.DecodeRune(r, low); ok && s.data[i+6] == '\\' && s.data[i+7] == 'u' && pair != utf8.RuneError {
+				r, size = pair, 12
+			} else {
+				r = utf8.RuneError
+			}
+		}
+		s.scratch = utf8.AppendRune(s.scratch, r)
+		return size
+	default:
+		return 0
+	}
+	s.scratch = append(s.scratch, c)
+	return 2
+}
+
+// hex reads four hexadecimal digits.
+func (s *scanner) hex(i int) (r rune, ok bool) {
+	if i+4 > len(s.data) {
+		return 0, false
+	}
+	for _, c := range s.data[i : i+4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// word takes a literal name.
+func (s *scanner) word(w string) bool {
+	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
+		return false
+	}
+	s.pos += len(w)
+	return true
+}
+
+// number takes a number and returns its text.
+func (s *scanner) number() (string, bool) {
+	start := s.pos
+	digits := func() bool {
+		from := s.pos
+		for s.pos < len(s.data) && s.data[s.pos]-'0' <= 9 {
+			s.pos++
+		}
+		return s.pos > from
+	}
+	at := func(a, b byte) bool {
+		if s.pos < len(s.data) && (s.data[s.pos] == a || s.data[s.pos] == b) {
+			s.pos++
+			return true
+		}
+		return false
+	}
+	at('-', '-')
+	if !at('0', '0') && !digits() {
+		return "", false
+	}
+	if at('.', '.') && !digits() {
+		return "", false
+	}
+	if at('e', 'E') {
+		at('+', '-')
+		if !digits() {
+			return "", false
+		}
+	}
+	return text(s.data[start:s.pos]), true
+}
+
+// skip takes any value, checking its syntax.
+func (s *scanner) skip(depth int) bool {
+	switch c := s.peek(); c {
+	case '"':
+		return s.skipString()
+	case '{', '[':
+		s.pos++
+		if depth >= maxDepth {
+			return false
+		}
+		for first := true; ; first = false {
+			more, ok := s.more(first, c+2) // '}' is '{'+2, ']' is '['+2
+			if !ok || !more {
+				return ok
+			}
+			if c == '{' && !(s.skipString() && s.take(':')) {
+				return false
+			}
+			if !s.skip(depth + 1) {
+				return false
+			}
+		}
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	default:
+		_, ok := s.number()
+		return ok
+	}
+}
+
+// skipString takes a string without keeping what it unescapes.
+func (s *scanner) skipString() bool {
+	if s.peek() != '"' {
+		return false
+	}
+	kept := len(s.scratch)
+	_, ok := s.str()
+	s.scratch = s.scratch[:kept]
+	return ok
+}

@@ -1,0 +1,287 @@
+package intake
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// The payload members of all event types. A member means the same in each
+// type that has it.
+const (
+	memberQuery = iota
+	memberResult
+	memberFeedback
+	memberRating
+	memberResponse
+	memberLink
+	memberOperation
+	memberPlacement
+	memberAd
+	memberVariant
+	memberSource
+	payloadMembers
+)
+
+var payloadNames = [payloadMembers]string{
+	memberQuery: "query", memberResult: "result", memberFeedback: "feedback", memberRating: "rating",
+	memberResponse: "responseId", memberLink: "link", memberOperation: "operation", memberPlacement: "placement",
+	memberAd: "ad", memberVariant: "llmsVariant", memberSource: "markdownSource",
+}
+
+// payloadIndex finds a member by name, -1 for others.
+func payloadIndex(name string) int {
+	for i := range payloadNames {
+		if payloadNames[i] == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// part is one member of a type's payload.
+type part struct {
+	member   int
+	optional bool
+	read     func(*decoder) *insights.Refusal // the scanner stands at a value that is not null
+}
+
+var (
+	partQuery     = part{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
+	partOperation = part{member: memberOperation, read: (*decoder).operation}
+	partAd        = part{member: memberAd, read: (*decoder).ad}
+)
+
+// payloads are the members that each event type has of its own: facts §3.4
+// and §10. A type without a row has none. By type code.
+var payloads = byType(map[string][]part{
+	"search_type_query":          {partQuery},
+	"search_open_result":         {partQuery, {member: memberResult, read: (*decoder).result}},
+	"page_post_feedback":         {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(false) }}},
+	"page_post_feedback_comment": {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(true) }}},
+	"ask_question":               {partQuery},
+	"ask_rate_response": {partQuery, {member: memberRating, read: (*decoder).rating},
+		{member: memberResponse, read: func(d *decoder) *insights.Refusal { return d.str255(&d.event.AskResponse, "responseId") }}},
+	"link_click":         {{member: memberLink, read: (*decoder).link}},
+	"api_client_open":    {partOperation},
+	"api_client_request": {partOperation},
+	"ad_click":           {partAd},
+	"ad_display":         {partAd},
+	"trademark_click": {{member: memberPlacement, read: func(d *decoder) *insights.Refusal {
+		return d.enum(&d.event.TrademarkPlacement, insights.TrademarkPlacements, "placement")
+	}}},
+	"llms_request": {{member: memberVariant, read: func(d *decoder) *insights.Refusal {
+		return d.enum(&d.event.LLMSVariant, insights.LLMSVariants, "llmsVariant")
+	}}},
+	"page_markdown_request": {{member: memberSource, optional: true, read: func(d *decoder) *insights.Refusal {
+		return d.enum(&d.event.MarkdownSource, insights.MarkdownSources, "markdownSource")
+	}}},
+})
+
+func byType(rows map[string][]part) [][]part {
+	list := make([][]part, len(insights.EventTypes.Words())+1)
+	for name, parts := range rows {
+		code, ok := insights.EventTypes.Code(name)
+		if !ok {
+			panic("BUG: no event type " + name)
+		}
+		list[code] = parts
+	}
+	return list
+}
+
+// payload reads the type's own members, from where the event's scan saw them.
+func (d *decoder) payload() *insights.Refusal {
+	end := d.pos
+	for _, p := range payloads[d.event.Type] {
+		d.pos = d.sent.payload[p.member]
+		if d.pos == 0 {
+			if p.optional {
+				continue
+			}
+			return d.missing(payloadNames[p.member])
+		}
+		if err := p.read(d); err != nil {
+			return err
+		}
+	}
+	d.pos = end
+	return nil
+}
+
+// members loops over an object's members; each must take the member's value.
+// It is for payloads, whose syntax was checked when they were skipped.
+func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
+	open, err := d.object(field)
+	if !open {
+		return err
+	}
+	for first := true; ; first = false {
+		more, ok := d.more(first, '}')
+		if !ok {
+			return d.syntax("")
+		}
+		if !more {
+			return nil
+		}
+		name, ok := d.key()
+		if !ok {
+			return d.syntax("")
+		}
+		if err := each(d, name); err != nil {
+			return err
+		}
+	}
+}
+
+// ignore takes the value of an unknown member.
+func (d *decoder) ignore() *insights.Refusal {
+	if !d.skip(5) {
+		return d.syntax("")
+	}
+	return nil
+}
+
+// need reads a string that a payload requires. It may be empty.
+func (d *decoder) need(dst *string, field string, limit int) *insights.Refusal {
+	if d.peek() == 'n' {
+		return d.missing(field)
+	}
+	return d.str(dst, field, limit)
+}
+
+func (d *decoder) result() *insights.Refusal {
+	err := d.members("result", func(d *decoder, name string) *insights.Refusal {
+		switch name {
+		case "spaceId":
+			return d.str255(&d.event.ResultSpace, "result.spaceId")
+		case "pageId":
+			return d.str255(&d.event.ResultPage, "result.pageId")
+		case "recordId":
+			return d.str255(&d.event.ResultRecord, "result.recordId")
+		}
+		return d.ignore()
+	})
+	e := &d.event
+	if err == nil && e.ResultRecord == "" && (e.ResultSpace == "" || e.ResultPage == "") {
+		return d.fail(insights.MissingField, "result", "must have recordId, or spaceId and pageId")
+	}
+	return err
+}
+
+func (d *decoder) feedback(comment bool) *insights.Refusal {
+	read := (*decoder).feedbackRating
+	if comment {
+		read = (*decoder).feedbackComment
+	}
+	if err := d.members("feedback", read); err != nil {
+		return err
+	}
+	e := &d.event
+	switch {
+	case e.FeedbackRating == 0:
+		return d.missing("feedback.rating")
+	case comment && e.FeedbackComment == "":
+		return d.missing("feedback.comment")
+	case utf8.RuneCountInString(e.FeedbackComment) > maxComment:
+		return d.fail(insights.TooLong, "feedback.comment", "must have at most "+itoa(maxComment)+" characters")
+	}
+	return nil
+}
+
+func (d *decoder) feedbackRating(name string) *insights.Refusal {
+	if name == "rating" {
+		return d.enum(&d.event.FeedbackRating, insights.FeedbackRatings, "feedback.rating")
+	}
+	return d.ignore()
+}
+
+func (d *decoder) feedbackComment(name string) *insights.Refusal {
+	if name == "comment" {
+		return d.id4(&d.event.FeedbackComment, "feedback.comment", 4*maxComment)
+	}
+	return d.feedbackRating(name)
+}
+
+// id4 reads a string that may be absent but not empty.
+func (d *decoder) id4(dst *string, field string, limit int) *insights.Refusal {
+	sent := d.peek() == '"'
+	err := d.str(dst, field, limit)
+	if err == nil && sent && *dst == "" {
+		return d.fail(insights.InvalidField, field, "must not be empty")
+	}
+	return err
+}
+
+func (d *decoder) rating() *insights.Refusal {
+	const problem = "must be 1 or -1"
+	if c := d.peek(); c != '-' && (c < '0' || c > '9') {
+		return d.wrong("rating", problem)
+	}
+	raw, ok := d.number()
+	if !ok {
+		return d.syntax("")
+	}
+	switch n, err := strconv.ParseFloat(raw, 64); {
+	case err == nil && n == 1:
+		d.event.AskRating = 1
+	case err == nil && n == -1:
+		d.event.AskRating = -1
+	default:
+		return d.fail(insights.InvalidField, "rating", problem)
+	}
+	return nil
+}
+
+func (d *decoder) operation() *insights.Refusal {
+	var seen struct{ path, method bool }
+	err := d.members("operation", func(d *decoder, name string) *insights.Refusal {
+		switch name {
+		case "path":
+			seen.path = true
+			return d.need(&d.event.OperationPath, "operation.path", maxText)
+		case "method":
+			seen.method = true
+			return d.need(&d.event.OperationMethod, "operation.method", maxID)
+		}
+		return d.ignore()
+	})
+	switch {
+	case err != nil:
+		return err
+	case !seen.path:
+		return d.missing("operation.path")
+	case !seen.method:
+		return d.missing("operation.method")
+	}
+	return nil
+}
+
+func (d *decoder) ad() *insights.Refusal {
+	var seen struct{ domain, zone bool }
+	err := d.members("ad", func(d *decoder, name string) *insights.Refusal {
+		switch name {
+		case "domain":
+			seen.domain = true
+			return d.need(&d.event.AdDomain, "ad.domain", maxText)
+		case "zoneId":
+			seen.zone = true
+			return d.need(&d.event.AdZone, "ad.zoneId", maxID)
+		case "placement":
+			return d.enum(&d.event.AdPlacement, insights.AdPlacements, "ad.placement")
+		}
+		return d.ignore()
+	})
+	switch {
+	case err != nil:
+		return err
+	case !seen.domain:
+		return d.missing("ad.domain")
+	case !seen.zone:
+		return d.missing("ad.zoneId")
+	case d.event.AdPlacement == 0:
+		return d.missing("ad.placement")
+	}
+	return nil
+}

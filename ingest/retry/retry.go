@@ -1,0 +1,56 @@
+// Package retry waits between the attempts of ingest's packages: longer each
+// time, and without a log line for each.
+//
+// It imports nothing of ours. (The supervisor's restarts in cmd/engine count
+// failures and give up: that is another policy, not this one again.)
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// Backoff doubles its delay with each sleep: First, then twice as long each
+// time, up to Max.
+type Backoff struct {
+	First, Max time.Duration
+	last       time.Duration
+}
+
+// Next is the delay of the next Sleep.
+func (b *Backoff) Next() time.Duration { return min(max(2*b.last, b.First), b.Max) }
+
+// Sleep waits for the next delay, or until ctx is done.
+func (b *Backoff) Sleep(ctx context.Context) {
+	b.last = b.Next()
+	Sleep(ctx, b.last)
+}
+
+// Reset starts again at First.
+func (b *Backoff) Reset() { b.last = 0 }
+
+// Sleep waits until d has passed or ctx is done.
+func Sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// logEvery is the least time between two log lines about one wait.
+const logEvery = 30 * time.Second
+
+// LogPace spaces out the log lines of a condition that lasts. The zero value
+// lets the first one through at once.
+type LogPace struct{ last time.Time }
+
+// Due reports whether to log now, and notes that it was.
+func (p *LogPace) Due() bool {
+	if time.Since(p.last) < logEvery {
+		return false
+	}
+	p.last = time.Now()
+	return true
+}

@@ -1,0 +1,173 @@
+package sink
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+)
+
+// backlog shows how old what is not stored has become, how long the log keeps
+// it yet, and what was lost, for the partitions that this sink has.
+type backlog struct {
+	oldest, left, lost *prometheus.Desc
+
+	mu         sync.Mutex
+	partitions map[int]*partition
+	losses     map[int]losses
+	retention  time.Duration // of the log; 0: not known, or for ever
+}
+
+func newBacklog() *backlog {
+	by := []string{"partition"}
+	return &backlog{
+		partitions: map[int]*partition{}, losses: map[int]losses{},
+		oldest: prometheus.NewDesc("octavo_sink_oldest_unstored_seconds",
+			"Age of the oldest message of a partition that is not stored yet, on the sink that has it; 0 if there is none.", by, nil),
+		left: prometheus.NewDesc("octavo_sink_retention_left_seconds",
+			"How long the log keeps that message yet; after that it is lost. None for a log that keeps messages for ever.", by, nil),
+		lost: prometheus.NewDesc("octavo_sink_lost_messages_total",
+			"Messages of a partition that left the log before they were stored, since its sinks' group began, as the sink that has it knows: by retention (the sinks were away for longer than the log keeps messages), or because the topic was made anew (recreated; as many as are known).",
+			[]string{"partition", "reason"}, nil),
+	}
+}
+
+func (b *backlog) add(p *partition) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.partitions[p.id] = p
+}
+
+// remove forgets a partition, unless it was added anew since.
+func (b *backlog) remove(p *partition) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.partitions[p.id] == p {
+		delete(b.partitions, p.id)
+		delete(b.losses, p.id)
+	}
+}
+
+func (b *backlog) lose(partition int, lost losses) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.losses[partition] = lost
+}
+
+func (b *backlog) setRetention(retention time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.retention = retention
+}
+
+// Describe implements [prometheus.Collector].
+func (b *backlog) Describe(out chan<- *prometheus.Desc) {
+	out <- b.oldest
+	out <- b.left
+	out <- b.lost
+}
+
+// Collect implements [prometheus.Collector].
+func (b *backlog) Collect(out chan<- prometheus.Metric) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, p := range b.partitions {
+		label := strconv.Itoa(id)
+		age := p.waits.oldest(p.stored.Load(), p.end.Load(), time.Now())
+		out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, age.Seconds(), label)
+		if b.retention > 0 {
+			out <- prometheus.MustNewConstMetric(b.left, prometheus.GaugeValue, (b.retention - age).Seconds(), label)
+		}
+		for i, reason := range lossReasons {
+			out <- prometheus.MustNewConstMetric(b.lost, prometheus.CounterValue, float64(b.losses[id][i]), label, reason)
+		}
+	}
+}
+
+// waiting is when the messages of a partition that were read and are not stored
+// were produced, by their node's clock.
+type waiting struct {
+	mu   sync.Mutex
+	list []waits // oldest first
+	last time.Time
+}
+
+// waits are the messages of a fetch before an offset.
+type waits struct {
+	to    int64
+	since time.Time
+}
+
+func (w *waiting) add(to int64, since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = append(w.list, waits{to, since})
+}
+
+// oldest is the age of the oldest message that is not stored. One that was not
+// read yet is taken to be as old as the last before it.
+func (w *waiting) oldest(stored, end int64, now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pass(stored)
+	since := w.last
+	if len(w.list) > 0 {
+		since = w.list[0].since
+	}
+	if stored >= end || since.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(since))
+}
+
+// stored forgets what is stored.
+func (w *waiting) stored(to int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pass(to)
+}
+
+func (w *waiting) pass(to int64) {
+	n := 0
+	for n < len(w.list) && w.list[n].to <= to {
+		w.last = w.list[n].since
+		n++
+	}
+	w.list = append(w.list[:0], w.list[n:]...)
+}
+
+// askRetention asks how long the log keeps messages. Without an answer, the last
+// one stays.
+func (s *Sink) askRetention(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	retention, err := s.log.Retention(ctx)
+	if err != nil {
+		s.cfg.Logger.Warn("Cannot ask Kafka how long it keeps events.", "topic", s.cfg.Topic, "error", err)
+		return
+	}
+	s.metrics.backlog.setRetention(retention)
+}
+
+// Lost is how many messages left the log before they were stored, in all its
+// partitions and since its sinks' group began. The group's offsets carry the
+// count: a loss shows once its sink has stored what came after it.
+func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
+	topic, err := log.Topic()
+	if err != nil {
+		return 0, err
+	}
+	count, err := topic.Partitions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	list, err := groupProgress(ctx, topic, group, partitionRange(count))
+	for _, p := range list {
+		messages += p.lost.total()
+	}
+	return messages, err
+}

@@ -1,0 +1,88 @@
+package sink
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+)
+
+// Config says how the log is brought to the store. A zero member takes the
+// default named beside it.
+type Config struct {
+	Brokers []string // host:port; required
+	Access  eventlog.Access
+	Topic   string           // eventlog.DefaultTopic
+	Group   string           // consumer group; "octavo-sink"
+	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
+	// Balances count what becomes of each site's events. Required by New.
+	Balances *balance.Sites
+	Logger   *slog.Logger
+
+	BatchRows  int           // insert a partition's rows once there are so many; DefaultBatchRows
+	BatchBytes int           // or its messages have so many bytes, or all partitions' together; 16 MiB
+	BatchAge   time.Duration // or the first of them is so old; eventlog.Turn
+
+	FetchBytes int           // bytes asked of the broker at once, for each partition; 1 MiB
+	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
+
+	// Window is how many offsets a message and its repeat lie apart at most, if
+	// one of them has no producer id: see repeats. A sink that takes over a
+	// partition with such messages reads as many again. All sinks of a group must
+	// agree. 16,384.
+	Window int
+
+	MinInSync int // of the dead-letter topic's replicas, when it is created; all but one
+
+	InsertTimeout time.Duration // one attempt; 60 s
+	RetryWait     time.Duration // between attempts, doubled up to 5 s; 100 ms
+
+	SessionTimeout    time.Duration // after which a silent sink loses its partitions; 10 s
+	RebalanceTimeout  time.Duration // in which a sink must let go of its partitions; 60 s
+	HeartbeatInterval time.Duration // 1 s
+}
+
+// DefaultBatchRows is the size of the sink's inserts: within the 10,000 to
+// 100,000 rows that ClickHouse recommends, and small enough that two batches fit
+// a small machine. With 100,000 rows a node under full load took 620 MB, with
+// this size 250 MB (bench/results/).
+const DefaultBatchRows = 32_768
+
+// maxWait is the longest delay between attempts.
+const maxWait = 5 * time.Second
+
+func (c *Config) complete() error {
+	c.Topic = cmp.Or(c.Topic, eventlog.DefaultTopic)
+	c.Group = cmp.Or(c.Group, "octavo-sink")
+	c.BatchRows = cmp.Or(c.BatchRows, DefaultBatchRows)
+	c.BatchBytes = cmp.Or(c.BatchBytes, 16<<20)
+	c.BatchAge = cmp.Or(c.BatchAge, eventlog.Turn)
+	c.FetchBytes = cmp.Or(c.FetchBytes, 1<<20)
+	c.FetchWait = cmp.Or(c.FetchWait, 250*time.Millisecond)
+	c.Window = cmp.Or(c.Window, 16_384)
+	c.InsertTimeout = cmp.Or(c.InsertTimeout, time.Minute)
+	c.RetryWait = cmp.Or(c.RetryWait, 100*time.Millisecond)
+	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Second)
+	c.RebalanceTimeout = cmp.Or(c.RebalanceTimeout, time.Minute)
+	c.HeartbeatInterval = cmp.Or(c.HeartbeatInterval, time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	if err := eventlog.CheckBrokers(c.Brokers); err != nil {
+		return fmt.Errorf("cannot build the sink: %w", err)
+	}
+	switch {
+	case c.Store == nil:
+		return errors.New("cannot build the sink without a store")
+	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1:
+		return errors.New("cannot build the sink with a limit below one")
+	case c.BatchAge <= 0 || c.FetchWait <= 0 || c.InsertTimeout <= 0 || c.RetryWait < 0:
+		return errors.New("cannot build the sink with a negative time")
+	case c.HeartbeatInterval >= c.SessionTimeout:
+		return errors.New("cannot build the sink: its heartbeats must be more frequent than its session timeout")
+	}
+	return nil
+}

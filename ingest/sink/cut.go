@@ -1,0 +1,228 @@
+package sink
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// cut is what one insert stores: the messages of one partition from an offset
+// up to another. It owns the chunks, whose bytes its rows alias.
+type cut struct {
+	partition *partition
+	from, to  int64
+	highWater int64 // of the log when the cut was read
+	oldest    int64 // when its oldest message was received, milliseconds
+	sum       uint64
+	tail      uint64 // sum of its last message
+	plain     int64  // as in progress, at its end
+	lost      losses
+	newer     error // why it ends before a message of a later version
+
+	rows       *insights.Batch
+	messages   []cutMessage
+	total      int // rows of all messages
+	unreadable []unreadable
+	repeats    int // events of repeated messages
+	chunks     []*chunk
+	digest     *xxhash.Digest
+
+	// doubt: part of it may be stored already, by an insert that may still run.
+	doubt bool
+	// split: the store refused an insert of it, which is over.
+	split   bool
+	found   storedRows // what the store had after that; nil: not asked yet
+	before  int        // rows that were stored before this sink began with it
+	refused []refusedRow
+}
+
+// cutMessage is a message whose rows are in a cut.
+type cutMessage struct {
+	message insights.Message
+	at      insights.Position
+	first   int // place of its first row among all of the cut
+}
+
+type unreadable struct {
+	offset int64
+	data   []byte
+	err    error
+}
+
+// refusedRow is a row, by its place in the cut, that the store refuses.
+type refusedRow struct {
+	row int
+	err error
+}
+
+func newCut() *cut {
+	return &cut{rows: insights.NewBatch(), digest: xxhash.New()}
+}
+
+// reset gives the chunks back.
+func (c *cut) reset() {
+	c.rows.Reset()
+	for _, k := range c.chunks {
+		k.free()
+	}
+	clear(c.messages)
+	clear(c.unreadable)
+	clear(c.chunks)
+	clear(c.refused)
+	c.digest.Reset()
+	*c = cut{
+		rows: c.rows, digest: c.digest,
+		messages: c.messages[:0], unreadable: c.unreadable[:0], chunks: c.chunks[:0], refused: c.refused[:0],
+	}
+}
+
+// fill reads the messages of a partition's chunks, which the cut owns from now
+// on. What it makes of them depends on the log only: on these messages, and on
+// the Window messages before each.
+//
+// It ends before a message of a later version. A cut that the former owner began
+// is all or nothing: half of it would have another token, under which a former
+// owner that is only paused could store the other half twice.
+func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
+	c.partition, c.from, c.to = p, from, from
+	c.chunks = append(c.chunks, chunks...)
+	for _, k := range chunks {
+		c.highWater, c.plain, c.lost = k.highWater, k.plain, k.lost
+		for _, f := range k.messages {
+			if c.newer = c.message(p, f, parse); c.newer != nil {
+				break
+			}
+		}
+		if c.newer != nil {
+			break
+		}
+	}
+	if c.newer != nil && p.intent > from {
+		c.rows.Reset()
+		c.messages, c.unreadable, c.repeats, c.to = c.messages[:0], c.unreadable[:0], 0, from
+	}
+	c.total = c.rows.Rows()
+	c.sum = c.digest.Sum64()
+}
+
+// parser is insights.ParseMessage, but in tests.
+type parser func(data []byte) (insights.Message, error)
+
+// message takes a message. The error wraps insights.ErrNewer: it was not taken.
+func (c *cut) message(p *partition, f fetched, parse parser) error {
+	at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
+	first := c.rows.Rows()
+	m, err := parse(f.data)
+	repeat := err == nil && !p.repeats.first(m.ID, f.offset, f.plain)
+	if err == nil && !repeat {
+		err = c.rows.Add(m, at, nil)
+	}
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("message at offset %d: %w", f.offset, err)
+	}
+	c.to, c.tail = f.offset+1, xxhash.Sum64(f.data)
+	var sum [16]byte
+	binary.LittleEndian.PutUint64(sum[:8], uint64(f.offset))
+	binary.LittleEndian.PutUint64(sum[8:], c.tail)
+	_, _ = c.digest.Write(sum[:]) // it never fails
+	switch {
+	case repeat:
+		c.repeats += m.Count
+	case err != nil:
+		c.unreadable = append(c.unreadable, unreadable{f.offset, f.data, err})
+	default:
+		c.messages = append(c.messages, cutMessage{m, at, first})
+		if c.oldest == 0 || m.ReceivedMillis < c.oldest {
+			c.oldest = m.ReceivedMillis
+		}
+	}
+	return nil
+}
+
+// token names the insert of the rows lo ≤ row < hi. Whoever reads the same
+// messages makes the same token, and the sum of their bytes tells them from
+// those of another log with the same offsets.
+func (c *cut) token(topic string, lo, hi int) string {
+	token := fmt.Sprintf("octavo/%s/%d/%d-%d/%016x", topic, c.partition.id, c.from, c.to, c.sum)
+	if lo == 0 && hi == c.total {
+		return token
+	}
+	return fmt.Sprintf("%s/%d-%d", token, lo, hi)
+}
+
+// messageOf is the message that a row came from, and its index in it.
+func (c *cut) messageOf(row int) (m cutMessage, index int) {
+	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
+	// Messages without events share their place with the one after them, which
+	// the search finds.
+	return c.messages[i], row - c.messages[i].first
+}
+
+// rebuild fills the rows anew with lo ≤ row < hi, without those that stored
+// has. scratch is a batch that is not in use.
+func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) error {
+	c.rows.Reset()
+	for _, m := range c.messages {
+		if m.first+m.message.Count <= lo || m.first >= hi {
+			continue
+		}
+		same, err := stored.same(m, scratch)
+		if err != nil {
+			return err // it was added before: it cannot fail now
+		}
+		err = c.rows.Add(m.message, m.at, func(i int) bool {
+			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offsets are those of the messages with rows lo ≤ row < hi.
+func (c *cut) offsets(lo, hi int) (first, last uint64) {
+	from, _ := c.messageOf(lo)
+	to, _ := c.messageOf(hi - 1)
+	return from.at.Offset, to.at.Offset
+}
+
+// storedRows are stored rows by offset and index. A position may have several:
+// those of a log before this one.
+type storedRows map[uint64]map[uint16][]insights.RowContent
+
+func indexStored(list []eventstore.Row) storedRows {
+	rows := storedRows{}
+	for _, r := range list {
+		if rows[r.Offset] == nil {
+			rows[r.Offset] = map[uint16][]insights.RowContent{}
+		}
+		rows[r.Offset][r.Index] = append(rows[r.Offset][r.Index], r.Content)
+	}
+	return rows
+}
+
+// same tells which events of a message are stored: those with a row at their
+// position and with their content. nil is none.
+func (s storedRows) same(m cutMessage, scratch *insights.Batch) ([]bool, error) {
+	at := s[m.at.Offset]
+	if len(at) == 0 {
+		return nil, nil
+	}
+	defer scratch.Reset()
+	if err := scratch.Add(m.message, m.at, nil); err != nil {
+		return nil, err
+	}
+	same := make([]bool, scratch.Rows())
+	for i := range same {
+		same[i] = slices.Contains(at[uint16(i)], scratch.Content(i))
+	}
+	return same, nil
+}

@@ -1,0 +1,298 @@
+package sink
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// refuse makes the store refuse events of some URLs.
+func (r *rig) refuse(condition string) {
+	r.t.Helper()
+	if err := r.conn.Exec(r.t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK NOT ("+condition+")"); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) letters(all bool) (list []*deadletter.Letter, states []bool) {
+	r.t.Helper()
+	d, err := deadletter.Open(r.brokers, eventlog.Access{}, r.topic)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer d.Close()
+	err = d.Each(r.t.Context(), all, func(letter *deadletter.Letter, replayed bool) error {
+		list, states = append(list, letter), append(states, replayed)
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list, states
+}
+
+func keysOf(list []*deadletter.Letter) (keys []string) {
+	for _, d := range list {
+		keys = append(keys, d.Key())
+	}
+	return keys
+}
+
+// TestDeadLetters: rows that the store refuses are found among the others,
+// which are stored, and put aside with what is known of them.
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.refuse("page IN ('13', '14', '77')")
+	for i := range 4 {
+		r.accept(numbered(i*25, 25))
+	}
+	if err := r.log.Append(t.Context(), "site_1", 0, []byte("junk")); err != nil {
+		t.Fatal(err)
+	}
+	s := r.sink(nil, nil)
+	r.awaitStored(97)
+	r.awaitCommitted(1)
+	list, _ := r.letters(false)
+	if len(list) != 4 {
+		t.Fatalf("%d dead letters, want 4", len(list))
+	}
+	i := slices.IndexFunc(list, func(d *deadletter.Letter) bool { return d.Index < 0 })
+	if i < 0 {
+		t.Fatal("no dead letter of the junk")
+	}
+	if junk := list[i]; junk.Offset != 4 || junk.Reason != "unreadable" || string(junk.Message) != "junk" || junk.Site != "" {
+		t.Errorf("%+v", junk)
+	}
+	for _, d := range list {
+		if d.Index < 0 {
+			continue
+		}
+		n := int(d.Offset)*25 + d.Index
+		rows := ingesttest.RowsOf(t, d.Message)
+		if n != 13 && n != 14 && n != 77 || d.Reason != "constraint" || d.Topic != r.topic || d.Partition != 0 || d.Site != "site_1" || time.Since(d.Received).Abs() > time.Hour ||
+			!strings.Contains(d.Error, "poison") || len(rows) != 1 || rows[0]["page"] != fmt.Sprint(n) {
+			t.Errorf("%+v with the rows %v", d, rows)
+		}
+	}
+	if a, b := testutil.ToFloat64(s.metrics.deadLettered.WithLabelValues("constraint")), testutil.ToFloat64(s.metrics.stored); a != 3 || b != 97 {
+		t.Errorf("%v counted as dead letters, %v as stored", a, b)
+	}
+}
+
+// TestDeadLettersInterrupted: a sink dies after it wrote dead letters, and its
+// heir writes them again. A reader sees each once, and nothing is stored twice.
+func TestDeadLettersInterrupted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.refuse("endsWith(page, '7')")
+	for i := range 3 {
+		r.accept(numbered(i*10, 10))
+	}
+	first := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
+	// The first sink's work on its first cut, up to where it would commit.
+	g := newGeneration(first, member{generation: -1}, nil)
+	p := &partition{id: 0, had: progress{offset: -1}, repeats: newRepeats(100)}
+	k, err := first.fetch(t.Context(), p, 0, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCut()
+	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
+	if !g.write(t.Context(), t.Context(), c) {
+		t.Fatal("the first sink could not store its cut")
+	}
+	if before, _ := r.letters(false); len(before) != 3 {
+		t.Fatalf("%d dead letters of the first sink, want 3", len(before))
+	}
+	second := r.sink(nil, nil)
+	r.awaitStored(27)
+	r.awaitCommitted(1)
+	if n := testutil.ToFloat64(second.metrics.deadLettered.WithLabelValues("constraint")); n != 3 {
+		t.Fatalf("the heir wrote %v dead letters, want 3", n)
+	}
+	if list, _ := r.letters(false); len(list) != 3 {
+		t.Errorf("the dead letters are %q, want 3", keysOf(list))
+	}
+}
+
+// A replayed event is stored once, however often it is replayed. (Interrupted
+// replays: TestReplayInterrupted of package deadletter.)
+func TestDeadLettersReplay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.refuse("endsWith(page, '3')")
+	for i := range 4 {
+		r.accept(numbered(i*10, 10))
+	}
+	r.sink(nil, nil)
+	r.awaitStored(36)
+	r.awaitCommitted(2)
+	list, _ := r.letters(false)
+	if len(list) != 4 {
+		t.Fatalf("%d dead letters, want 4", len(list))
+	}
+	if err := r.conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT poison"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := deadletter.Open(r.brokers, eventlog.Access{}, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, letter := range list {
+		if err := d.Replay(t.Context(), letter); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Replay(t.Context(), letter); !errors.Is(err, deadletter.ErrReplayed) {
+			t.Errorf("the second replay: %v", err)
+		}
+	}
+	r.awaitStored(40)
+	r.accept(numbered(40, 10))
+	r.awaitStored(50)
+	if left, _ := r.letters(false); len(left) != 0 {
+		t.Errorf("%q wait still", keysOf(left))
+	}
+	all, replayed := r.letters(true)
+	if len(all) != 4 || slices.Contains(replayed, false) {
+		t.Errorf("%q, %v", keysOf(all), replayed)
+	}
+}
+
+// TestDeadLettersReplayUnknown: what cannot be replayed says why and stays.
+func TestDeadLettersReplayUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	if err := r.log.Append(t.Context(), "site_1", 0, []byte("junk")); err != nil {
+		t.Fatal(err)
+	}
+	r.sink(nil, nil)
+	r.awaitCommitted(1)
+	list, _ := r.letters(false)
+	if len(list) != 1 {
+		t.Fatalf("%d dead letters, want 1", len(list))
+	}
+	d, err := deadletter.Open(r.brokers, eventlog.Access{}, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Replay(t.Context(), list[0]); !errors.Is(err, insights.ErrMessage) {
+		t.Errorf("the replay of junk: %v", err)
+	}
+	if err := d.Replay(t.Context(), &deadletter.Letter{Sum: "other"}); err == nil {
+		t.Error("a letter that does not exist was replayed")
+	}
+	if left, _ := r.letters(false); len(left) != 1 {
+		t.Errorf("%q, want the one letter", keysOf(left))
+	}
+}
+
+// TestDeadLettersSmallTopic: where the topic takes less than we would have made
+// it take, letters go one by one, and one that is still too large without its
+// message, which its replay says.
+func TestDeadLettersSmallTopic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	made, err := client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: r.topic + deadletter.Suffix, NumPartitions: 1, ReplicationFactor: 1,
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "max.message.bytes", ConfigValue: "3000"}},
+	}}})
+	if err == nil {
+		err = made.Errors[r.topic+deadletter.Suffix]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range []string{"a", "b", "c", "d", "e", strings.Repeat("long", 1000)} {
+		if err := r.log.Append(t.Context(), "site_1", 0, []byte(message+strings.Repeat("-", 600))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.sink(nil, nil)
+	r.awaitCommitted(1)
+	list, _ := r.letters(true)
+	if len(list) != 6 {
+		t.Fatalf("%d dead letters, want 6", len(list))
+	}
+	for i, letter := range list {
+		if (letter.Message == nil) != (i == 5) {
+			t.Errorf("letter %d has a message of %d bytes", i, len(letter.Message))
+		}
+	}
+	d, err := deadletter.Open(r.brokers, eventlog.Access{}, r.topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Replay(t.Context(), list[5]); err == nil || !strings.Contains(err.Error(), "offset 5 of partition 0") {
+		t.Errorf("the replay of a letter without its message: %v", err)
+	}
+}
+
+// TestDeadLettersOfBrokenEvents: events that are cut take their whole message
+// aside, whatever bits they begin with, and the site's balance has them all.
+func TestDeadLettersOfBrokenEvents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	var e insights.Encoder
+	e.Begin(insights.MessageID{1}, "site_1", intaketest.Client.Now.UnixMilli())
+	message := e.Bytes()
+	message[len(message)-3] |= 2 // two events, whose bytes are none
+	if err := r.log.Append(t.Context(), "site_1", 0, append(message, 1, 0xff, 1, 0xff)); err != nil {
+		t.Fatal(err)
+	}
+	s := r.sink(nil, nil)
+	r.awaitCommitted(1)
+	if b := s.cfg.Balances.Balance("site_1"); b.Stored != 0 || b.DeadLettered != 2 {
+		t.Errorf("%+v", b)
+	}
+	if list, _ := r.letters(true); len(list) != 1 || list[0].Index != deadletter.WholeMessage || list[0].Site != "site_1" || !bytes.HasSuffix(list[0].Message, []byte{1, 0xff, 1, 0xff}) {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestSinkStalled: while the store's state keeps a partition from moving, that
+// shows, nothing is put aside, and it goes on when the state is mended.
+func TestSinkStalled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	s := r.sink(nil, nil)
+	eventually.True(t, ingesttest.Patience, "a partition without messages to show as no stall", func() bool {
+		return testutil.CollectAndCount(s.metrics.stalled) == 1 && testutil.ToFloat64(s.metrics.stalled) == 0
+	})
+	r.accept(numbered(0, 5))
+	r.awaitStored(5)
+	if err := r.conn.Exec(t.Context(), "RENAME TABLE events TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	r.accept(numbered(5, 5))
+	eventually.True(t, ingesttest.Patience, "errors of the store", func() bool {
+		return testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues("schema")) > 2
+	})
+	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool { return testutil.ToFloat64(s.metrics.stalled) > 0.01 })
+	if err := r.conn.Exec(t.Context(), "RENAME TABLE gone TO events"); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitStored(10)
+	eventually.True(t, ingesttest.Patience, "the stall to end", func() bool { return testutil.ToFloat64(s.metrics.stalled) == 0 })
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+}

@@ -1,0 +1,158 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+)
+
+// Freshness knows until when every acknowledged event is in the table, whichever
+// nodes run the sinks. From time to time it notes where the log ends; once the
+// sinks have committed past such a mark, all that was acknowledged before it is
+// stored or dead-lettered.
+type Freshness struct {
+	log    *eventlog.Log
+	group  string
+	logger *slog.Logger
+	marks  marks
+	until  atomic.Int64 // milliseconds since 1970; 0 is unknown
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// markEvery is how often the log's end is noted.
+const markEvery = time.Second
+
+// NewFreshness watches the sinks of a group. It starts nothing.
+func NewFreshness(log *eventlog.Log, group string, logger *slog.Logger) *Freshness {
+	return &Freshness{log: log, group: group, logger: logger}
+}
+
+// Start looks every second until Stop.
+func (f *Freshness) Start(ctx context.Context) {
+	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	f.done.Go(func() {
+		tick := time.NewTicker(markEvery)
+		defer tick.Stop()
+		for {
+			// While the log does not answer, the last answer stays true.
+			if err := f.look(ctx); err != nil && ctx.Err() == nil {
+				f.logger.Debug("Cannot see how fresh the insights are.", "error", err)
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// Stop ends it.
+func (f *Freshness) Stop(context.Context) error {
+	f.cancel()
+	f.done.Wait()
+	return nil
+}
+
+// Until is a time before which every acknowledged event is in the table or a
+// dead letter; false if none is known yet.
+func (f *Freshness) Until() (time.Time, bool) {
+	at := f.until.Load()
+	return time.UnixMilli(at).UTC(), at != 0
+}
+
+func (f *Freshness) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	topic, err := f.log.Topic()
+	if err != nil {
+		return err
+	}
+	count, err := topic.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	// Take the time first: what is acknowledged later may lie beyond the ends.
+	at := time.Now()
+	ends, err := topic.Ends(ctx, count)
+	if err != nil {
+		return err
+	}
+	progress, err := groupProgress(ctx, topic, f.group, partitionRange(count))
+	if err != nil && !errors.Is(err, kafka.GroupIdNotFound) { // no sink has ever committed
+		return fmt.Errorf("cannot ask how far the sinks are: %w", err)
+	}
+	committed := make([]int64, count)
+	for id, p := range progress {
+		committed[id] = max(p.offset, 0)
+	}
+	f.marks.add(mark{at, ends})
+	if at, ok := f.marks.pass(committed); ok {
+		f.until.Store(at.UnixMilli())
+	}
+	return nil
+}
+
+// mark is where the log ended at a moment, by partition.
+type mark struct {
+	at   time.Time
+	ends []int64
+}
+
+// marks are those that the sinks have not passed yet, the oldest first.
+type marks struct {
+	list  []mark
+	apart time.Duration // the least distance, once there were too many
+}
+
+// maxMarks bounds them: during a longer lag they are further apart.
+const maxMarks = 512
+
+func (m *marks) add(next mark) {
+	if n := len(m.list); n > 0 && next.at.Sub(m.list[n-1].at) < m.apart {
+		return
+	}
+	if len(m.list) == maxMarks {
+		for i := range maxMarks / 2 {
+			m.list[i] = m.list[2*i]
+		}
+		clear(m.list[maxMarks/2:])
+		m.list = m.list[:maxMarks/2]
+		m.apart = 2 * max(m.apart, markEvery)
+	}
+	m.list = append(m.list, next)
+}
+
+// pass drops the marks up to the last one that is committed past in every
+// partition, and returns its time.
+func (m *marks) pass(committed []int64) (at time.Time, ok bool) {
+	for i := len(m.list) - 1; i >= 0; i-- {
+		if m.list[i].passed(committed) {
+			at = m.list[i].at
+			if m.list = append(m.list[:0], m.list[i+1:]...); len(m.list) == 0 {
+				m.apart = 0
+			}
+			return at, true
+		}
+	}
+	return at, false
+}
+
+func (m mark) passed(committed []int64) bool {
+	for id, end := range m.ends {
+		if id >= len(committed) || committed[id] < end {
+			return false
+		}
+	}
+	return true
+}

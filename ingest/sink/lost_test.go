@@ -1,0 +1,234 @@
+package sink
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+)
+
+// lostOf is what a sink shows as lost of partition 0.
+func lostOf(s *Sink) losses {
+	s.metrics.backlog.mu.Lock()
+	defer s.metrics.backlog.mu.Unlock()
+	return s.metrics.backlog.losses[0]
+}
+
+// onePartition is a log whose attempts are not ended by time.
+func onePartition(c *eventlog.Config) {
+	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
+}
+
+// TestSinkCountsWhatExpired: messages that left the log before they were stored
+// are counted once, whoever finds it, and in the group's offset for ever.
+func TestSinkCountsWhatExpired(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	l := newTestLog(t, broker.ListenAddrs(), onePartition)
+	for range 8 {
+		if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broker.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		req := r.(*kmsg.ListOffsetsRequest)
+		if req.Topics[0].Partitions[0].Timestamp != kafka.FirstOffset {
+			return nil, nil, false
+		}
+		res := r.ResponseKind().(*kmsg.ListOffsetsResponse)
+		topic := kmsg.NewListOffsetsResponseTopic()
+		topic.Topic = "events"
+		partition := kmsg.NewListOffsetsResponseTopicPartition()
+		partition.Timestamp, partition.Offset = kafka.FirstOffset, 5
+		topic.Partitions = append(topic.Partitions, partition)
+		res.Topics = append(res.Topics, topic)
+		return res, nil, true
+	})
+	s := newTestSink(t, Config{Brokers: broker.ListenAddrs(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t)})
+	t.Cleanup(s.log.Close)
+	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
+	for range 2 { // of which the first dies before it commits
+		p := &partition{had: had}
+		if err := s.locate(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
+			t.Errorf("it begins at %d with intent %d and has lost %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
+		}
+	}
+	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
+		t.Errorf("the commit says %q", text)
+	}
+}
+
+// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and made anew under a sink
+// that cannot store, and grows past what the sink has read before it looks
+// again. Nothing of the new log is passed by, and what was lost is counted.
+func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	var away atomic.Bool
+	store := &faultyStore{Store: r.store, before: func(int) error {
+		if away.Load() {
+			return errors.New("the store is away")
+		}
+		return nil
+	}}
+	s := r.sink(store, func(c *Config) { c.BatchRows, c.BatchBytes, c.FetchBytes = 1, 1, 1 })
+	for i := range 5 {
+		r.accept(numbered(i, 1))
+	}
+	r.awaitStored(5)
+	r.awaitCommitted(1)
+	away.Store(true)
+	for i := range 20 {
+		r.accept(numbered(5+i, 1))
+	}
+	eventually.True(t, ingesttest.Patience, "the sink to know how far the log goes", func() bool {
+		return testutil.ToFloat64(s.metrics.logLag.WithLabelValues("0")) == 20
+	})
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
+	if err == nil {
+		err = res.Errors[r.topic]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually.Succeeds(t, 2*ingesttest.Patience, "the topic that is made anew", func() error {
+		end, err := r.log.End(t.Context(), 0)
+		if err == nil && end > 0 {
+			err = errors.New("it is the old one")
+		}
+		return err
+	})
+	for i := range 40 {
+		// What is in flight when the topic is made anew may be refused, and be
+		// there all the same.
+		eventually.Succeeds(t, ingesttest.Patience, "the new log", func() error {
+			return r.log.Append(t.Context(), intaketest.Site.ID, 0, messagesOf(t, 100+i, 1, 1)[0])
+		})
+	}
+	away.Store(false)
+	pages := func(condition string) (n uint64) {
+		if err := r.conn.QueryRow(t.Context(), "SELECT uniqExact(page) FROM events WHERE toInt32(page) "+condition).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	eventually.True(t, 2*ingesttest.Patience, "all of the new log", func() bool { return pages(">= 100") == 40 })
+	old := pages("< 100")
+	if lost := lostOf(s); lost != (losses{0, 25 - int64(old)}) || old >= 25 {
+		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
+	}
+	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {
+		t.Errorf("%v logs were made anew", n)
+	}
+	// The loss is in the group's offset.
+	eventually.True(t, ingesttest.Patience, "the loss to be told", func() bool {
+		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
+		return err == nil && n == 25-int64(old)
+	})
+}
+
+// TestSinkReadsNoWindow: a sink that takes over a partition reads what comes
+// before its start only if there are messages without a producer id.
+func TestSinkReadsNoWindow(t *testing.T) {
+	t.Parallel()
+	broker := ingesttest.Broker(t)
+	r := &rig{t: t, brokers: broker.ListenAddrs(), topic: "events"}
+	r.store, r.conn = newStore(t, enginetest.ClickHouse(t))
+	r.log = newTestLog(t, r.brokers, onePartition)
+	r.intake = intaketest.New(t, r.log)
+	var lowest atomic.Int64
+	broker.ControlKey(int16(kmsg.Fetch), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		broker.KeepControl()
+		for _, topic := range q.(*kmsg.FetchRequest).Topics {
+			lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
+		}
+		return nil, nil, false
+	})
+	stored := 0
+	generation := func(want int64, add func()) {
+		t.Helper()
+		lowest.Store(math.MaxInt64)
+		s := r.sink(nil, nil)
+		add()
+		stored++
+		r.awaitStored(stored)
+		r.awaitCommitted(1)
+		r.stop(s)
+		if got := lowest.Load(); got != want {
+			t.Errorf("with %d messages stored, it read from %d, want %d", stored, got, want)
+		}
+	}
+	accept := func() { r.accept(numbered(stored, 1)) }
+	generation(0, accept)
+	generation(0, accept) // the message before its start, which tells one log from another
+	generation(1, accept)
+	generation(0, func() { // a message that may be a repeat
+		if err := r.log.AppendAgain(t.Context(), intaketest.Site.ID, 0, messagesOf(t, stored, 1, 1)[0]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	generation(0, accept) // there is one among those before
+}
+
+// TestSinkShowsItsBacklog: the age of what is not stored, and how long the log
+// keeps it.
+func TestSinkShowsItsBacklog(t *testing.T) {
+	t.Parallel()
+	b := newBacklog()
+	p := &partition{id: 3}
+	b.add(p)
+	b.setRetention(time.Hour)
+	now := time.Now()
+	show := func() (text string) {
+		age := p.waits.oldest(p.stored.Load(), p.end.Load(), now)
+		return strconv.Itoa(int(age / time.Minute))
+	}
+	p.end.Store(10)
+	p.waits.add(4, now.Add(-10*time.Minute))
+	p.waits.add(6, now.Add(-8*time.Minute))
+	got := []string{show()}
+	p.waits.stored(3) // in the middle of what one fetch brought
+	p.stored.Store(3)
+	got = append(got, show())
+	p.stored.Store(4)
+	got = append(got, show())
+	p.stored.Store(6) // the rest was not read yet
+	got = append(got, show())
+	p.stored.Store(10)
+	got = append(got, show())
+	if want := "10 10 8 8 0"; strings.Join(got, " ") != want {
+		t.Errorf("the oldest is %v minutes old, want %s", got, want)
+	}
+	if err := testutil.CollectAndCompare(b, strings.NewReader(`
+# HELP octavo_sink_retention_left_seconds How long the log keeps that message yet; after that it is lost. None for a log that keeps messages for ever.
+# TYPE octavo_sink_retention_left_seconds gauge
+octavo_sink_retention_left_seconds{partition="3"} 3600
+`), "octavo_sink_retention_left_seconds"); err != nil {
+		t.Error(err)
+	}
+	other := &partition{id: 3}
+	b.add(other)
+	b.remove(p) // it is the next generation's already
+	if n := testutil.CollectAndCount(b, "octavo_sink_lost_messages_total"); n != len(lossReasons) {
+		t.Errorf("%d series of losses", n)
+	}
+}

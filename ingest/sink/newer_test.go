@@ -1,0 +1,173 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// laterVersion makes a message one of the version after this one's.
+func laterVersion(message []byte) []byte {
+	later := slices.Clone(message)
+	later[2]++
+	return later
+}
+
+// parseLater is the parser of a sink of the version after this one.
+func parseLater(data []byte) (insights.Message, error) {
+	if len(data) > 2 && data[2] == insights.Reads+1 {
+		data = slices.Clone(data)
+		data[2]--
+	}
+	return insights.ParseMessage(data)
+}
+
+// messagesOf are the messages of requests with so many events each.
+func messagesOf(t *testing.T, first, requests, each int) [][]byte {
+	t.Helper()
+	memory := &ingesttest.MemoryLog{}
+	in := intaketest.New(t, memory)
+	for i := range requests {
+		if err := in.Accept(t.Context(), intaketest.Site, numbered(first+i*each, each), intake.Client{Now: time.Now(), AnyPast: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return memory.Messages
+}
+
+// TestSinkHoldsNewer: a message of a later version holds its partition and no
+// other, and is no dead letter. An upgraded sink stores all, once.
+func TestSinkHoldsNewer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	put := func(partition int, list ...[]byte) {
+		t.Helper()
+		for _, m := range list {
+			if err := r.log.Append(t.Context(), intaketest.Site.ID, partition, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	list := messagesOf(t, 0, 10, 5)
+	put(0, list[0], list[1], laterVersion(list[2]), list[3])
+	old := r.sink(nil, nil)
+	eventually.True(t, ingesttest.Patience, "the partition to be held", func() bool {
+		return testutil.ToFloat64(old.metrics.storeErrors.WithLabelValues(newerReason)) > 0
+	})
+	put(1, list[4], list[5])
+	put(0, list[6])
+	r.awaitStored(20) // 0, 1, 4, 5
+	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool {
+		old.metrics.stalled.mu.Lock()
+		defer old.metrics.stalled.mu.Unlock()
+		return testutil.ToFloat64(old.metrics.logLag.WithLabelValues("0")) == 3 && old.metrics.stalled.partitions[0].behind
+	})
+	r.stop(old)
+	if p := r.progress(old); p.offset != 2 || p.intent != 0 {
+		t.Errorf("the group has %+v of partition 0, want 2 messages stored", p)
+	}
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+
+	upgraded := newTestSink(t, Config{
+		Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t),
+		BatchAge: 20 * time.Millisecond, FetchWait: 20 * time.Millisecond, HeartbeatInterval: 50 * time.Millisecond,
+	})
+	upgraded.parse = parseLater
+	if err := upgraded.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.stop(upgraded) })
+	r.awaitStored(35)
+	r.awaitCommitted(2)
+	if list, _ := r.letters(true); len(list) != 0 {
+		t.Errorf("%q were put aside", keysOf(list))
+	}
+}
+
+// TestSinkHoldsABegunCut: of a cut that an upgraded sink began and did not end,
+// a sink that cannot read all stores nothing: it would have another token.
+func TestSinkHoldsABegunCut(t *testing.T) {
+	t.Parallel()
+	list := messagesOf(t, 0, 4, 5)
+	p := &partition{repeats: newRepeats(10), intent: 4}
+	k := &chunk{partition: p}
+	for i, m := range list {
+		if i == 2 {
+			m = laterVersion(m)
+		}
+		k.messages = append(k.messages, fetched{offset: int64(i), data: m})
+	}
+	c := newCut()
+	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
+	if c.newer == nil || c.to != 0 || c.total != 0 || len(c.messages) != 0 {
+		t.Errorf("of a begun cut %d rows up to %d are taken, %v", c.total, c.to, c.newer)
+	}
+	p.intent = 0
+	c = newCut()
+	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
+	if c.newer == nil || c.to != 2 || c.total != 10 {
+		t.Errorf("of a new cut %d rows up to %d are taken, want 10 up to 2; %v", c.total, c.to, c.newer)
+	}
+}
+
+// TestOlderMembers: sinks of before are told from those of now.
+func TestOlderMembers(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]bool{
+		"": true, "octavo/1 reads=1": true, "octavo/2 reads=0": true, "octavo/2 reads=1": false, "octavo/3 reads=4 more": false,
+		"rack-a": true, "octavo/x": true,
+	} {
+		if got := isOlder([]byte(data)); got != want {
+			t.Errorf("a member with %q is older: %v", data, got)
+		}
+	}
+	r := newRig(t, 2)
+	group := r.topic + "-sink"
+	members := func(want int) {
+		t.Helper()
+		eventually.Succeeds(t, ingesttest.Patience, "the group", func() error {
+			n, err := OlderMembers(t.Context(), r.brokers, eventlog.Access{}, r.topic, group)
+			if err == nil && n != want {
+				err = fmt.Errorf("%d older members", n)
+			}
+			return err
+		})
+	}
+	members(0) // there is no group
+	s := r.sink(nil, nil)
+	r.accept(numbered(0, 3))
+	r.awaitStored(3)
+	members(0)
+	cfg := s.groupConfig()
+	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // as of commit 722db72
+	old, err := kafka.NewConsumerGroup(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), ingesttest.Patience)
+	defer cancel()
+	if _, err := old.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	members(1)
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.accept(numbered(3, 3))
+	r.awaitStored(6)
+	members(0)
+}

@@ -1,0 +1,348 @@
+package sink
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Reconciler compares the log with the store, position by position: each event
+// of the log has one row, but for repeats and dead letters, which have none.
+//
+// It looks at what the sinks have committed: what comes after is in flight. A
+// repeat whose first message has expired cannot be known for one and shows as
+// missing, as do rows that were erased on purpose. On a cluster a replica that
+// is behind shows rows as missing that come a moment later.
+type Reconciler struct {
+	cfg   Config
+	log   *eventlog.Topic
+	batch int // events compared at once; a message is never split
+}
+
+// NewReconciler checks what sinks with this configuration did. It connects when
+// it is used.
+func NewReconciler(cfg Config) (*Reconciler, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	return &Reconciler{cfg: cfg, log: cfg.topic(), batch: 50_000}, nil
+}
+
+// Close gives the connections back.
+func (r *Reconciler) Close() { r.log.Close() }
+
+// Reconciled is what was compared of a partition: messages with
+// From ≤ offset < To.
+type Reconciled struct {
+	Partition    int   `json:"partition"`
+	From         int64 `json:"from"`
+	To           int64 `json:"to"`
+	Messages     int64 `json:"messages"`
+	Repeats      int64 `json:"repeats"`    // messages
+	Unreadable   int64 `json:"unreadable"` // messages
+	Events       int64 `json:"events"`     // that should be stored
+	DeadLettered int64 `json:"deadLettered"`
+	Rows         int64 `json:"rows"`
+	// Others are rows at these positions with other contents: those of a log
+	// before this one, which is gone.
+	Others      int64 `json:"otherRows"`
+	Restored    int64 `json:"restored"`    // of Rows, those that Repair put back
+	Differences int64 `json:"differences"` // ranges that were reported and still differ
+}
+
+// Difference is a range of offsets, without a gap, all of whose messages
+// differ from the store.
+type Difference struct {
+	Partition int   `json:"partition"`
+	From      int64 `json:"from"`
+	To        int64 `json:"to"`
+	Events    int64 `json:"events"`   // that should be stored
+	Missing   int64 `json:"missing"`  // events without a row; a message that cannot be read and is no dead letter counts as one
+	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
+	Unwanted  int64 `json:"unwanted"` // rows of repeats and of dead letters
+	Restored  int64 `json:"restored"` // of Missing, those that Repair put back
+}
+
+// Remains tells whether log and store still differ there.
+func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
+
+// Run compares every partition from an offset on, or from the first that the
+// log has, and reports each difference when it is found.
+func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
+	return r.run(ctx, from, nil, report)
+}
+
+func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
+	count, err := r.log.Partitions(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reconcile %s: %w", r.cfg.Topic, err)
+	}
+	ids := partitionRange(count)
+	// Ask for the commits before reading the letters: the letters of all that is
+	// committed are then there.
+	committed, err := groupProgress(ctx, r.log, r.cfg.Group, ids)
+	if errors.Is(err, kafka.GroupIdNotFound) {
+		committed, err = map[int]progress{}, nil // no sink has ever committed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask how far the sinks are: %w", err)
+	}
+	dead, err := r.deadKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Reconciled, 0, count)
+	for _, id := range ids {
+		p := &reconciling{r: r, dead: dead, holds: holds, report: report, repeats: newRepeats(r.cfg.Window), scratch: insights.NewBatch()}
+		p.sum.Partition = id
+		if err := p.run(ctx, from, committed[id].offset); err != nil {
+			return list, err
+		}
+		list = append(list, p.sum)
+	}
+	return list, nil
+}
+
+// deadKeys are the keys of all dead letters, also of those that were replayed:
+// an event that is replayed has a row at its new position.
+func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
+	letters, err := deadletter.Open(r.cfg.Brokers, r.cfg.Access, r.cfg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	defer letters.Close()
+	keys := map[string]bool{}
+	err = letters.Each(ctx, true, func(letter *deadletter.Letter, _ bool) error {
+		keys[letter.Key()] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dead letters: %w", err)
+	}
+	return keys, nil
+}
+
+// reconciling is the work on one partition.
+type reconciling struct {
+	r       *Reconciler
+	dead    map[string]bool
+	holds   func(context.Context) error // nil unless this is a repair
+	report  func(Difference) error
+	repeats repeats
+	scratch *insights.Batch
+
+	sum     Reconciled
+	oldest  int64                            // the log's first offset
+	expired storedRows                       // of the messages just before it; nil: not asked yet
+	firsts  map[insights.RowContent][]uint64 // offsets of expired, by the content of their first row
+	pending []logged                         // whose rows are not read yet
+	events  int                              // of pending
+	open    *Difference
+}
+
+// logged is a message of the log.
+type logged struct {
+	offset     int64
+	message    insights.Message
+	unreadable bool
+	repeat     bool
+	aside      bool // the sink could not read it, whether or not we can
+	sum        uint64
+}
+
+func (p *reconciling) run(ctx context.Context, from, committed int64) error {
+	r, id := p.r, p.sum.Partition
+	first, next, err := r.log.Offsets(ctx, id)
+	if err != nil {
+		return err
+	}
+	if committed > next {
+		return fmt.Errorf("cannot reconcile partition %d: %d messages are stored of a log that has %d: was the topic made anew?", id, committed, next)
+	}
+	p.oldest = first
+	p.sum.From = max(first, from)
+	p.sum.To = max(p.sum.From, committed)
+	if p.sum.From == p.sum.To {
+		return nil
+	}
+	// What is before is read for its ids only.
+	err = r.log.Scan(ctx, id, max(first, p.sum.From-int64(r.cfg.Window)), p.sum.To, func(record eventlog.Record) error {
+		if err := p.read(record); err != nil {
+			return err
+		}
+		if p.events >= r.batch || len(p.pending) >= r.batch {
+			return p.compare(ctx)
+		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // of a comparison; readRecords keeps its own to itself
+	}
+	if err == nil {
+		err = p.compare(ctx)
+	}
+	if err == nil {
+		err = p.close()
+	}
+	return err
+}
+
+// read takes one message of the log, as a sink does.
+func (p *reconciling) read(record eventlog.Record) error {
+	offset, value := record.Offset, record.Value
+	l := logged{offset: offset}
+	var err error
+	if l.message, err = insights.ParseMessage(value); err == nil {
+		l.repeat = !p.repeats.first(l.message.ID, offset, record.Plain)
+	}
+	if offset < p.sum.From {
+		return nil
+	}
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("cannot reconcile offset %d of partition %d: %w", offset, p.sum.Partition, err)
+	}
+	p.sum.Messages++
+	if l.repeat {
+		p.sum.Repeats++
+	}
+	l.unreadable = err != nil
+	l.sum = xxhash.Sum64(value)
+	if len(p.dead) > 0 {
+		whole := deadletter.Letter{Partition: p.sum.Partition, Offset: offset, Index: -1, Sum: deadletter.Sum(value)}
+		l.aside = p.dead[whole.Key()]
+	}
+	p.pending = append(p.pending, l)
+	p.events += l.message.Count
+	return nil
+}
+
+// compare holds what is pending against the store.
+func (p *reconciling) compare(ctx context.Context) error {
+	if len(p.pending) == 0 {
+		return nil
+	}
+	stored, err := p.stored(ctx)
+	if err != nil {
+		return err
+	}
+	var restored map[int64]int64
+	if p.holds != nil {
+		if stored, restored, err = p.repair(ctx, stored); err != nil {
+			return err
+		}
+	}
+	for _, offset := range stored {
+		for _, index := range offset {
+			p.sum.Others += int64(len(index))
+		}
+	}
+	for _, l := range p.pending {
+		if err := p.message(l, stored[uint64(l.offset)], restored[l.offset]); err != nil {
+			return err
+		}
+	}
+	clear(p.pending)
+	p.pending, p.events = p.pending[:0], 0
+	return nil
+}
+
+// stored are the rows at the offsets of what is pending.
+func (p *reconciling) stored(ctx context.Context) (storedRows, error) {
+	rows, err := p.r.cfg.Store.Stored(ctx, uint16(p.sum.Partition), uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
+	return indexStored(rows), err
+}
+
+func (p *reconciling) position(l logged) insights.Position {
+	return insights.Position{Partition: uint16(p.sum.Partition), Offset: uint64(l.offset)}
+}
+
+// letter is the dead letter that an event of a message would be.
+func (p *reconciling) letter(l logged, index int) deadletter.Letter {
+	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
+}
+
+// message compares one message with the rows at its offset, of which restored
+// were put back just now.
+func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
+	defer p.scratch.Reset()
+	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
+	err := p.scratch.Add(l.message, p.position(l), nil)
+	if errors.Is(err, insights.ErrNewer) {
+		return fmt.Errorf("cannot reconcile offset %d of partition %d: %w", l.offset, p.sum.Partition, err)
+	}
+	if l.unreadable || err != nil {
+		p.sum.Unreadable++
+		if !l.aside && !l.repeat {
+			d.Missing = 1
+		}
+		return p.differs(d)
+	}
+	for i := range p.scratch.Rows() {
+		content, n := p.scratch.Content(i), int64(0)
+		for _, row := range stored[uint16(i)] {
+			if row == content {
+				n++
+			}
+		}
+		p.sum.Rows += n
+		p.sum.Others -= n
+		letter := p.letter(l, i)
+		switch {
+		case l.repeat:
+			d.Unwanted += n
+		case l.aside || p.dead[letter.Key()]:
+			p.sum.DeadLettered++
+			d.Unwanted += n
+		default:
+			d.Events++
+			d.Missing += max(0, 1-n)
+			d.Doubled += max(0, n-1)
+		}
+	}
+	p.sum.Events += d.Events
+	p.sum.Restored += restored
+	return p.differs(d)
+}
+
+// differs gathers the differences of messages next to each other in one range.
+func (p *reconciling) differs(d Difference) error {
+	if d.Missing+d.Doubled+d.Unwanted == 0 {
+		return p.close()
+	}
+	if p.open != nil && p.open.To == d.From {
+		p.open.To = d.To
+		p.open.Events += d.Events
+		p.open.Missing += d.Missing
+		p.open.Doubled += d.Doubled
+		p.open.Unwanted += d.Unwanted
+		p.open.Restored += d.Restored
+		return nil
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	p.open = &d
+	return nil
+}
+
+// close reports the range that is open.
+func (p *reconciling) close() error {
+	if p.open == nil {
+		return nil
+	}
+	d := *p.open
+	p.open = nil
+	if d.Remains() {
+		p.sum.Differences++
+	}
+	return p.report(d)
+}

@@ -1,0 +1,217 @@
+package sink
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Repair is Run, and puts events that are in the log and have no row back into
+// the store: after a restored backup, say. It does so behind the offsets that
+// the sinks have committed, so a cut that a sink has in doubt is left to the
+// sink. Repeats and dead letters are not missing.
+//
+// It can be broken off anywhere and begun again: what is missing is asked of the
+// store before each insert, after the inserts that still run have ended. Two at
+// once could find the same events missing, so the caller holds a lock; holds
+// returns an error once it is lost. Rows that were deleted on purpose come back.
+func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
+	if !r.cfg.Store.Sequential() {
+		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
+	}
+	return r.run(ctx, from, holds, report)
+}
+
+// maxRepairs is how often a repair tries rows under another token: the engine
+// drops a token that it knows from an earlier repair of the same rows.
+const maxRepairs = 100
+
+// missingRow is an event without a row.
+type missingRow struct {
+	of    int // place of its message in pending
+	index int
+}
+
+// repair puts back what is missing of the pending messages. It returns what is
+// stored then, and how many rows it put back at each offset.
+func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows, map[int64]int64, error) {
+	missing, err := p.missing(ctx, stored)
+	if err != nil || len(missing) == 0 {
+		return stored, nil, err
+	}
+	// What was missing may be on its way: an insert of a repair that was killed,
+	// or of a sink that lost the partition meanwhile.
+	if err := p.r.cfg.Store.Settle(ctx); err != nil {
+		return nil, nil, err
+	}
+	if stored, err = p.stored(ctx); err == nil {
+		missing, err = p.missing(ctx, stored)
+	}
+	if err == nil {
+		err = p.put(ctx, missing, &stored)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	left, err := p.missing(ctx, stored)
+	restored := map[int64]int64{}
+	for _, m := range missing {
+		restored[p.pending[m.of].offset]++
+	}
+	for _, m := range left {
+		restored[p.pending[m.of].offset]--
+	}
+	return stored, restored, err
+}
+
+// missing are the events of the pending messages that should have a row and
+// have none, in the log's order.
+func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
+	for of, l := range p.pending {
+		if l.unreadable || l.repeat || l.aside {
+			continue
+		}
+		same, err := stored.same(cutMessage{message: l.message, at: p.position(l)}, p.scratch)
+		if err != nil {
+			continue // the sink could not read it either: it counts as unreadable
+		}
+		before := len(list)
+		for i := range l.message.Count {
+			letter := p.letter(l, i)
+			if (same == nil || !same[i]) && !p.dead[letter.Key()] {
+				list = append(list, missingRow{of, i})
+			}
+		}
+		if len(list) > before && same == nil {
+			repeat, err := p.maybeRepeat(ctx, l)
+			if err != nil {
+				return nil, err
+			}
+			if repeat {
+				list = list[:before]
+			}
+		}
+	}
+	return list, nil
+}
+
+// maybeRepeat tells a message that may repeat one which the log no longer has:
+// the rows of such a one are there, at another position. It is not put back.
+func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
+	window := int64(p.r.cfg.Window)
+	if p.oldest == 0 || l.offset >= p.oldest+window {
+		return false, nil
+	}
+	if p.expired == nil {
+		rows, err := p.r.cfg.Store.Stored(ctx, uint16(p.sum.Partition), uint64(max(0, p.oldest-window)), uint64(p.oldest-1))
+		if err != nil {
+			return false, err
+		}
+		p.expired, p.firsts = indexStored(rows), map[insights.RowContent][]uint64{}
+		for _, row := range rows {
+			if row.Index == 0 {
+				p.firsts[row.Content] = append(p.firsts[row.Content], row.Offset)
+			}
+		}
+	}
+	if err := p.scratch.Add(l.message, p.position(l), nil); err != nil || p.scratch.Rows() == 0 {
+		p.scratch.Reset()
+		return false, nil //nolint:nilerr // what cannot be read is never put back
+	}
+	candidates := p.firsts[p.scratch.Content(0)]
+	p.scratch.Reset()
+	for _, offset := range candidates {
+		if int64(offset) < l.offset-window {
+			continue
+		}
+		at := cutMessage{message: l.message, at: insights.Position{Partition: uint16(p.sum.Partition), Offset: offset}}
+		same, err := p.expired.same(at, p.scratch)
+		if err == nil && same != nil && !slices.Contains(same, false) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// put inserts missing rows until they are there. Those that the store refuses
+// for what is in them are found by halves and left out.
+func (p *reconciling) put(ctx context.Context, missing []missingRow, stored *storedRows) error {
+	store := p.r.cfg.Store
+	for again := 0; len(missing) > 0; again++ {
+		if again == maxRepairs {
+			return fmt.Errorf("cannot put %d rows back: the store takes them and does not have them", len(missing))
+		}
+		rows, err := p.batch(missing)
+		if err != nil {
+			return err
+		}
+		// As late as can be: what the lock keeps away may come once it is lost.
+		if err := p.holds(ctx); err != nil {
+			return fmt.Errorf("cannot go on with the repair: %w", err)
+		}
+		err = store.Insert(ctx, rows, p.token(missing, again))
+		switch {
+		case err == nil:
+		case !eventstore.FaultOf(err).Rows:
+			return fmt.Errorf("cannot put %d rows of partition %d back: %w", len(missing), p.sum.Partition, err)
+		case len(missing) == 1:
+			p.r.cfg.Logger.Error("An event cannot be put back: the store refuses it.",
+				"partition", p.sum.Partition, "offset", p.pending[missing[0].of].offset, "index", missing[0].index, "error", err)
+			return nil
+		default:
+			middle := len(missing) / 2
+			if err := p.put(ctx, missing[:middle], stored); err != nil {
+				return err
+			}
+			return p.put(ctx, missing[middle:], stored)
+		}
+		if *stored, err = p.stored(ctx); err != nil {
+			return err
+		}
+		left, err := p.missing(ctx, *stored)
+		if err != nil {
+			return err
+		}
+		missing = slices.DeleteFunc(slices.Clone(missing), func(m missingRow) bool { return !slices.Contains(left, m) })
+	}
+	return nil
+}
+
+// batch are the rows of missing events.
+func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
+	rows := insights.NewBatch()
+	for len(missing) > 0 {
+		l, wanted := p.pending[missing[0].of], map[int]bool{}
+		of := missing[0].of
+		for len(missing) > 0 && missing[0].of == of {
+			wanted[missing[0].index] = true
+			missing = missing[1:]
+		}
+		if err := rows.Add(l.message, p.position(l), func(i int) bool { return !wanted[i] }); err != nil {
+			return nil, err // it was added before: it cannot fail now
+		}
+	}
+	return rows, nil
+}
+
+// token names the insert of missing rows: the same rows of the same messages
+// have the same one, whoever finds them missing.
+func (p *reconciling) token(missing []missingRow, again int) string {
+	digest := xxhash.New()
+	for _, m := range missing {
+		var sum [24]byte
+		binary.LittleEndian.PutUint64(sum[:8], uint64(p.pending[m.of].offset))
+		binary.LittleEndian.PutUint64(sum[8:16], uint64(m.index))
+		binary.LittleEndian.PutUint64(sum[16:], p.pending[m.of].sum)
+		_, _ = digest.Write(sum[:]) // it never fails
+	}
+	first, last := p.pending[missing[0].of].offset, p.pending[missing[len(missing)-1].of].offset
+	return fmt.Sprintf("octavo/%s/%d/repair/%d-%d/%016x/%d", p.r.cfg.Topic, p.sum.Partition, first, last+1, digest.Sum64(), again)
+}

@@ -1,0 +1,278 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+func held(context.Context) error { return nil }
+
+// repair repairs the rig's table through a store, in many small parts.
+func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconciled, err error) {
+	r.t.Helper()
+	rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: store, Logger: ingesttest.Logger(r.t)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rec.Close()
+	rec.batch = 20
+	sums, err = rec.Repair(r.t.Context(), 0, held, func(d Difference) error {
+		found = append(found, d)
+		return nil
+	})
+	return found, sums, err
+}
+
+// equal fails unless log and table agree, and each of n events is stored once.
+func (r *rig) equal(n int) {
+	r.t.Helper()
+	if found, sums := r.reconcile(0); len(found) > 0 {
+		r.t.Errorf("log and table differ: %+v; compared %+v", found, sums)
+	}
+	if rows, different := r.stored(); rows != uint64(n) || different != rows {
+		r.t.Errorf("%d rows of %d different events, want %d", rows, different, n)
+	}
+}
+
+// stocked is a rig whose sink has stored n events, of messages of five, and
+// stopped. A row of page 0 is refused: a dead letter.
+func stocked(t *testing.T, n int) *rig {
+	t.Helper()
+	r := newRig(t, 2)
+	r.refuse("page = '0'")
+	for i := range n / 5 {
+		r.accept(numbered(i*5, 5))
+	}
+	s := r.sink(nil, nil)
+	r.awaitStored(n - 1)
+	r.awaitCommitted(2)
+	r.stop(s)
+	return r
+}
+
+const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETTINGS mutations_sync = 2"
+
+// TestRepair: rows that are gone come back once, by range, whatever took them;
+// what was put aside stays aside. A second repair finds nothing to do, and the
+// same rows can be lost and put back again.
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	r := stocked(t, 60)
+	r.accept(numbered(1000, 5)) // in flight: left to a sink
+	for _, lose := range []string{
+		deletedRows, deletedRows, // the second time the engine knows the repair's tokens
+		"ALTER TABLE events DROP PARTITION ID '202401'",
+		"TRUNCATE TABLE events",
+	} {
+		before, _ := r.stored()
+		if err := r.conn.Exec(t.Context(), lose); err != nil {
+			// A table that is not cut by event time has no such partition.
+			if e, ok := errors.AsType[*clickhouse.Exception](err); !ok || e.Code != 248 {
+				t.Fatalf("%s: %v", lose, err)
+			}
+		}
+		after, _ := r.stored()
+		found, sums, err := r.repair(r.store)
+		if err != nil {
+			t.Fatalf("%s: %v", lose, err)
+		}
+		var missing, restored, remaining, letters int64
+		for _, d := range found {
+			missing, restored = missing+d.Missing, restored+d.Restored
+			if d.Remains() {
+				t.Errorf("%s: %+v is left", lose, d)
+			}
+		}
+		for _, s := range sums {
+			remaining, letters = remaining+s.Differences, letters+s.DeadLettered
+		}
+		if want := int64(before - after); missing != want || restored != want || remaining != 0 || letters != 1 {
+			t.Errorf("%s: %d rows were missing and %d put back of %d, %d ranges and %d letters are left", lose, missing, restored, want, remaining, letters)
+		}
+		r.equal(59)
+		if found, _, err := r.repair(r.store); err != nil || len(found) > 0 {
+			t.Errorf("%s: a second repair: %v, %+v", lose, err, found)
+		}
+		r.equal(59)
+	}
+	r.sink(nil, nil)
+	r.awaitStored(64)
+	r.awaitCommitted(2)
+	r.equal(64)
+}
+
+// TestRepairKilled: a repair that ends before, within or after any of its
+// inserts is gone on with by the next one.
+func TestRepairKilled(t *testing.T) {
+	t.Parallel()
+	r := stocked(t, 60)
+	killed := errors.New("killed")
+	for _, after := range []bool{false, true} {
+		for _, at := range []int32{1, 2} {
+			if err := r.conn.Exec(t.Context(), deletedRows); err != nil {
+				t.Fatal(err)
+			}
+			store := &faultyStore{Store: r.store}
+			fault := func(int) error {
+				if store.inserts.Load() >= at {
+					return killed
+				}
+				return nil
+			}
+			if after {
+				store.after = fault
+			} else {
+				store.before = fault
+			}
+			if _, _, err := r.repair(store); !errors.Is(err, killed) {
+				t.Fatalf("insert %d: %v", at, err)
+			}
+			if _, _, err := r.repair(r.store); err != nil {
+				t.Fatal(err)
+			}
+			r.equal(59)
+		}
+	}
+}
+
+// TestRepairsAtOnce: two that do not know of each other, because the lock that
+// the command takes is broken, put rows back under the same tokens.
+func TestRepairsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := stocked(t, 40)
+	if err := r.conn.Exec(t.Context(), "TRUNCATE TABLE events"); err != nil {
+		t.Fatal(err)
+	}
+	var both sync.WaitGroup
+	arrived, errs := make(chan struct{}), make([]error, 2)
+	var met sync.Once
+	waiting := make(chan struct{}, 2)
+	for i := range 2 {
+		store := &faultyStore{Store: r.store, before: func(int) error {
+			// Both have looked before either inserts.
+			select {
+			case <-arrived:
+			case waiting <- struct{}{}:
+				if len(waiting) == 2 {
+					met.Do(func() { close(arrived) })
+				}
+				<-arrived
+			}
+			return nil
+		}}
+		both.Go(func() { _, _, errs[i] = r.repair(store) })
+	}
+	both.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	r.equal(39)
+}
+
+// TestRepairWithoutLock: a repair whose lock is lost inserts nothing more.
+func TestRepairWithoutLock(t *testing.T) {
+	t.Parallel()
+	r := stocked(t, 20)
+	if err := r.conn.Exec(t.Context(), "TRUNCATE TABLE events"); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	lost := errors.New("lost")
+	_, err = rec.Repair(t.Context(), 0, func(context.Context) error { return lost }, func(Difference) error { return nil })
+	if rows, _ := r.stored(); !errors.Is(err, lost) || rows != 0 {
+		t.Errorf("%v, %d rows", err, rows)
+	}
+}
+
+// clusterStore is a store whose replicas may be behind.
+type clusterStore struct{ eventstore.Store }
+
+func (clusterStore) Sequential() bool { return false }
+
+func TestRepairOfCluster(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	if _, _, err := r.repair(clusterStore{r.store}); err == nil {
+		t.Error("what a replica does not have yet would be stored twice")
+	}
+}
+
+// TestRepairRefusedRow: a row that the store refuses now does not keep the
+// others away, and is still missing.
+func TestRepairRefusedRow(t *testing.T) {
+	t.Parallel()
+	r := stocked(t, 50)
+	r.exec("TRUNCATE TABLE events", "ALTER TABLE events ADD CONSTRAINT late CHECK page != '13'")
+	found, _, err := r.repair(r.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(found, Difference.Remains); i < 0 || found[i].Missing != found[i].Restored+1 {
+		t.Errorf("%+v: page 13 is not told as missing", found)
+	}
+	if rows, different := r.stored(); rows != 48 || different != 48 {
+		t.Errorf("%d rows of %d events, want 48", rows, different)
+	}
+	r.exec("ALTER TABLE events DROP CONSTRAINT late")
+	if _, _, err := r.repair(r.store); err != nil {
+		t.Fatal(err)
+	}
+	r.equal(49)
+}
+
+// TestRepairLeavesRepeats: a repeat whose first message the log no longer has
+// cannot be told from a message that is missing, but by the rows of that one.
+func TestRepairLeavesRepeats(t *testing.T) {
+	t.Parallel()
+	capture := &ingesttest.MemoryLog{}
+	in := intaketest.New(t, capture)
+	for i := range 2 {
+		if err := in.Accept(t.Context(), intaketest.Site, numbered(i*5, 5), intaketest.Client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	message := func(i int) logged {
+		m, err := insights.ParseMessage(capture.Messages[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return logged{offset: 100 + int64(i), message: m}
+	}
+	store, _ := newStore(t, enginetest.ClickHouse(t))
+	repeated, fresh := message(0), message(1)
+	if err := store.Insert(t.Context(), ingesttest.BatchOf(t, repeated.message, 90, nil), "its first"); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := NewReconciler(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "t", Store: store, Window: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rec.Close()
+	for oldest, want := range map[int64][]missingRow{
+		0:   {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // the log is whole
+		95:  {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
+		100: {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
+		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is so near
+	} {
+		p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}
+		got, err := p.missing(t.Context(), nil)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("the log begins at %d: %v, %v; want %v", oldest, got, err, want)
+		}
+	}
+}

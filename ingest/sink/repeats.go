@@ -1,0 +1,95 @@
+package sink
+
+import (
+	"maps"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// repeats tells messages that a partition of the log holds twice: a message is
+// a repeat if one of the size offsets before its own has its id, and at least
+// one of the two is plain, that is, came without a producer id. Of batches with
+// one the broker drops the repeat. Plain are those of producers of before,
+// messages that are appended again for an Idempotency-Key whose first attempt
+// may still come in, and replayed dead letters.
+//
+// That depends on the log alone, so that every sink that reads a message again,
+// after recalling that many before it, says the same of it.
+type repeats struct {
+	size int64
+	last map[insights.MessageID]lastSeen
+	ring []seenMessage // oldest first, from next on
+	next int
+}
+
+// lastSeen are the last offsets of an id: of any message, and of a plain one
+// (-1 for none).
+type lastSeen struct{ any, plain int64 }
+
+type seenMessage struct {
+	id     insights.MessageID
+	offset int64
+	plain  bool
+}
+
+func newRepeats(size int) repeats {
+	return repeats{size: int64(size), last: make(map[insights.MessageID]lastSeen)}
+}
+
+// first remembers a message and reports whether it is no repeat. Offsets
+// ascend.
+func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
+	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
+		old := r.ring[r.next]
+		if r.last[old.id].any == old.offset {
+			delete(r.last, old.id)
+		}
+		r.next++
+	}
+	// What is forgotten is at most as much as what is kept.
+	if r.next > len(r.ring)-r.next {
+		r.ring = append(r.ring[:0], r.ring[r.next:]...)
+		r.next = 0
+	}
+	last, seen := r.last[id]
+	repeat := seen && (plain || last.plain >= max(0, offset-r.size))
+	r.remember(seenMessage{id, offset, plain})
+	r.ring = append(r.ring, seenMessage{id, offset, plain})
+	return !repeat
+}
+
+func (r *repeats) remember(m seenMessage) {
+	last, seen := r.last[m.id]
+	if !seen {
+		last.plain = -1
+	}
+	last.any = m.offset
+	if m.plain {
+		last.plain = m.offset
+	}
+	r.last[m.id] = last
+}
+
+// recall remembers messages from before all that are remembered, as if they had
+// come first. It takes the slice.
+func (r *repeats) recall(older []seenMessage) {
+	later := r.last
+	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))
+	for _, m := range older {
+		r.remember(m)
+	}
+	for id, last := range later {
+		last.plain = max(last.plain, r.plainOf(id))
+		later[id] = last
+	}
+	maps.Copy(r.last, later)
+	r.ring = append(older, r.ring[r.next:]...)
+	r.next = 0
+}
+
+func (r *repeats) plainOf(id insights.MessageID) int64 {
+	if last, seen := r.last[id]; seen {
+		return last.plain
+	}
+	return -1
+}

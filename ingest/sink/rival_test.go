@@ -1,0 +1,280 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// heldStore is a store of a sink that can be paused before its inserts, or
+// when it has heard what is stored, as SIGSTOP pauses a process: what it did
+// not send goes out when it wakes, whatever time has passed.
+type heldStore struct {
+	eventstore.Store
+	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil: it does not
+	waits       chan struct{} // told when one waits
+	woke        sync.WaitGroup
+
+	mu     sync.Mutex
+	tokens []string
+}
+
+func (h *heldStore) wait(gate chan struct{}) {
+	if gate != nil {
+		select {
+		case h.waits <- struct{}{}:
+		default:
+		}
+		<-gate
+	}
+}
+
+func (h *heldStore) Insert(ctx context.Context, rows *insights.Batch, token string) error {
+	h.mu.Lock()
+	h.tokens = append(h.tokens, token)
+	h.mu.Unlock()
+	h.wait(h.insert)
+	if h.insert != nil {
+		defer h.woke.Done()
+		ctx = context.WithoutCancel(ctx)
+	}
+	return h.Store.Insert(ctx, rows, token)
+}
+
+func (h *heldStore) LastStored(ctx context.Context, partition uint16, from, to uint64) (uint64, bool, error) {
+	last, found, err := h.Store.LastStored(ctx, partition, from, to)
+	h.wait(h.ask)
+	return last, found, err
+}
+
+func (h *heldStore) inserted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.tokens...)
+}
+
+// expel makes the broker forget all members of the group, as if they had been
+// silent for longer than their session.
+func (r *rig) expel() {
+	r.t.Helper()
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	groups, err := client.DescribeGroups(r.t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{r.topic + "-sink"}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, m := range groups.Groups[0].Members {
+		_, err := client.LeaveGroup(r.t.Context(), &kafka.LeaveGroupRequest{
+			GroupID: r.topic + "-sink", Members: []kafka.LeaveGroupRequestMember{{ID: m.MemberID}},
+		})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// progress is what the group keeps of partition 0.
+func (r *rig) progress(s *Sink) progress {
+	r.t.Helper()
+	list, err := groupProgress(r.t.Context(), s.log, s.cfg.Group, []int{0})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list[0]
+}
+
+// TestSinkRivalWakes: a sink is paused between its intent and its insert, the
+// partition goes to another sink, which stores the same and goes on; then the
+// first wakes and inserts. Nothing is stored twice.
+func TestSinkRivalWakes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	const each = 40
+	for i := range 10 {
+		r.accept(numbered(i*each, each))
+	}
+	rival := &heldStore{Store: r.store, insert: make(chan struct{}), waits: make(chan struct{}, 1)}
+	rival.woke.Add(1)
+	first := r.sink(rival, nil)
+	<-rival.waits
+	if p := r.progress(first); p.offset != 0 || p.intent == 0 {
+		t.Fatalf("before the insert the group has %+v", p)
+	}
+	r.expel()
+	// Its batches are smaller, so its own cuts would be others.
+	heir := &heldStore{Store: r.store}
+	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
+	r.awaitStored(10 * each)
+	r.accept(numbered(10*each, each))
+	r.awaitStored(11 * each)
+	close(rival.insert)
+	rival.woke.Wait()
+	r.stop(first)
+	r.accept(numbered(11*each, each))
+	r.awaitStored(12 * each)
+	a, b := rival.inserted(), heir.inserted()
+	if len(a) == 0 || len(b) == 0 || a[0] != b[0] {
+		t.Errorf("the paused sink inserted under %q, its heir under %q", a, b)
+	}
+	if n := testutil.ToFloat64(second.metrics.stored); n < 11*each {
+		t.Errorf("the heir stored %v events", n)
+	}
+}
+
+// TestSinkRivalCannotBegin: a sink that wakes before it said what it will
+// insert cannot say it any more, and inserts nothing, though it has heard that
+// nothing is stored.
+func TestSinkRivalCannotBegin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.accept(numbered(0, 50))
+	rival := &heldStore{Store: r.store, ask: make(chan struct{}), waits: make(chan struct{}, 1)}
+	first := r.sink(rival, nil)
+	<-rival.waits
+	r.expel()
+	second := r.sink(nil, nil)
+	r.awaitStored(50)
+	r.awaitCommitted(1)
+	before := r.progress(second)
+	close(rival.ask)
+	r.stop(first)
+	if list := rival.inserted(); len(list) != 0 {
+		t.Errorf("it inserted under %q", list)
+	}
+	if after := r.progress(second); after != before {
+		t.Errorf("the group has %+v, before it woke %+v", after, before)
+	}
+}
+
+// TestSinkCommitOfEndedGeneration: the broker refuses it, also of an intent.
+func TestSinkCommitOfEndedGeneration(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	r.accept(numbered(0, 1))
+	s := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
+	join := func() (member, func()) {
+		t.Helper()
+		group, err := kafka.NewConsumerGroup(s.groupConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		generation, err := group.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return member{generation.ID, generation.MemberID}, func() { _ = group.Close() }
+	}
+	list := map[int]progress{0: {offset: 0, known: true, intent: 1, tail: 7, hasTail: true}}
+	old, leave := join()
+	if err := s.commit(t.Context(), old, list); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.progress(s); p != list[0] {
+		t.Errorf("the group has %+v, want %+v", p, list[0])
+	}
+	leave()
+	now, leave := join()
+	defer leave()
+	if err := s.commit(t.Context(), old, map[int]progress{0: {offset: 0, intent: 99}}); !errors.Is(err, errNotOurs) {
+		t.Errorf("the commit of an ended generation: %v", err)
+	}
+	if p := r.progress(s); p != list[0] {
+		t.Errorf("the group has %+v, want %+v", p, list[0])
+	}
+	if err := s.commit(t.Context(), now, list); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSinkDiesBeforeInsert: its heir makes the cut that it announced, though
+// it would make others itself, and then goes on.
+func TestSinkDiesBeforeInsert(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	for i := range 8 {
+		r.accept(numbered(i*10, 10))
+	}
+	killed := make(chan struct{})
+	var once sync.Once
+	dying := &faultyStore{Store: r.store, before: func(int) error {
+		once.Do(func() { close(killed) })
+		return errors.New("killed")
+	}}
+	first := r.sink(dying, nil)
+	<-killed
+	r.kill(first)
+	p := r.progress(first)
+	if p.intent < 1 {
+		t.Fatalf("no intent: %+v", p)
+	}
+	for i := range 8 {
+		r.accept(numbered(80+i*10, 10))
+	}
+	heir := &heldStore{Store: r.store}
+	r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = 1, 1 })
+	r.awaitStored(160)
+	r.awaitCommitted(1)
+	want := "octavo/" + r.topic + "/0/0-" + strconv.FormatInt(p.intent, 10) + "/"
+	if list := heir.inserted(); !strings.HasPrefix(list[0], want) || len(list) < 2 {
+		t.Errorf("it inserted under %q, want first one that begins with %q", list, want)
+	}
+}
+
+// TestSinkTopicMadeAnew: the log is deleted and made anew under its name. Its
+// events are at the positions of others that are stored, and the engine knows
+// inserts of these offsets: all of them are stored all the same.
+func TestSinkTopicMadeAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
+	for round := range 3 {
+		first := r.sink(nil, nil)
+		for i := range 5 {
+			r.accept(numbered(round*25+i*5, 5))
+		}
+		r.awaitStored((round + 1) * 25)
+		r.awaitCommitted(1)
+		had := r.progress(first)
+		r.stop(first)
+		if err := r.log.Stop(t.Context()); err != nil { // it would make the topic anew
+			t.Fatal(err)
+		}
+		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
+		if err == nil {
+			err = res.Errors[r.topic]
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually.True(t, ingesttest.Patience, "the topic to be gone", func() bool {
+			_, err := (&eventlog.Topic{Name: r.topic, Client: client}).Partitions(t.Context())
+			return errors.Is(err, kafka.UnknownTopicOrPartition)
+		})
+		r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.Partitions = r.topic, 1 })
+		r.intake = intaketest.New(t, r.log)
+		// A broker may forget the group's offsets with the topic. One that
+		// does not must not hide the new one's beginning.
+		if err := first.commit(t.Context(), member{generation: -1}, map[int]progress{0: had}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.sink(nil, nil)
+	// As many messages as the old one had, so that its end is no sign.
+	for i := range 6 {
+		r.accept(numbered(75+i*5, 5))
+	}
+	r.awaitStored(105)
+}

@@ -1,0 +1,213 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// Sink brings the log to the store. Several sinks share a topic's partitions
+// through one consumer group.
+//
+// It promises that each event is stored once, through a crash of any process
+// and beside sinks that were paused and wake. DELIVERY.md says how, and in
+// which cases it cannot.
+//
+// What the store refuses for what is in it, and messages that cannot be read,
+// become dead letters; the rest goes on.
+type Sink struct {
+	cfg     Config
+	metrics *Metrics
+	log     *eventlog.Topic
+	dead    *deadletter.Writer
+	parse   parser
+
+	mu     sync.Mutex
+	last   map[int]*partition // as they were in generations that are over
+	stop   context.CancelFunc // take no more
+	giveUp context.CancelFunc // do not finish what was taken either
+	done   chan struct{}
+}
+
+// clientID names sinks and reconcilers to the brokers.
+const clientID = "octavo-sink"
+
+// topic is the log.
+func (c *Config) topic() *eventlog.Topic {
+	return eventlog.NewTopic(c.Brokers, c.Access, clientID, 10*time.Second, c.Topic)
+}
+
+// New builds a sink. It starts nothing.
+func New(cfg Config, m *Metrics) (*Sink, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, err
+	}
+	if cfg.Balances == nil {
+		return nil, errors.New("cannot build the sink without the sites' balances")
+	}
+	s := &Sink{
+		cfg: cfg, metrics: m, log: cfg.topic(), dead: deadletter.NewWriter(cfg.Brokers, cfg.Access, cfg.Topic, clientID, cfg.MinInSync),
+		parse: insights.ParseMessage, last: map[int]*partition{},
+	}
+	group := s.groupConfig()
+	if err := group.Validate(); err != nil {
+		return nil, fmt.Errorf("cannot build the sink: %w", err)
+	}
+	return s, nil
+}
+
+// Start begins to take messages. It does not wait for the log or the store:
+// while one is away, the sink waits for it.
+func (s *Sink) Start(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done != nil {
+		return errors.New("cannot start the sink twice")
+	}
+	taking, stop := context.WithCancel(context.Background())
+	working, giveUp := context.WithCancel(context.Background())
+	s.stop, s.giveUp, s.done = stop, giveUp, make(chan struct{})
+	go func() {
+		defer close(s.done)
+		s.run(taking, working)
+	}()
+	return nil
+}
+
+// Stop stores and commits what was taken, leaves the group and returns; when
+// ctx is done it gives up, and the next owner of the partitions goes on.
+func (s *Sink) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	if done == nil {
+		return nil
+	}
+	s.stop()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = fmt.Errorf("cannot store all that the sink has taken: %w", ctx.Err())
+		s.giveUp()
+		<-done
+	}
+	s.giveUp()
+	s.log.Close()
+	s.dead.Close()
+	return err
+}
+
+// Ready says whether the sink works: it has been started and has not ended. A
+// sink that waits for the log or the store works.
+func (s *Sink) Ready(context.Context) error {
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	select {
+	case <-done:
+		return errors.New("the sink has ended: nothing more is stored")
+	default:
+	}
+	if done == nil {
+		return errors.New("the sink has not been started")
+	}
+	return nil
+}
+
+// run joins the group and works through its generations until taking ends.
+func (s *Sink) run(taking, working context.Context) {
+	if !s.awaitTopic(taking) {
+		return
+	}
+	group, err := kafka.NewConsumerGroup(s.groupConfig())
+	if err != nil {
+		// Only a bad configuration is refused, and NewSink has looked at it.
+		s.cfg.Logger.Error("The sink cannot join its group.", "error", err)
+		return
+	}
+	for {
+		generation, err := group.Next(taking)
+		if taking.Err() != nil {
+			break
+		}
+		if err != nil {
+			s.cfg.Logger.Warn("The sink is not in its group and tries again.", "group", s.cfg.Group, "error", err)
+			continue
+		}
+		assigned := generation.Assignments[s.cfg.Topic]
+		s.cfg.Logger.Info("The sink has partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
+		// The group waits for this function before it joins again.
+		generation.Start(func(ctx context.Context) {
+			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
+			g.run(ctx, working)
+		})
+	}
+	// Close ends the generation, which stores what it has, and leaves.
+	if err := group.Close(); err != nil {
+		s.cfg.Logger.Warn("The sink could not leave its group.", "error", err)
+	}
+}
+
+// awaitTopic waits for the intake to make the topic: a group cannot watch for
+// one that does not exist.
+func (s *Sink) awaitTopic(ctx context.Context) bool {
+	var pace retry.LogPace
+	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}
+	for {
+		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+		_, err := s.log.Partitions(attempt)
+		cancel()
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		if pace.Due() {
+			s.cfg.Logger.Warn("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
+		}
+		wait.Sleep(ctx)
+	}
+}
+
+// groupConfig says each member: kafka-go's defaults are for other uses.
+func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
+	return kafka.ConsumerGroupConfig{
+		ID:                     s.cfg.Group,
+		Brokers:                s.cfg.Brokers,
+		Dialer:                 eventlog.NewDialer(clientID, s.cfg.Access),
+		Topics:                 []string{s.cfg.Topic},
+		GroupBalancers:         []kafka.GroupBalancer{announcingBalancer{}},
+		HeartbeatInterval:      s.cfg.HeartbeatInterval,
+		PartitionWatchInterval: 5 * time.Second,
+		WatchPartitionChanges:  true,
+		SessionTimeout:         s.cfg.SessionTimeout,
+		RebalanceTimeout:       s.cfg.RebalanceTimeout,
+		JoinGroupBackoff:       500 * time.Millisecond,
+		RetentionTime:          -time.Millisecond, // the broker's
+		StartOffset:            kafka.FirstOffset,
+		Logger:                 nil,
+		ErrorLogger: kafka.LoggerFunc(func(format string, args ...any) {
+			s.cfg.Logger.Warn("consumer group: " + fmt.Sprintf(format, args...))
+		}),
+		Timeout: 5 * time.Second,
+	}
+}
+
+func partitionIDs(list []kafka.PartitionAssignment) []int {
+	ids := make([]int, len(list))
+	for i, a := range list {
+		ids[i] = a.ID
+	}
+	return ids
+}

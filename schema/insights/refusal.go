@@ -1,0 +1,53 @@
+package insights
+
+import "fmt"
+
+// Refusal is the error of a request whose events were not accepted. None of
+// them is stored, unless Reason is retryable: then they may be.
+//
+// Message is public: it quotes our own field names and limits, never a value
+// that was sent.
+type Refusal struct {
+	Reason  *Reason
+	Index   int    // the event's place in the request, -1 for the whole request
+	Field   string // path from the body's root, such as events[3].session.visitorId; "" for the whole body
+	Problem string // completes the sentence "<field> …"
+	Message string // Field and Problem
+	Cause   error  // private: for logs, never for an answer
+}
+
+// Error is the text for logs: unlike Message it includes the private cause.
+func (e *Refusal) Error() string {
+	if e.Cause != nil {
+		return e.Message + ": " + e.Cause.Error()
+	}
+	return e.Message
+}
+
+// Unwrap lets errors.Is see the private cause.
+func (e *Refusal) Unwrap() error { return e.Cause }
+
+// Because sets the private cause.
+func (e *Refusal) Because(cause error) *Refusal {
+	e.Cause = cause
+	return e
+}
+
+// Refuse refuses a whole request.
+func Refuse(reason *Reason, field, problem string) *Refusal {
+	message := problem
+	if field != "" {
+		message = field + ": " + problem
+	}
+	return &Refusal{Reason: reason, Index: -1, Field: field, Problem: problem, Message: message}
+}
+
+// RefuseEvent refuses a request for one of its events. field is the path within
+// the event.
+func RefuseEvent(reason *Reason, index int, field, problem string) *Refusal {
+	path := fmt.Sprintf("events[%d]", index)
+	if field != "" {
+		path += "." + field
+	}
+	return &Refusal{Reason: reason, Index: index, Field: path, Problem: problem, Message: path + ": " + problem}
+}
