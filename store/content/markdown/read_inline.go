@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"regexp"
@@ -10,52 +10,15 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
-
-// marks is a set of the marks that Markdown has.
-type marks uint8
-
-const (
-	markBold marks = 1 << iota
-	markItalic
-	markStrike
-	markCode
-)
-
-// markNames is in the order in which marks are listed in a leaf.
-var markNames = []struct {
-	mark marks
-	name string
-}{{markBold, "bold"}, {markItalic, "italic"}, {markStrike, "strikethrough"}, {markCode, "code"}}
-
-func (m marks) list() []schema.Mark {
-	list := []schema.Mark{}
-	for _, row := range markNames {
-		if m&row.mark != 0 {
-			list = append(list, schema.Mark{Object: schema.ObjectMark, Type: row.name})
-		}
-	}
-	return list
-}
-
-func marksOf(list []schema.Mark) marks {
-	var m marks
-	for _, mark := range list {
-		for _, row := range markNames {
-			if row.name == mark.Type {
-				m |= row.mark
-			}
-		}
-	}
-	return m
-}
 
 // inlineBuilder gathers inlines. Runs of text with the same marks become one leaf.
 type inlineBuilder struct {
 	nodes  []schema.Node
-	marks  marks
-	run    []byte // the text of the leaf that is not written yet
-	last   marks  // of that leaf
+	marks  content.Marks
+	run    []byte        // the text of the leaf that is not written yet
+	last   content.Marks // of that leaf
 	inLink bool
 }
 
@@ -76,7 +39,7 @@ func (b *inlineBuilder) endRun() {
 		b.nodes = append(b.nodes, schema.Node{Object: schema.ObjectText})
 		last++
 	}
-	leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(b.run), Marks: b.last.list()}
+	leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(b.run), Marks: b.last.List()}
 	b.nodes[last].Leaves = append(b.nodes[last].Leaves, leaf)
 	b.run = b.run[:0]
 }
@@ -112,11 +75,11 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 		case *ast.String:
 			b.text(string(child.Value))
 		case *ast.CodeSpan:
-			r.marked(b, child, markCode)
+			r.marked(b, child, content.Code)
 		case *ast.Emphasis:
-			r.marked(b, child, []marks{markItalic, markBold}[child.Level-1])
+			r.marked(b, child, []content.Marks{content.Italic, content.Bold}[child.Level-1])
 		case *east.Strikethrough:
-			r.marked(b, child, markStrike)
+			r.marked(b, child, content.Strike)
 		case *ast.Link:
 			r.link(b, unescape(child.Destination), r.children(b, child))
 		case *ast.AutoLink:
@@ -135,7 +98,7 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 
 func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	value := n.Segment.Value(r.source)
-	if b.marks&markCode != 0 {
+	if b.marks&content.Code != 0 {
 		code := strings.ReplaceAll(string(value), "\n", " ")
 		if r.inCell {
 			code = strings.ReplaceAll(code, `\|`, "|")
@@ -152,7 +115,7 @@ func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	}
 }
 
-func (r *reader) marked(b *inlineBuilder, n ast.Node, mark marks) {
+func (r *reader) marked(b *inlineBuilder, n ast.Node, mark content.Marks) {
 	outer := b.marks
 	b.marks |= mark
 	r.inline(b, n)
@@ -168,7 +131,7 @@ func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 
 // link whose scheme is not taken becomes its text, with the address behind it.
 func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
-	ref, ok := refOf(address)
+	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
 		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: label})
 		return
@@ -180,7 +143,7 @@ func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
 		}
 		outer := b.marks
 		for _, leaf := range node.Leaves {
-			b.marks = marksOf(leaf.Marks)
+			b.marks = content.MarksOf(leaf.Marks)
 			b.text(leaf.Text)
 		}
 		b.marks = outer
@@ -189,9 +152,9 @@ func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
 }
 
 func (r *reader) image(b *inlineBuilder, n *ast.Image) {
-	alt := plainNodes(r.inlines(n))
+	alt := content.InlineText(r.inlines(n))
 	address := unescape(n.Destination)
-	ref, ok := refOf(address)
+	ref, ok := content.Ref(address)
 	if kind := ref["kind"]; !ok || (kind != "url" && kind != "file") {
 		b.text(alt + " (" + address + ")")
 		return
@@ -230,7 +193,7 @@ func unescape(source []byte) string {
 			b.WriteByte(c)
 		}
 	}
-	return clean(b.String())
+	return content.Clean(b.String())
 }
 
 func resolve(match [][]byte) (string, bool) {

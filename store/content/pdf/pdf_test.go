@@ -1,4 +1,4 @@
-package content
+package pdf
 
 import (
 	"bytes"
@@ -15,10 +15,12 @@ import (
 	"unicode/utf16"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/contenttest"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
-func sequence(pages []PDFPage) iter.Seq2[PDFPage, error] {
-	return func(yield func(PDFPage, error) bool) {
+func sequence(pages []Page) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
 		for _, page := range pages {
 			if !yield(page, nil) {
 				return
@@ -30,11 +32,11 @@ func sequence(pages []PDFPage) iter.Seq2[PDFPage, error] {
 // TestPDFStops ends the context in the middle: of the pages, and of one page. Nothing is written then.
 func TestPDFStops(t *testing.T) {
 	t.Parallel()
-	long := PDFPage{Title: "Long", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(strings.Repeat("a b ", 500_000))))}
+	long := Page{Title: "Long", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(strings.Repeat("a b ", 500_000))))}
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
 	var out bytes.Buffer
-	err := PDF(ctx, &out, "Stopped", func(yield func(PDFPage, error) bool) {
+	err := Write(ctx, &out, "Stopped", func(yield func(Page, error) bool) {
 		for yield(long, nil) {
 			asked++
 			cancel()
@@ -48,10 +50,19 @@ func TestPDFStops(t *testing.T) {
 	p.pieces("more", func(string) { t.Error("a piece was written after the end") })
 }
 
-func makePDF(tb testing.TB, title string, pages ...PDFPage) []byte {
+func read(t *testing.T, text string) schema.Document {
+	t.Helper()
+	d, err := markdown.Read(text)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return d
+}
+
+func makePDF(tb testing.TB, title string, pages ...Page) []byte {
 	tb.Helper()
 	var out bytes.Buffer
-	if err := PDF(tb.Context(), &out, title, sequence(pages)); err != nil {
+	if err := Write(tb.Context(), &out, title, sequence(pages)); err != nil {
 		tb.Fatal(err)
 	}
 	if !bytes.HasPrefix(out.Bytes(), []byte("%PDF-")) || !bytes.HasSuffix(bytes.TrimSpace(out.Bytes()), []byte("%%EOF")) {
@@ -104,8 +115,8 @@ func TestPDF(t *testing.T) {
 	t.Parallel()
 	markdown := "## Überschrift\n\nSome **bold** Ελληνικά Кириллица 漢字 [link](https://a.example).\n\n3. three\n4. four\n\n- [x] done\n\n> quoted\n\n" +
 		"```go\nfunc main() {}\n```\n\n| A | B |\n|---|---|\n| c | d |\n\n---\n\nend"
-	pages := []PDFPage{
-		{Title: "First", Document: read(t, markdown)}, {Title: "Deep", Level: 7, Document: everyKind(t)},
+	pages := []Page{
+		{Title: "First", Document: read(t, markdown)}, {Title: "Deep", Level: 7, Document: contenttest.EveryKind(t)},
 		{Title: "Second", Document: read(t, "two")},
 	}
 	file := makePDF(t, "The guide", pages...)
@@ -139,15 +150,15 @@ func TestPDFOfNothing(t *testing.T) {
 	if text := pdfText(t, makePDF(t, "")); !strings.Contains(text, "1") {
 		t.Errorf("text %q", text)
 	}
-	makePDF(t, "\x00\xff", PDFPage{Level: -3}, PDFPage{Level: 9, Title: "a\x01\U0001F600"})
+	makePDF(t, "\x00\xff", Page{Level: -3}, Page{Level: 9, Title: "a\x01\U0001F600"})
 }
 
 // TestPDFIsBounded writes more than fits, in many blocks and in one.
 func TestPDFIsBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("a\n", 130_000)
-	file := makePDF(t, "Huge", PDFPage{Title: "One", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(huge)))},
-		PDFPage{Title: "Two", Document: read(t, "never reached")})
+	file := makePDF(t, "Huge", Page{Title: "One", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(huge)))},
+		Page{Title: "Two", Document: read(t, "never reached")})
 	if sheets := bytes.Count(file, []byte("/Type /Page\n")); sheets < maxPDFSheets || sheets > maxPDFSheets+20 {
 		t.Errorf("%d sheets", sheets)
 	}
@@ -161,16 +172,16 @@ func TestPDFIsBounded(t *testing.T) {
 // its own would spend its time on fonts.
 func TestPDFOfMarkdown(t *testing.T) {
 	t.Parallel()
-	for i, c := range markdownCases {
-		makePDF(t, c.in, PDFPage{Title: c.in, Level: i % 5, Document: read(t, c.in)})
+	for i, c := range contenttest.Markdown {
+		makePDF(t, c.In, Page{Title: c.In, Level: i % 5, Document: read(t, c.In)})
 	}
 }
 
 func BenchmarkPDF(b *testing.B) {
-	pages := []PDFPage{{Title: "Page", Document: everyKind(b)}}
+	pages := []Page{{Title: "Page", Document: contenttest.EveryKind(b)}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := PDF(b.Context(), io.Discard, "Title", sequence(pages)); err != nil {
+		if err := Write(b.Context(), io.Discard, "Title", sequence(pages)); err != nil {
 			b.Fatal(err)
 		}
 	}

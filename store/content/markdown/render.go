@@ -1,10 +1,8 @@
-package content
+package markdown
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // The forms in which a client may ask for a body.
@@ -24,7 +22,7 @@ func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	case format == FormatDocument:
 		return schema.DocumentBody(*body.Document)
 	case body.Document != nil:
-		return schema.MarkdownBody(ToMarkdown(*body.Document))
+		return schema.MarkdownBody(Write(*body.Document))
 	}
 	return body
 }
@@ -32,22 +30,5 @@ func Render(body schema.Body, made schema.Document, format string) schema.Body {
 // Verbatim is the document of Markdown that would make too large a one, and was stored before that was looked at: the text as
 // it is.
 func Verbatim(markdown string) schema.Document {
-	return schema.NewDocument(schema.Block("paragraph", schema.Text(clean(markdown))))
-}
-
-// Blank says whether a body has nothing to see.
-func Blank(body schema.Body) bool {
-	switch {
-	case body.Markdown != nil:
-		return strings.TrimSpace(*body.Markdown) == ""
-	case body.Document != nil:
-		return !slices.ContainsFunc(body.Document.Nodes, shows)
-	}
-	return true
-}
-
-// shows says whether a node has text, or is something to see by itself.
-func shows(n schema.Node) bool {
-	return n.IsVoid != nil && *n.IsVoid && n.Type != "divider" || strings.TrimSpace(plainLeaves(n.Leaves)) != "" ||
-		slices.ContainsFunc(n.Nodes, shows) || slices.ContainsFunc(n.Fragments, shows)
+	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // maxNesting is how deep containers are nested. What is nested deeper reads as text, so that a document made from any text
@@ -54,10 +55,10 @@ func newMarkdownParser() parser.Parser {
 // ErrTooLarge says that Markdown would make a document of more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// FromMarkdown reads any text: what is not Markdown is text. The document satisfies the grammar; what the grammar does not
+// Read reads any text: what is not Markdown is text. The document satisfies the grammar; what the grammar does not
 // take where it stands (code in a quotation, say) becomes the nearest thing that it does take.
-func FromMarkdown(markdown string) (schema.Document, error) {
-	r := &reader{source: []byte(clean(markdown))}
+func Read(markdown string) (schema.Document, error) {
+	r := &reader{source: []byte(content.Clean(markdown))}
 	root, state := r.parse()
 	if state.tooLarge {
 		return schema.Document{}, ErrTooLarge
@@ -67,13 +68,6 @@ func FromMarkdown(markdown string) (schema.Document, error) {
 		return schema.Document{}, ErrTooLarge
 	}
 	return d, nil
-}
-
-var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
-
-// clean gives text that JSON and the database take.
-func clean(text string) string {
-	return newlines.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // reader turns goldmark's tree into ours.
@@ -148,7 +142,7 @@ func (r *reader) paragraph(n ast.Node, parent string) []schema.Node {
 		switch {
 		case inline.Type == "inline-image":
 			images = append(images, blockImage(inline.Data))
-		case inline.Object != schema.ObjectText || strings.TrimSpace(plainLeaves(inline.Leaves)) != "":
+		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "":
 			return []schema.Node{schema.Block("paragraph", inlines...)}
 		}
 	}
@@ -218,7 +212,7 @@ func codeParagraph(lines []string) []schema.Node {
 		if !b.empty() {
 			b.text("\n")
 		}
-		b.marks |= markCode
+		b.marks |= content.Code
 		b.text(line)
 		b.marks = 0
 	}

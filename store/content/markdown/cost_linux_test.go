@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // fill repeats a text up to the size that a body may have.
@@ -163,7 +164,7 @@ func TestMarkdownCost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			best := time.Hour
 			for range 5 {
-				if best = min(best, threadTime(func() { _, _ = FromMarkdown(markdown) })); best < maxCost {
+				if best = min(best, threadTime(func() { _, _ = Read(markdown) })); best < maxCost {
 					break
 				}
 			}
@@ -171,7 +172,7 @@ func TestMarkdownCost(t *testing.T) {
 			if best > maxCost {
 				t.Errorf("%d bytes took %s of processor time", len(markdown), best)
 			}
-			r := &reader{source: []byte(clean(markdown))}
+			r := &reader{source: []byte(content.Clean(markdown))}
 			if _, state := r.parse(); state.steps > 100*len(markdown) {
 				t.Errorf("%d steps back for %d bytes", state.steps, len(markdown))
 			}

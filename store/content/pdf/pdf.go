@@ -1,4 +1,4 @@
-package content
+package pdf
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // maxPDFSheets bounds a PDF, which is made in memory. What is beyond it is left out, and the last sheet says so.
@@ -33,8 +34,8 @@ const (
 	pdfMaxDepth = 12 // Beyond it the text would have no room beside its indent.
 )
 
-// PDFPage is a page of a space: Level is how deep it stands in the tree of pages, 0 at the top.
-type PDFPage struct {
+// Page is a page of a space: Level is how deep it stands in the tree of pages, 0 at the top.
+type Page struct {
 	Title    string
 	Level    int
 	Document schema.Document
@@ -51,7 +52,7 @@ var pdfFonts = []struct {
 
 // PDF writes pages as one readable file with an outline and page numbers. The same pages give the same bytes. A character
 // that the fonts lack is shown as a question mark. It stops when the context ends, and asks for no page that it has no room for.
-func PDF(ctx context.Context, w io.Writer, title string, pages iter.Seq2[PDFPage, error]) error {
+func Write(ctx context.Context, w io.Writer, title string, pages iter.Seq2[Page, error]) error {
 	glyphs, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
 		return fmt.Errorf("cannot read the font: %w", err)
@@ -125,7 +126,7 @@ func (p *pdfWriter) cover(title string) {
 }
 
 // page begins with its title, on a sheet of its own if it stands at the top of the tree.
-func (p *pdfWriter) page(page PDFPage) {
+func (p *pdfWriter) page(page Page) {
 	if page.Level <= 0 {
 		p.file.AddPage()
 	}
@@ -156,7 +157,7 @@ func (p *pdfWriter) shown(text string) string {
 			return '?'
 		}
 		return r
-	}, clean(text))
+	}, content.Clean(text))
 }
 
 // paragraph writes text in the font that is set, and leaves a little space below.
@@ -167,7 +168,7 @@ func (p *pdfWriter) paragraph(text string) {
 
 // lines writes text from the margin on.
 func (p *pdfWriter) lines(text string) {
-	text = clean(text)
+	text = content.Clean(text)
 	_, size := p.file.GetFontSize()
 	p.pieces(text, func(piece string) {
 		piece = strings.TrimSuffix(piece, "\n")

@@ -1,19 +1,19 @@
-package content
+package markdown
 
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
-// ToMarkdown writes a document for people to read. FromMarkdown gives the same document again where Markdown has the same
+// Write writes a document for people to read. Read gives the same document again where Markdown has the same
 // blocks; of the others all text is kept, in the form that comes nearest.
-func ToMarkdown(d schema.Document) string {
+func Write(d schema.Document) string {
 	var w writer
 	return w.blocks(d.Nodes)
 }
@@ -36,7 +36,7 @@ func init() { // The writers call blocks, which reads the table.
 		"blockquote":       writer.quote,
 		"hint":             writer.hint,
 		"code":             writer.code,
-		"math":             func(_ writer, n *schema.Node) string { return fenced("math", member(n.Data, "formula")) },
+		"math":             func(_ writer, n *schema.Node) string { return fenced("math", content.Member(n.Data, "formula")) },
 		"images":           writer.images,
 		"image":            func(_ writer, n *schema.Node) string { return imageMarkdown(n) },
 		"table":            writer.table,
@@ -106,10 +106,10 @@ func (w writer) block(n *schema.Node) string {
 	if write, ok := blockWriters[n.Type]; ok {
 		return write(w, n)
 	}
-	if holdsText(n) {
+	if content.HoldsText(n) {
 		return inlineMarkdown(n.Nodes, inParagraph)
 	}
-	parts := []string{escaped(labelOf(n)), w.blocks(n.Nodes)}
+	parts := []string{escaped(content.Label(n)), w.blocks(n.Nodes)}
 	for i := range n.Fragments {
 		parts = append(parts, w.blocks(n.Fragments[i].Nodes))
 	}
@@ -158,7 +158,7 @@ func (w writer) hint(n *schema.Node) string {
 	if body != "" {
 		body += "\n"
 	}
-	style := member(n.Data, "style")
+	style := content.Member(n.Data, "style")
 	if !hintOpens.MatchString(`{% hint style="` + style + `" %}`) {
 		style = "info"
 	}
@@ -167,13 +167,13 @@ func (w writer) hint(n *schema.Node) string {
 
 func (w writer) list(n *schema.Node, marker string) string {
 	var b strings.Builder
-	number := startOf(n)
+	number := content.ListStart(n)
 	for i := range n.Nodes {
 		item := &n.Nodes[i]
 		head := marker
 		if n.Type == "list-ordered" {
 			head = strconv.Itoa(number) + marker
-			number = min(number+1, maxListNumber)
+			number = min(number+1, content.MaxListNumber)
 		}
 		box := ""
 		if n.Type == "list-tasks" {
@@ -188,16 +188,6 @@ func (w writer) list(n *schema.Node, marker string) string {
 		b.WriteString(writer{inItem: true}.item(item, head, box))
 	}
 	return b.String()
-}
-
-const maxListNumber = 999_999_999
-
-func startOf(n *schema.Node) int {
-	start, ok := n.Data["start"].(float64)
-	if !ok || start < 0 || start > maxListNumber || start != math.Trunc(start) {
-		return 1
-	}
-	return int(start)
 }
 
 // item writes the blocks of an item behind its marker, the second and further lines below the first.
@@ -233,13 +223,13 @@ var syntaxName = regexp.MustCompile("^[^\\s`~\\\\&]+$")
 func (w writer) code(n *schema.Node) string {
 	lines := make([]string, len(n.Nodes))
 	for i := range n.Nodes {
-		lines[i] = plainNodes(n.Nodes[i].Nodes)
+		lines[i] = content.InlineText(n.Nodes[i].Nodes)
 	}
 	info := ""
-	if syntax := member(n.Data, "syntax"); syntaxName.MatchString(syntax) && !strings.HasPrefix(syntax, "title=\"") {
+	if syntax := content.Member(n.Data, "syntax"); syntaxName.MatchString(syntax) && !strings.HasPrefix(syntax, "title=\"") {
 		info = syntax
 	}
-	if title := member(n.Data, "title"); title != "" {
+	if title := content.Member(n.Data, "title"); title != "" {
 		info = strings.TrimSpace(info + ` title="` + titleEscapes.Replace(title) + `"`)
 	}
 	if len(lines) == 0 {
@@ -280,11 +270,11 @@ func (w writer) images(n *schema.Node) string {
 }
 
 func imageMarkdown(n *schema.Node) string {
-	caption := member(n.Data, "caption")
+	caption := content.Member(n.Data, "caption")
 	for _, fragment := range n.Fragments {
-		caption = strings.TrimSpace(caption + " " + plainNodes(inlinesOf(fragment.Nodes)))
+		caption = strings.TrimSpace(caption + " " + content.InlineText(content.Inlines(fragment.Nodes)))
 	}
-	return image(n.Data["ref"], member(n.Data, "alt"), caption)
+	return image(n.Data["ref"], content.Member(n.Data, "alt"), caption)
 }
 
 func (w writer) expandable(n *schema.Node) string {
@@ -292,7 +282,7 @@ func (w writer) expandable(n *schema.Node) string {
 	for i := range n.Fragments {
 		body := w.blocks(n.Fragments[i].Nodes)
 		if n.Fragments[i].Fragment == "expandable-title" {
-			body = inlineMarkdown(bold(inlinesOf(n.Fragments[i].Nodes)), inParagraph)
+			body = inlineMarkdown(bold(content.Inlines(n.Fragments[i].Nodes)), inParagraph)
 		}
 		parts = append(parts, body)
 	}
@@ -300,12 +290,12 @@ func (w writer) expandable(n *schema.Node) string {
 }
 
 func bold(nodes []schema.Node) []schema.Node {
-	return []schema.Node{schema.Text(plainNodes(nodes), "bold")}
+	return []schema.Node{schema.Text(content.InlineText(nodes), "bold")}
 }
 
 func (w writer) titled(n *schema.Node) string {
 	title := ""
-	if label := labelOf(n); label != "" {
+	if label := content.Label(n); label != "" {
 		title = inlineMarkdown([]schema.Node{schema.Text(label, "bold")}, inParagraph)
 	}
 	return paragraphs(title, w.blocks(n.Nodes))
@@ -313,32 +303,32 @@ func (w writer) titled(n *schema.Node) string {
 
 // reference writes what points elsewhere as a link.
 func (w writer) reference(n *schema.Node) string {
-	return linkLine(labelOf(n), n.Data["ref"])
+	return linkLine(content.Label(n), n.Data["ref"])
 }
 
 func (w writer) embed(n *schema.Node) string {
-	return linkLine(labelOf(n), map[string]any{"kind": "url", "url": n.Data["url"]})
+	return linkLine(content.Label(n), map[string]any{"kind": "url", "url": n.Data["url"]})
 }
 
 func linkLine(label string, ref any) string {
-	if linkOf(ref) == "" {
+	if content.Link(ref) == "" {
 		return escaped(label)
 	}
 	return inlineMarkdown([]schema.Node{{Type: "link", Data: schema.Data{"ref": ref}, Nodes: []schema.Node{schema.Text(label)}}}, inParagraph)
 }
 
 func (w writer) table(n *schema.Node) string {
-	t := tableOf(n)
-	if len(t.titles) == 0 {
+	t := content.TableOf(n)
+	if len(t.Titles) == 0 {
 		return ""
 	}
-	titles, rule := make([]string, len(t.titles)), make([]string, len(t.titles))
-	for i, title := range t.titles {
+	titles, rule := make([]string, len(t.Titles)), make([]string, len(t.Titles))
+	for i, title := range t.Titles {
 		titles[i] = inlineMarkdown([]schema.Node{schema.Text(title)}, inCell)
-		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[t.alignments[i]], "---")
+		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[t.Alignments[i]], "---")
 	}
 	lines := []string{tableRow(titles), tableRow(rule)}
-	for _, cells := range t.cells {
+	for _, cells := range t.Cells {
 		row := make([]string, len(cells))
 		for i, cell := range cells {
 			row[i] = inlineMarkdown(cell, inCell)

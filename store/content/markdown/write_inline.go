@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // place is where inlines stand. Headings and cells are one line, and cells end at a pipe.
@@ -23,7 +24,7 @@ const (
 // run is a stretch of text with the same marks, or what Markdown has one form for: a link or an image.
 type run struct {
 	text  string
-	marks marks
+	marks content.Marks
 	link  string // the whole link or image, as Markdown
 	sign  string // what a reader has to make of link
 }
@@ -48,13 +49,13 @@ func inlineMarkdown(nodes []schema.Node, where place) string {
 		}
 	}
 	for i := range runs {
-		runs[i].marks &= markCode
+		runs[i].marks &= content.Code
 	}
 	runs, want = merge(runs), signature(runs)
 	if candidate := writeRuns(runs, "_", where); signature(readRuns(candidate, where)) == want {
 		return candidate
 	}
-	return escapedIn(strings.ReplaceAll(plainNodes(nodes), "\n", map[bool]string{true: "\n", false: " "}[where == inParagraph]), where)
+	return escapedIn(strings.ReplaceAll(content.InlineText(nodes), "\n", map[bool]string{true: "\n", false: " "}[where == inParagraph]), where)
 }
 
 func readRuns(markdown string, where place) []run {
@@ -72,23 +73,23 @@ func runsOf(nodes []schema.Node, where place) []run {
 	for i := range nodes {
 		n := &nodes[i]
 		for _, leaf := range n.Leaves {
-			runs = append(runs, run{text: clean(leaf.Text), marks: codeIn(where, leaf)})
+			runs = append(runs, run{text: content.Clean(leaf.Text), marks: codeIn(where, leaf)})
 		}
 		switch n.Type {
 		case "link":
 			runs = append(runs, linkRun(n, where))
 		case "inline-image":
-			runs = append(runs, run{link: image(n.Data["ref"], member(n.Data, "alt"), member(n.Data, "caption")), sign: signOf(n)})
+			runs = append(runs, run{link: image(n.Data["ref"], content.Member(n.Data, "alt"), content.Member(n.Data, "caption")), sign: signOf(n)})
 		case "button", "mention":
-			label := &schema.Node{Data: n.Data, Nodes: []schema.Node{schema.Text(labelOf(n))}}
+			label := &schema.Node{Data: n.Data, Nodes: []schema.Node{schema.Text(content.Label(n))}}
 			runs = append(runs, linkRun(label, where))
 		case "inline-math":
-			runs = append(runs, run{text: "$"}, run{text: labelOf(n), marks: markCode}, run{text: "$"})
+			runs = append(runs, run{text: "$"}, run{text: content.Label(n), marks: content.Code}, run{text: "$"})
 		default:
-			runs = append(runs, run{text: labelOf(n)})
+			runs = append(runs, run{text: content.Label(n)})
 			runs = append(runs, runsOf(n.Nodes, where)...)
 		}
-		if note := annotation(n); note != "" {
+		if note := content.Annotation(n); note != "" {
 			runs = append(runs, run{text: " (" + note + ")"})
 		}
 	}
@@ -96,28 +97,28 @@ func runsOf(nodes []schema.Node, where place) []run {
 }
 
 // codeIn drops the mark where Markdown cannot hold the text as code.
-func codeIn(where place, leaf schema.Leaf) marks {
-	m := marksOf(leaf.Marks)
+func codeIn(where place, leaf schema.Leaf) content.Marks {
+	m := content.MarksOf(leaf.Marks)
 	if strings.Contains(leaf.Text, "\n") || strings.TrimSpace(leaf.Text) == "" || where == inCell && strings.Contains(leaf.Text, "|") {
-		m &^= markCode
+		m &^= content.Code
 	}
 	return m
 }
 
 func signOf(n *schema.Node) string {
-	return fmt.Sprintf("%s %q %q %q %s", n.Type, linkOf(n.Data["ref"]), member(n.Data, "alt"), member(n.Data, "caption"),
+	return fmt.Sprintf("%s %q %q %q %s", n.Type, content.Link(n.Data["ref"]), content.Member(n.Data, "alt"), content.Member(n.Data, "caption"),
 		signature(merge(runsOf(n.Nodes, inParagraph))))
 }
 
 func linkRun(n *schema.Node, where place) run {
-	destination := linkOf(n.Data["ref"])
+	destination := content.Link(n.Data["ref"])
 	label := inlineMarkdown(n.Nodes, where)
 	sign := signOf(&schema.Node{Type: "link", Data: n.Data, Nodes: n.Nodes})
 	return run{link: "[" + label + "](" + address(destination) + ")", sign: sign}
 }
 
 func image(ref any, alt, caption string) string {
-	target := address(linkOf(ref))
+	target := address(content.Link(ref))
 	if caption != "" {
 		target += ` "` + escapedIn(strings.ReplaceAll(caption, "\n", " "), inCell) + `"`
 	}
@@ -126,7 +127,7 @@ func image(ref any, alt, caption string) string {
 
 // address writes the destination of a link, bare if it is simple.
 func address(link string) string {
-	link = clean(link)
+	link = content.Clean(link)
 	if link != "" && strings.IndexFunc(link, unusual) < 0 {
 		return link
 	}
@@ -169,7 +170,7 @@ func bridge(runs []run) []run {
 		if r := &runs[i]; r.link == "" && strings.TrimSpace(r.text) == "" {
 			r.marks = 0
 			if i > 0 && i+1 < len(runs) {
-				r.marks = runs[i-1].marks & runs[i+1].marks &^ markCode
+				r.marks = runs[i-1].marks & runs[i+1].marks &^ content.Code
 			}
 		}
 	}
@@ -179,14 +180,14 @@ func bridge(runs []run) []run {
 // signature says what a reader sees: characters with their marks, spaces without, because marks stop short of spaces.
 func signature(runs []run) string {
 	var b strings.Builder
-	last := marks(0)
+	last := content.Marks(0)
 	for _, r := range runs {
 		if r.link != "" {
 			b.WriteString("\x00" + r.sign + "\x00")
 			continue
 		}
 		for _, c := range r.text {
-			if m := r.marks; m != last && (!unicode.IsSpace(c) || m&markCode != 0) {
+			if m := r.marks; m != last && (!unicode.IsSpace(c) || m&content.Code != 0) {
 				fmt.Fprintf(&b, "\x01%d\x01", m)
 				last = m
 			}
@@ -199,7 +200,7 @@ func signature(runs []run) string {
 // inlineWriter writes runs with a stack of open marks.
 type inlineWriter struct {
 	out    strings.Builder
-	open   []marks
+	open   []content.Marks
 	italic string
 	where  place
 }
@@ -215,10 +216,10 @@ func writeRuns(runs []run, italic string, where place) string {
 			pending = ""
 			continue
 		}
-		if r.marks&markCode != 0 {
-			w.close(r.marks &^ markCode)
+		if r.marks&content.Code != 0 {
+			w.close(r.marks &^ content.Code)
 			w.text(pending, "")
-			w.turnTo(r.marks&^markCode, runs[i+1:])
+			w.turnTo(r.marks&^content.Code, runs[i+1:])
 			w.out.WriteString(codeSpan(r.text, w.where))
 			pending = ""
 			continue
@@ -262,13 +263,13 @@ func (w *inlineWriter) edges() string {
 }
 
 // delimiter is what is written around text with the mark; italic has two ways.
-func (w *inlineWriter) delimiter(m marks) string {
+func (w *inlineWriter) delimiter(m content.Marks) string {
 	switch m {
-	case markBold:
+	case content.Bold:
 		return "**"
-	case markStrike:
+	case content.Strike:
 		return "~~"
-	case markItalic:
+	case content.Italic:
 		return w.italic
 	default: // Code has its own way: its delimiter depends on its text.
 		return ""
@@ -276,8 +277,8 @@ func (w *inlineWriter) delimiter(m marks) string {
 }
 
 // close ends marks, from the innermost, until none is open that is not wanted.
-func (w *inlineWriter) close(want marks) {
-	for slices.ContainsFunc(w.open, func(m marks) bool { return want&m == 0 }) {
+func (w *inlineWriter) close(want content.Marks) {
+	for slices.ContainsFunc(w.open, func(m content.Marks) bool { return want&m == 0 }) {
 		last := len(w.open) - 1
 		w.out.WriteString(w.delimiter(w.open[last]))
 		w.open = w.open[:last]
@@ -285,22 +286,22 @@ func (w *inlineWriter) close(want marks) {
 }
 
 // turnTo ends and begins marks; those that stay on longest are opened first.
-func (w *inlineWriter) turnTo(want marks, rest []run) {
+func (w *inlineWriter) turnTo(want content.Marks, rest []run) {
 	w.close(want)
-	var missing []marks
-	for _, m := range []marks{markStrike, markBold, markItalic} {
+	var missing []content.Marks
+	for _, m := range []content.Marks{content.Strike, content.Bold, content.Italic} {
 		if want&m != 0 && !slices.Contains(w.open, m) {
 			missing = append(missing, m)
 		}
 	}
-	slices.SortStableFunc(missing, func(a, b marks) int { return lasts(b, rest) - lasts(a, rest) })
+	slices.SortStableFunc(missing, func(a, b content.Marks) int { return lasts(b, rest) - lasts(a, rest) })
 	for _, m := range missing {
 		w.out.WriteString(w.delimiter(m))
 		w.open = append(w.open, m)
 	}
 }
 
-func lasts(m marks, rest []run) int {
+func lasts(m content.Marks, rest []run) int {
 	for i, r := range rest {
 		if r.link != "" || r.marks&m == 0 {
 			return i

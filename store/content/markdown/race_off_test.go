@@ -1,5 +1,5 @@
 //go:build !race
 
-package content
+package markdown
 
 const raceFactor = 1

@@ -1,10 +1,11 @@
-package content
+package pdf
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // pdfBlocks has a row per kind of block that is set in its own way. Others are their label and their children.
@@ -41,11 +42,11 @@ func (p *pdfWriter) block(n *schema.Node) {
 		write(p, n)
 		return
 	}
-	if label := labelOf(n); label != "" {
+	if label := content.Label(n); label != "" {
 		p.file.SetFont("go", "B", pdfTextSize)
 		p.paragraph(label)
 	}
-	if holdsText(n) {
+	if content.HoldsText(n) {
 		p.text(n)
 	} else {
 		p.blocks(n.Nodes)
@@ -58,7 +59,7 @@ func (p *pdfWriter) block(n *schema.Node) {
 func (p *pdfWriter) heading(n *schema.Node, size float64) {
 	p.file.SetFont("go", "B", size)
 	p.file.Ln(2)
-	p.paragraph(plainNodes(n.Nodes))
+	p.paragraph(content.InlineText(n.Nodes))
 }
 
 func (p *pdfWriter) divider(*schema.Node) {
@@ -77,10 +78,10 @@ func (p *pdfWriter) code(n *schema.Node) {
 	lines := make([]string, len(n.Nodes))
 	for i := range n.Nodes {
 		// A line without height would vanish.
-		lines[i] = plainNodes(n.Nodes[i].Nodes) + " "
+		lines[i] = content.InlineText(n.Nodes[i].Nodes) + " "
 	}
 	p.indented(func() {
-		if title := labelOf(n); title != "" {
+		if title := content.Label(n); title != "" {
 			p.file.SetFont("go", "B", pdfCodeSize)
 			p.lines(title)
 		}
@@ -91,7 +92,7 @@ func (p *pdfWriter) code(n *schema.Node) {
 
 // list puts the marker at the margin and the blocks beside it.
 func (p *pdfWriter) list(n *schema.Node) {
-	number := startOf(n)
+	number := content.ListStart(n)
 	for i := range n.Nodes {
 		if p.full() {
 			return
@@ -119,7 +120,7 @@ func (p *pdfWriter) list(n *schema.Node) {
 
 // table is a line per row, the titles in bold.
 func (p *pdfWriter) table(n *schema.Node) {
-	for i, row := range tableOf(n).allRows() {
+	for i, row := range content.TableOf(n).Rows() {
 		if p.full() {
 			return
 		}
@@ -137,27 +138,27 @@ func (p *pdfWriter) table(n *schema.Node) {
 func (p *pdfWriter) text(n *schema.Node) {
 	p.file.SetFont("go", "", pdfTextSize)
 	_, size := p.file.GetFontSize()
-	for _, r := range merge(runsIn(n.Nodes)) {
+	for _, r := range runs(n.Nodes) {
 		if p.full() {
 			return
 		}
 		p.face(r.marks)
-		p.pieces(r.text, func(piece string) { p.file.Write(size*1.35, p.shown(piece)) })
+		p.pieces(string(r.text), func(piece string) { p.file.Write(size*1.35, p.shown(piece)) })
 	}
 	p.file.Ln(size * 1.35)
 	p.file.Ln(2)
 }
 
-func (p *pdfWriter) face(m marks) {
-	if m&markCode != 0 {
+func (p *pdfWriter) face(m content.Marks) {
+	if m&content.Code != 0 {
 		p.file.SetFont("mono", "", pdfCodeSize)
 		return
 	}
 	style := ""
 	for _, row := range []struct {
-		mark  marks
+		mark  content.Marks
 		style string
-	}{{markBold, "B"}, {markItalic, "I"}, {markStrike, "S"}} {
+	}{{content.Bold, "B"}, {content.Italic, "I"}, {content.Strike, "S"}} {
 		if m&row.mark != 0 {
 			style += row.style
 		}
@@ -165,22 +166,42 @@ func (p *pdfWriter) face(m marks) {
 	p.file.SetFont("go", style, pdfTextSize)
 }
 
-// runsIn gives the text of inlines as runs, with the address behind a link that does not show it.
-func runsIn(nodes []schema.Node) []run {
-	var runs []run
-	for i := range nodes {
-		n := &nodes[i]
-		for _, leaf := range n.Leaves {
-			runs = append(runs, run{text: clean(leaf.Text), marks: marksOf(leaf.Marks)})
-		}
-		runs = append(runs, run{text: labelOf(n)})
-		runs = append(runs, runsIn(n.Nodes)...)
-		if note := annotation(n); note != "" {
-			runs = append(runs, run{text: " (" + note + ")"})
-		}
-		if link := refLabel(n.Data["ref"]); n.Type == "link" && link != "" && link != plainNodes(n.Nodes) {
-			runs = append(runs, run{text: " (" + link + ")"})
+// run is a stretch of text with the same marks.
+type run struct {
+	text  []byte
+	marks content.Marks
+}
+
+// runs gives the text of inlines, with the address behind a link that does not show it. Neighbours with the same marks are one
+// run, so that no line breaks between them inside a word.
+func runs(nodes []schema.Node) []run {
+	var all []run
+	add := func(text string, marks content.Marks) {
+		switch last := len(all) - 1; {
+		case text == "":
+		case last >= 0 && all[last].marks == marks:
+			all[last].text = append(all[last].text, text...)
+		default:
+			all = append(all, run{[]byte(text), marks})
 		}
 	}
-	return runs
+	var walk func(nodes []schema.Node)
+	walk = func(nodes []schema.Node) {
+		for i := range nodes {
+			n := &nodes[i]
+			for _, leaf := range n.Leaves {
+				add(content.Clean(leaf.Text), content.MarksOf(leaf.Marks))
+			}
+			add(content.Label(n), 0)
+			walk(n.Nodes)
+			if note := content.Annotation(n); note != "" {
+				add(" ("+note+")", 0)
+			}
+			if link := content.RefLabel(n.Data["ref"]); n.Type == "link" && link != "" && link != content.InlineText(n.Nodes) {
+				add(" ("+link+")", 0)
+			}
+		}
+	}
+	walk(nodes)
+	return all
 }

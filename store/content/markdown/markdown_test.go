@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"strings"
@@ -9,12 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/contenttest"
 )
 
-// read is FromMarkdown for text that is not too large.
+// read is Read for text that is not too large.
 func read(t fataler, markdown string) schema.Document {
 	t.Helper()
-	d, err := FromMarkdown(markdown)
+	d, err := Read(markdown)
 	if err != nil {
 		t.Fatalf("%q: %v", markdown, err)
 	}
@@ -47,7 +49,7 @@ func outline(nodes []schema.Node) string {
 		for _, name := range []string{"style", "start", "checked", "syntax", "title", "formula", "alt", "ref"} {
 			if value, ok := n.Data[name]; ok {
 				if name == "ref" {
-					value = linkOf(value)
+					value = content.Link(value)
 				}
 				encoded, _ := json.Marshal(value)
 				text += " " + name + "=" + string(encoded)
@@ -58,106 +60,30 @@ func outline(nodes []schema.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// markdownCases pairs Markdown with the outline of its document and, where it differs, what is written for that document.
-var markdownCases = []struct{ in, outline, out string }{
-	{"", "", ""},
-	{"one\ntwo\n\nthree", "paragraph('one two') paragraph('three')", "one two\n\nthree"},
-	{"one  \ntwo\\\nthree", `paragraph('one\ntwo\nthree')`, "one\\\ntwo\\\nthree"},
-	{"# A\n## B\n### C\n#### D #", "heading-1('A') heading-2('B') heading-3('C') heading-3('D')", "# A\n\n## B\n\n### C\n\n### D"},
-	{"A\n===\nB\n---", "heading-1('A') heading-2('B')", "# A\n\n## B"},
-	{"# C#\\#", "heading-1('C##')", "# C#\\#"},
-	{"#", "heading-1()", "#"},
-	{"*a* **b** ***c*** ~~d~~ `e`", "paragraph('a'.italic ' ' 'b'.bold ' ' 'c'.bold.italic ' ' 'd'.strikethrough ' ' 'e'.code)",
-		"_a_ **b _c_** ~~d~~ `e`"},
-	{"in*tra*word", "paragraph('in' 'tra'.italic 'word')", ""},
-	{"**a** b", "paragraph('a'.bold ' b')", ""},
-	{"`` a`b ``", "paragraph('a`b'.code)", "``a`b``"},
-	{"[a **b**](https://x.example/?q=1&r=2 'title')", `paragraph(link ref="https://x.example/?q=1&r=2"('a ' 'b'.bold))`,
-		"[a **b**](<https://x.example/?q=1&amp;r=2>)"},
-	{"[a](</x y>)", `paragraph(link ref="/x y"('a'))`, ""},
-	{"[a](ref:page/p?space=s)", `paragraph(link ref="ref:page/p?space=s"('a'))`, ""},
-	{"[a](ref:nothing/p)", "paragraph('a (ref:nothing/p)')", "a (ref:nothing/p)"},
-	{"[a](javascript:alert(1))", "paragraph('a (javascript:alert(1))')", "a (javascript:alert(1))"},
-	{"[a](JaVa&#10;Script:alert)", `paragraph('a (JaVa\nScript:alert)')`, "a (JaVa\\\nScript:alert)"},
-	{"![a](data:text/html,x)", "paragraph('a (data:text/html,x)')", "a (data:text/html,x)"},
-	{"<https://x.example> <a@b.example> <javascript:x>",
-		`paragraph(link ref="https://x.example"('https://x.example') ' ' link ref="mailto:a@b.example"('a@b.example') ' javascript:x (javascript:x)')`,
-		"[https://x.example](https://x.example) [a@b.example](mailto:a@b.example) javascript:x (javascript:x)"},
-	{"[a][r]\n\n[r]: /u", `paragraph(link ref="/u"('a'))`, "[a](/u)"},
-	{"<b>x</b> <script>alert(1)</script>", "paragraph('<b>x</b> <script>alert(1)</script>')",
-		`\<b\>x\</b\> \<script\>alert(1)\</script\>`},
-	{"<div>\n*x*\n</div>", "paragraph('<div> ' 'x'.italic ' </div>')", `\<div\> _x_ \</div\>`},
-	{"&lt;b&gt; &copy; &#65; &nothing; \\&lt; &#0;", "paragraph('<b> © A &nothing; &lt; \uFFFD')", "\\<b\\> © A \\&nothing; \\&lt; \uFFFD"},
-	{"- a\n- b\n  - c\n\n    d", "list-unordered(list-item(paragraph('a')) list-item(paragraph('b') list-unordered(list-item(paragraph('c') paragraph('d')))))", ""},
-	{"1. a\n2. b", "list-ordered(list-item(paragraph('a')) list-item(paragraph('b')))", ""},
-	{"7) a", "list-ordered start=7(list-item(paragraph('a')))", "7. a"},
-	{"- [ ] a\n- [x] b", "list-tasks(list-item checked=false(paragraph('a')) list-item checked=true(paragraph('b')))", ""},
-	{"- a\n\n* b", "list-unordered(list-item(paragraph('a'))) list-unordered(list-item(paragraph('b')))", ""},
-	{"-\n- a", "list-unordered(list-item(paragraph()) list-item(paragraph('a')))", ""},
-	{"- 0\n\n  - 0.\n  0", "list-unordered(list-item(paragraph('0') list-unordered(list-item(list-ordered start=0(list-item(paragraph())))) paragraph('0')))", ""},
-	{"- *\n  - a\n  2.\n  b", "list-unordered(list-item(list-unordered(list-item(paragraph())) list-unordered(list-item(paragraph('a'))) list-ordered start=2(list-item(paragraph())) paragraph('b')))",
-		"- -\n  * a\n\n  2.\n  b"},
-	{"- - a", "list-unordered(list-item(list-unordered(list-item(paragraph('a')))))", ""},
-	{"- ```\n  x\n  ```", "list-unordered(list-item(code(code-line('x'))))", ""},
-	{"- a\n\n  ***", "list-unordered(list-item(paragraph('a') divider()))", "- a\n\n  ___"},
-	{"```go title=\"a &quot;b&quot;\"\nx := 1\n\n\ty()\n```",
-		`code syntax="go" title="a \"b\""(code-line('x := 1') code-line() code-line('` + "\t" + `y()'))`, ""},
-	{"````\n```\n````", "code(code-line('```'))", ""},
-	{"```\n```", "code()", ""},
-	{"    indented", "code(code-line('indented'))", "```\nindented\n```"},
-	{"```math\nx^2\n```", `math formula="x^2"()`, ""},
-	{"> a\n>\n> > b", "blockquote(paragraph('a') blockquote(paragraph('b')))", ""},
-	{"> ```\n> x\n> y\n> ```", `blockquote(paragraph('x'.code '\n' 'y'.code))`, "> `x`\\\n> `y`"},
-	{"---", "divider()", ""},
-	{"{% hint style=\"warning\" %}\nMind *this*.\n\n- a\n{% endhint %}\nafter",
-		`hint style="warning"(paragraph('Mind ' 'this'.italic '.') list-unordered(list-item(paragraph('a')))) paragraph('after')`,
-		"{% hint style=\"warning\" %}\nMind _this_.\n\n- a\n{% endhint %}\n\nafter"},
-	{"{% hint style=\"info\" %}\n- {% hint style=\"info\" %}\n  a\n  {% endhint %}\n\nb\n{% endhint %}",
-		`hint style="info"(list-unordered(list-item(hint style="info"(paragraph('a')))) paragraph('b'))`, ""},
-	{"{% hint %}\n```\n{% endhint %}\n```\n- a\n {% endhint %}\nb", `hint style="info"(paragraph('{% endhint %}'.code) list-unordered(list-item(paragraph('a')))) paragraph('b')`,
-		"{% hint style=\"info\" %}\n`{% endhint %}`\n\n- a\n{% endhint %}\n\nb"},
-	{"{% hint %}\n> a\n\nb", `hint style="info"(paragraph('a') paragraph('b'))`, "{% hint style=\"info\" %}\na\n\nb\n{% endhint %}"},
-	{"\\{% hint %}", "paragraph('{% hint %}')", ""},
-	{"![a b](/i.png \"cap\")", `images(image alt="a b" ref="/i.png"(caption(paragraph('cap'))))`, ""},
-	{"x ![a](/i.png)", `paragraph('x ' inline-image alt="a" ref="/i.png"())`, ""},
-	{"| A | *B* |\n|:-:|--:|\n| `x` | y \\| z |\n| 1 |",
-		"table(r1c1(paragraph('x'.code)) r1c2(paragraph('y | z')) r2c1(paragraph('1')) r2c2(paragraph()))",
-		"| A | B |\n| :---: | ---: |\n| `x` | y \\| z |\n| 1 |  |"},
-	{"1\\. a", "paragraph('1. a')", ""},
-	{"\\- a\\\n\\+ b\\\n\\# c\\\n\\=", `paragraph('- a\n+ b\n# c\n=')`, ""},
-	{"a\x00\xff", "paragraph('a\uFFFD\uFFFD')", "a\uFFFD\uFFFD"},
-}
-
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	for _, c := range markdownCases {
-		d := read(t, c.in)
+	for _, c := range contenttest.Markdown {
+		d := read(t, c.In)
 		if problems := d.Problems(""); len(problems) > 0 {
-			t.Errorf("%q: %+v", c.in, problems)
+			t.Errorf("%q: %+v", c.In, problems)
 		}
-		if got := outline(d.Nodes); got != c.outline {
-			t.Errorf("%q:\ngot  %s\nwant %s", c.in, got, c.outline)
+		if got := outline(d.Nodes); got != c.Outline {
+			t.Errorf("%q:\ngot  %s\nwant %s", c.In, got, c.Outline)
 		}
-		want := c.out
+		want := c.Out
 		if want == "" {
-			want = c.in
+			want = c.In
 		}
-		if got := ToMarkdown(d); got != want {
-			t.Errorf("%q written:\ngot  %q\nwant %q", c.in, got, want)
+		if got := Write(d); got != want {
+			t.Errorf("%q written:\ngot  %q\nwant %q", c.In, got, want)
 		}
 	}
 }
 
-// everyKind reads the document with each kind of node.
-func everyKind(tb testing.TB) schema.Document {
-	tb.Helper()
-	return readDocument(tb, "../../schema/testdata/document.json")
-}
-
 func TestEveryKindIsReadable(t *testing.T) {
 	t.Parallel()
-	d := everyKind(t)
-	markdown, plain := ToMarkdown(d), Plain(d)
+	d := contenttest.EveryKind(t)
+	markdown, plain := Write(d), content.Plain(d)
 	for _, want := range []string{
 		"# Title", "**a**", "[there![](ref:file/f)](https://a.example)", "😀", ":star:", "{{space.vars.x}}", "`x^2`", "[user/u](ref:user/u)",
 		"[Go](ref:page/p)", "noted", "* [x]", "3.", "{% hint style=\"info\" %}", "![x](u)", "[file/f?space=s](ref:file/f?space=s)",
@@ -183,8 +109,8 @@ func TestEveryKindIsReadable(t *testing.T) {
 // settled asserts that Markdown which was read and written once does not change when that is done again.
 func settled(t fataler, markdown string) {
 	t.Helper()
-	once := ToMarkdown(read(t, markdown))
-	if twice := ToMarkdown(read(t, once)); twice != once {
+	once := Write(read(t, markdown))
+	if twice := Write(read(t, once)); twice != once {
 		t.Fatalf("%q is not settled:\nonce  %q\ntwice %q", markdown, once, twice)
 	}
 }
@@ -207,7 +133,7 @@ func genInlines(t *rapid.T, breaks bool) []schema.Node {
 			}
 			b.text(text)
 		case 1:
-			b.marks = marks(rapid.IntRange(0, 15).Draw(t, "marks"))
+			b.marks = content.Marks(rapid.IntRange(0, 15).Draw(t, "marks"))
 			b.text(rapid.StringMatching(`[a-zä]{1,5}`).Draw(t, "word"))
 		case 2:
 			b.add(schema.Node{Type: "link",
@@ -277,7 +203,7 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := schema.NewDocument(genBlocks(t, "", 0)...)
-		markdown := ToMarkdown(d)
+		markdown := Write(d)
 		if diff := cmp.Diff(outline(d.Nodes), outline(read(t, markdown).Nodes)); diff != "" {
 			t.Fatalf("%s\n%s", markdown, diff)
 		}
@@ -302,8 +228,8 @@ func TestMarkdownSettles(t *testing.T) {
 
 // FuzzMarkdown reads anything as Markdown: the document satisfies the grammar and settles after one round.
 func FuzzMarkdown(f *testing.F) {
-	for _, c := range markdownCases {
-		f.Add(c.in)
+	for _, c := range contenttest.Markdown {
+		f.Add(c.In)
 	}
 	f.Fuzz(func(t *testing.T, markdown string) {
 		if len(markdown) > 4096 {
@@ -314,13 +240,13 @@ func FuzzMarkdown(f *testing.F) {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}
 		settled(t, markdown)
-		Plain(d)
+		content.Plain(d)
 	})
 }
 
 // FuzzToMarkdown writes any document, also one with problems, and loses no text of a paragraph.
 func FuzzToMarkdown(f *testing.F) {
-	for _, n := range everyKind(f).Nodes {
+	for _, n := range contenttest.EveryKind(f).Nodes {
 		// One by one, because the fuzzer takes minutes to make a long input short.
 		text, err := json.Marshal(schema.NewDocument(n))
 		if err != nil {
@@ -335,18 +261,77 @@ func FuzzToMarkdown(f *testing.F) {
 			return
 		}
 		d.Normalize()
-		markdown := ToMarkdown(d)
+		markdown := Write(d)
 		again := read(t, markdown)
 		if problems := again.Problems(""); len(problems) > 0 {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}
 		for _, n := range d.Nodes {
 			if n.Type == "paragraph" && len(d.Nodes) == 1 && len(n.Nodes) > 0 && n.Nodes[0].Object == schema.ObjectText {
-				want := strings.Join(strings.Fields(plainLeaves(n.Nodes[0].Leaves)), "")
-				if got := strings.Join(strings.Fields(Plain(again)), ""); !strings.Contains(got, want) {
+				want := strings.Join(strings.Fields(content.LeafText(n.Nodes[0].Leaves)), "")
+				if got := strings.Join(strings.Fields(content.Plain(again)), ""); !strings.Contains(got, want) {
 					t.Fatalf("%q lost %q: %q", markdown, want, got)
 				}
 			}
+		}
+	})
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	markdown, document := schema.MarkdownBody("**a**"), schema.DocumentBody(read(t, "**a**"))
+	for _, c := range []struct {
+		body   schema.Body
+		format string
+		want   schema.Body
+	}{
+		{schema.Body{}, FormatDocument, schema.Body{}}, {schema.Body{}, "", schema.Body{}},
+		{markdown, "", markdown}, {markdown, FormatMarkdown, markdown}, {markdown, FormatDocument, document},
+		{document, "", markdown}, {document, FormatMarkdown, markdown}, {document, FormatDocument, document},
+	} {
+		got, err := json.Marshal(Render(c.body, *document.Document, c.format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := json.Marshal(c.want); string(got) != string(want) {
+			t.Errorf("%s: %s, want %s", c.format, got, want)
+		}
+	}
+}
+
+// TestMarkdownIsBounded reads what would nest without end.
+func TestMarkdownIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{">", "- ", "1. ", "[", "*a", "`a", "![", "{% hint %}\n", "| a ", "**_~~"} {
+		text := strings.Repeat(piece, 1000)
+		d := read(t, text)
+		if problems := d.Problems(""); len(problems) > 0 {
+			t.Errorf("%q: %+v", piece, problems[0])
+		}
+		settled(t, text)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := Write(contenttest.EveryKind(b))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := Read(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	d := contenttest.EveryKind(b)
+	b.SetBytes(int64(len(Write(d))))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			Write(d)
 		}
 	})
 }

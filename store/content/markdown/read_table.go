@@ -1,4 +1,4 @@
-package content
+package markdown
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // table makes a grid of text columns. Ids and names count up: they need to be unique in the table only.
@@ -54,7 +55,7 @@ func (r *reader) tableColumns(header ast.Node, definition map[string]any) []any 
 		id := fmt.Sprintf("c%d", len(columns)+1)
 		columns = append(columns, id)
 		definition[id] = map[string]any{
-			"id": id, "title": plainNodes(r.inlines(cell)), "type": "text", "textAlignment": alignment,
+			"id": id, "title": content.InlineText(r.inlines(cell)), "type": "text", "textAlignment": alignment,
 		}
 	}
 	return columns
