@@ -118,14 +118,18 @@ func (s *Store) ListCollectionAccess(
 	if role != nil {
 		least, most = int32(role.Rank()), int32(role.Rank()) //nolint:gosec // A rank is at most 6.
 	}
+	path, err := s.queries.CollectionPath(ctx, in.Collection.ID)
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "collection")
+	}
 	total, err := s.queries.CountCollectionAccess(ctx, db.CountCollectionAccessParams{
-		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: in.Path, Least: least, Most: most,
+		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
 	})
 	if err != nil {
 		return Page[UserRole]{}, interpret(err, "users")
 	}
 	rows, err := s.queries.ListCollectionAccess(ctx, db.ListCollectionAccessParams{
-		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: in.Path, Least: least, Most: most,
+		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
 		After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

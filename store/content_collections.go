@@ -23,8 +23,6 @@ const MaxNesting = 16
 type CollectionAccess struct {
 	Collection Collection
 	ContentAccess
-	// Path leads from the collection itself up to the top. Lists leave it out.
-	Path []string
 }
 
 // NewCollection is what a collection is made of. ParentID is nil at the top.
@@ -61,7 +59,7 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 		return CollectionAccess{}, interpret(err, "collection")
 	}
 	return CollectionAccess{
-		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank), Path: row.Path,
+		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank),
 	}, nil
 }
 
@@ -143,11 +141,8 @@ func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string)
 		if err != nil {
 			return err
 		}
-		if err := q.LiftGrants(ctx, id); err != nil {
-			return interpret(err, "grant")
-		}
-		if err := q.RaiseLiftedGrants(ctx, id); err != nil {
-			return interpret(err, "grant")
+		if err := q.LiftAccess(ctx, id); err != nil {
+			return interpret(err, "collection")
 		}
 		if err := liftContent(ctx, q, row); err != nil {
 			return err
@@ -171,7 +166,7 @@ func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	if err != nil {
 		return err
 	}
-	if err := q.LiftContent(ctx, db.LiftContentParams{ID: row.ID, ParentID: row.ParentID, Level: row.DefaultLevel}); err != nil {
+	if err := q.LiftContent(ctx, db.LiftContentParams{ID: row.ID, ParentID: row.ParentID}); err != nil {
 		return interpret(err, "collection")
 	}
 	return inside.moveTo(ctx, q, positions)

@@ -426,37 +426,10 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 }
 
 const memberNumbers = `-- name: MemberNumbers :many
-with recursive given as (
-    select g.user_id, g.collection_id, g.space_id from grants g
-    where g.organization_id = $1 and g.user_id = any($2::text[])
-    union
-    select t.user_id, g.collection_id, g.space_id
-    from team_members t join grants g on g.team_id = t.team_id
-    where t.organization_id = $1 and t.user_id = any($2::text[])
-), reach as (
-    select g.user_id, g.collection_id as id from given g where g.collection_id is not null
-    union
-    select r.user_id, c.id from reach r join collections c on c.parent_id = r.id
-), mine as (
-    select r.user_id, s.id from reach r join spaces s on s.parent_id = r.id
-    union
-    select g.user_id, g.space_id from given g where g.space_id is not null
-), closed as (
-    select s.id from closed_spaces($1) s
-), spaces_there as (
-    select (select count(*) from spaces s where s.organization_id = $1) as every,
-           (select count(*) from closed) as closed
-), numbers as (
-    select x.user_id, count(*) as given, count(c.id) as closed from mine x left join closed c on c.id = x.id group by x.user_id
-)
-select m.user_id,
-       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
-       (case
-           when m.role = 'admin' then s.every
-           when m.role is null then coalesce(n.given, 0)
-           else s.every - s.closed + coalesce(n.closed, 0)
-       end)::bigint as spaces
-from memberships m cross join spaces_there s left join numbers n on n.user_id = m.user_id
+select m.user_id, n.spaces::bigint as spaces,
+       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams
+from memberships m
+    join spaces_seen_by($1, $2::text[]) n (user_id, spaces) on n.user_id = m.user_id
 where m.organization_id = $1 and m.user_id = any($2::text[])
 `
 
@@ -467,11 +440,11 @@ type MemberNumbersParams struct {
 
 type MemberNumbersRow struct {
 	UserID string
-	Teams  int64
 	Spaces int64
+	Teams  int64
 }
 
-// How many teams these members are in, and how many spaces they have access to, by the rule of access_rank.
+// How many teams these members are in, and how many spaces they see.
 func (q *Queries) MemberNumbers(ctx context.Context, arg MemberNumbersParams) ([]MemberNumbersRow, error) {
 	rows, err := q.db.Query(ctx, memberNumbers, arg.OrganizationID, arg.Users)
 	if err != nil {
@@ -481,7 +454,7 @@ func (q *Queries) MemberNumbers(ctx context.Context, arg MemberNumbersParams) ([
 	items := []MemberNumbersRow{}
 	for rows.Next() {
 		var i MemberNumbersRow
-		if err := rows.Scan(&i.UserID, &i.Teams, &i.Spaces); err != nil {
+		if err := rows.Scan(&i.UserID, &i.Spaces, &i.Teams); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
