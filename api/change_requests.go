@@ -221,19 +221,9 @@ func (h *changeRequests) patch(ctx context.Context, c *Caller, r *patchChangeReq
 }
 
 func (h *changeRequests) merge(ctx context.Context, c *Caller, _ *struct{}) (schema.MergeResult, error) {
-	space := c.Space.Space
-	organization, err := h.store.Organization(ctx, c.Principal.UserID, space.OrganizationID)
-	if err != nil {
-		return schema.MergeResult{}, err
-	}
-	outdated := store.ChangeRequestRow{ChangeRequest: *c.ChangeRequest, Head: space.Revision}.Outdated()
-	own, above := mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)
-	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated, own, above); err != nil {
-		return schema.MergeResult{}, err
-	}
-	// Of requests that are up to date when they are judged, the first to be merged outdates the others.
-	upToDate := own.Or(above).RequireUpToDate(c.Principal.UserID)
-	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, upToDate)
+	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, func(facts store.MergeFacts) error {
+		return checkMergeRules(c.Principal.UserID, facts)
+	})
 	return mergeResult(result, schema.ResultMerge), err
 }
 

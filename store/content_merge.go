@@ -116,19 +116,32 @@ type MergeResult struct {
 	Conflicts bool
 }
 
-// MergeChangeRequest makes the content of a request that of its space, with a new revision. seen is the request as the caller
-// judged it: one that has changed since is refused, and with upToDate one that is outdated by now. A request without changes is
-// merged too, as there is nothing against it.
-func (s *Store) MergeChangeRequest(ctx context.Context, seen ChangeRequest, userID string, upToDate bool) (MergeResult, error) {
-	changed, err := s.changeRequest(ctx, seen, func(q *db.Queries, space Space, row *ChangeRequest) error {
+// MergeFacts are what decides whether a change request may be merged. They are read under the locks of the merge, so nothing
+// that they say about the request can change before it is merged.
+type MergeFacts struct {
+	ChangeRequestRow
+	// SpaceRules and OrganizationRules are JSON.
+	SpaceRules        []byte
+	OrganizationRules []byte
+	// Reviews has everybody who is asked to review the request or has reviewed it.
+	Reviews []schema.ReviewState
+}
+
+// MergeChangeRequest makes the content of a request that of its space, with a new revision. allow sees the facts, locked, and
+// may refuse. A request without changes is merged too: nothing speaks against it.
+func (s *Store) MergeChangeRequest(
+	ctx context.Context, request ChangeRequest, userID string, allow func(MergeFacts) error,
+) (MergeResult, error) {
+	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
 			return err
 		}
-		if !row.UpdatedAt.Equal(seen.UpdatedAt) {
-			return schema.Conflict("the change request was changed meanwhile")
+		facts, err := mergeFacts(ctx, q, space, *row)
+		if err != nil {
+			return err
 		}
-		if upToDate && baseOf(*row) != space.Revision {
-			return schema.Conflict("the main content was changed meanwhile: update the change request")
+		if err := allow(facts); err != nil {
+			return err
 		}
 		m, err := mergeContent(ctx, q, space, *row)
 		if err != nil {
@@ -154,6 +167,16 @@ func (s *Store) MergeChangeRequest(ctx context.Context, seen ChangeRequest, user
 		return MergeResult{}, err
 	}
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
+}
+
+func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (MergeFacts, error) {
+	facts := MergeFacts{ChangeRequestRow: ChangeRequestRow{ChangeRequest: row, Head: space.Revision}, SpaceRules: space.MergeRules}
+	var err error
+	if facts.OrganizationRules, err = q.OrganizationMergeRules(ctx, space.OrganizationID); err != nil {
+		return MergeFacts{}, interpret(err, "organization")
+	}
+	facts.Reviews, err = reviewStates(ctx, q, row)
+	return facts, err
 }
 
 // setHead makes a revision the content of a locked space.

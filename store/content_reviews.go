@@ -51,13 +51,12 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 			return err
 		}
 		// In one order, so that two requests for the same people do not wait for each other.
-		for _, user := range slices.Sorted(slices.Values(request.UserIDs)) {
-			err := q.RequestReviewer(ctx, db.RequestReviewerParams{
-				ChangeRequestID: head.ID, UserID: user, Revision: head.Revision, RequestedBy: request.RequestedBy,
-			})
-			if err != nil {
-				return interpret(err, "reviewer")
-			}
+		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
+			ChangeRequestID: head.ID, UserIds: slices.Sorted(slices.Values(request.UserIDs)), Revision: head.Revision,
+			RequestedBy: request.RequestedBy,
+		})
+		if err != nil {
+			return interpret(err, "reviewer")
 		}
 		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: request.UserIDs})
 		if err != nil {
@@ -253,17 +252,17 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// ReviewStates gives everybody who is asked to review a change request or has reviewed it, with what they last said of the
-// revision; for merge rules.
-func (s *Store) ReviewStates(ctx context.Context, changeRequestID, revision string) ([]schema.ReviewState, error) {
-	rows, err := s.queries.ReviewState(ctx, changeRequestID)
+// reviewStates gives everybody who is asked to review a change request or has reviewed it, with what they last said of its
+// current revision.
+func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
+	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {
 		return nil, interpret(err, "reviews")
 	}
 	states := make([]schema.ReviewState, len(rows))
 	for i, row := range rows {
 		states[i] = schema.ReviewState{User: row.UserID, Requested: row.Requested, Contributor: row.Contributor}
-		if row.Revision == revision {
+		if row.Revision == request.Revision {
 			states[i].Status = row.Status
 		}
 	}

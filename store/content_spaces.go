@@ -79,6 +79,20 @@ func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (ma
 	return spaces, nil
 }
 
+// AccessToSpace tells what decides about each of these users' access to a space. Users who are not in its organization have no
+// entry.
+func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []string) (map[string]ContentAccess, error) {
+	rows, err := s.queries.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: spaceID, Users: users})
+	if err != nil {
+		return nil, interpret(err, "space")
+	}
+	access := make(map[string]ContentAccess, len(rows))
+	for _, row := range rows {
+		access[row.UserID] = contentAccess(row.Role, row.Level, row.GrantRank)
+	}
+	return access, nil
+}
+
 // ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
 func (s *Store) ListSpaces(
 	ctx context.Context, viewer Viewer, organizationID, after string, size int,

@@ -616,7 +616,7 @@ const setChangeRequest = `-- name: SetChangeRequest :one
 update change_requests set
     subject = $1, description = $2, status = $3, revision = $4,
     revision_merged_ancestor = $5, revision_merged = $6,
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    updated_at = clock_timestamp()
 where id = $7 returning id, space_id, organization_id, number, status, subject, description, created_by, revision, revision_initial, revision_merged_ancestor, revision_merged, cluster_id, open_comments, created_at, updated_at, resolved_comments
 `
 
@@ -630,7 +630,6 @@ type SetChangeRequestParams struct {
 	ID                     string
 }
 
-// The time grows with every change, also within one tick of the clock: a merge tells by it that what it looked at is still so.
 func (q *Queries) SetChangeRequest(ctx context.Context, arg SetChangeRequestParams) (ChangeRequest, error) {
 	row := q.db.QueryRow(ctx, setChangeRequest,
 		arg.Subject,

@@ -9,6 +9,52 @@ import (
 	"context"
 )
 
+const accessOfUsers = `-- name: AccessOfUsers :many
+select m.user_id, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = any($1::text[])
+    cross join access_to(m.user_id, s.id, s.default_level, s.parent_id) a
+where s.id = $2
+`
+
+type AccessOfUsersParams struct {
+	Users   []string
+	SpaceID string
+}
+
+type AccessOfUsersRow struct {
+	UserID    string
+	Role      *string
+	Level     string
+	GrantRank int32
+}
+
+// What decides about the access of each of these users to a space; no row for those who are not in its organization.
+func (q *Queries) AccessOfUsers(ctx context.Context, arg AccessOfUsersParams) ([]AccessOfUsersRow, error) {
+	rows, err := q.db.Query(ctx, accessOfUsers, arg.Users, arg.SpaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AccessOfUsersRow{}
+	for rows.Next() {
+		var i AccessOfUsersRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Role,
+			&i.Level,
+			&i.GrantRank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countSpaces = `-- name: CountSpaces :one
 select count(*) from spaces_seen($1, $2, $3)
 `

@@ -27,11 +27,10 @@ select * from spaces where id = $1 for no key update;
 select * from change_requests where id = $1 for no key update;
 
 -- name: SetChangeRequest :one
--- The time grows with every change, also within one tick of the clock: a merge tells by it that what it looked at is still so.
 update change_requests set
     subject = sqlc.arg(subject), description = sqlc.arg(description), status = sqlc.arg(status), revision = sqlc.arg(revision),
     revision_merged_ancestor = sqlc.arg(revision_merged_ancestor), revision_merged = sqlc.arg(revision_merged),
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    updated_at = clock_timestamp()
 where id = sqlc.arg(id) returning *;
 
 -- name: AddToSpaceCounters :exec

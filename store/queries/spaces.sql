@@ -10,6 +10,14 @@ from spaces s
     cross join access_to(sqlc.arg(user_id), s.id, s.default_level, s.parent_id) a
 where s.id = any(sqlc.arg(ids)::text[]);
 
+-- name: AccessOfUsers :many
+-- What decides about the access of each of these users to a space; no row for those who are not in its organization.
+select m.user_id, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = any(sqlc.arg(users)::text[])
+    cross join access_to(m.user_id, s.id, s.default_level, s.parent_id) a
+where s.id = sqlc.arg(space_id);
+
 -- name: ListSpaces :many
 -- Index: spaces_organization (organization_id, id).
 -- Those that the user may see. What decides about an admin's access is the role alone.
