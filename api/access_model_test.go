@@ -300,7 +300,7 @@ func (r *modelRun) check() {
 	for user, role := range r.users {
 		listed := map[string]store.ContentAccess{}
 		viewer := store.Viewer{UserID: user, Role: role}
-		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, store.CollectionPosition{}, 1000)
+		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, nil, 1000)
 		r.ok(err)
 		spaces, err := r.h.st.ListSpaces(ctx, viewer, r.org, "", 1000)
 		r.ok(err)
@@ -358,7 +358,7 @@ func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Ro
 				want[child] = rightsOfRole(role)
 			}
 		}
-		spaces, err := r.h.st.ListSpacesInCollection(ctx, viewer.UserID, in, store.ListPosition{}, 1000)
+		spaces, err := r.h.st.ListSpacesInCollection(ctx, viewer.UserID, in, nil, 1000)
 		r.ok(err)
 		got := map[string]Rights{}
 		for _, row := range spaces.Rows {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"math"
 	"strconv"
 	"time"
 
@@ -183,97 +182,58 @@ type ChangeRequestFilter struct {
 	ByCreation bool
 }
 
-// ChangeRequestPosition is a place in a list of change requests: the time it is sorted by, and the id.
-type ChangeRequestPosition struct {
-	Time time.Time
-	ID   string
-}
-
-// FirstChangeRequest is the place before all others.
-func FirstChangeRequest() ChangeRequestPosition {
-	return ChangeRequestPosition{Time: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
-}
-
-// PositionOf is the place of a row in a list with this filter.
-func (f ChangeRequestFilter) PositionOf(row ChangeRequestRow) ChangeRequestPosition {
+// Cursor is the place of a row in a list with this filter.
+func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) Cursor[time.Time] {
 	if f.ByCreation {
-		return ChangeRequestPosition{row.ChangeRequest.CreatedAt, row.ChangeRequest.ID}
+		return Cursor[time.Time]{row.ChangeRequest.CreatedAt, row.ChangeRequest.ID}
 	}
-	return ChangeRequestPosition{row.ChangeRequest.UpdatedAt, row.ChangeRequest.ID}
+	return Cursor[time.Time]{row.ChangeRequest.UpdatedAt, row.ChangeRequest.ID}
 }
 
-// Keys writes a position for a page token.
-func (p ChangeRequestPosition) Keys() []string {
-	return []string{strconv.FormatInt(p.Time.UnixMicro(), 10), p.ID}
-}
-
-// ReadChangeRequestPosition reads a position back; nil keys are the first place.
-func ReadChangeRequestPosition(keys []string) (ChangeRequestPosition, error) {
-	if keys == nil {
-		return FirstChangeRequest(), nil
-	}
-	// Beyond this Postgres has no times.
-	const furthest = math.MaxInt64 / 100
-	micros, err := strconv.ParseInt(keys[0], 10, 64)
-	if err != nil || micros < 0 || micros > furthest || !schema.ValidID(keys[1]) {
-		return ChangeRequestPosition{}, schema.Invalid("page", "is not a page of this list")
-	}
-	return ChangeRequestPosition{Time: time.UnixMicro(micros), ID: keys[1]}, nil
-}
-
-// ListChangeRequestsInSpace lists the requests of a space that follow a position.
+// ListChangeRequestsInSpace lists the requests of a space, after a cursor if there is one.
 func (s *Store) ListChangeRequestsInSpace(
-	ctx context.Context, spaceID string, filter ChangeRequestFilter, after ChangeRequestPosition, size int,
+	ctx context.Context, spaceID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
 ) (Page[ChangeRequestRow], error) {
-	total, err := s.queries.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
-		SpaceID: spaceID, Statuses: filter.Statuses, Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer,
+	total, err := s.planned.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
+		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
 	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
-	params := db.ListChangeRequestsInSpaceByUpdateParams{
-		SpaceID: spaceID, Before: after.Time, BeforeID: after.ID, Statuses: filter.Statuses, Creator: filter.Creator,
-		Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
+	from := after.orFirst(endOfTime)
+	rows, err := s.planned.ListChangeRequestsInSpace(ctx, db.ListChangeRequestsInSpaceParams{
+		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
-	if filter.ByCreation {
-		rows, err := s.queries.ListChangeRequestsInSpaceByCreation(ctx, db.ListChangeRequestsInSpaceByCreationParams(params))
-		return changeRequestPage(rows, err, size, total)
+	requests := make([]ChangeRequestRow, len(rows))
+	for i, row := range rows {
+		requests[i] = ChangeRequestRow(row)
 	}
-	rows, err := s.queries.ListChangeRequestsInSpaceByUpdate(ctx, params)
-	return changeRequestPage(rows, err, size, total)
+	return pageOf(requests, size, total), nil
 }
 
 // ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
-// position.
+// cursor if there is one.
 func (s *Store) ListChangeRequestsInOrganization(
-	ctx context.Context, viewer Viewer, organizationID string, filter ChangeRequestFilter, after ChangeRequestPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
 ) (Page[ChangeRequestRow], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.queries.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Statuses: filter.Statuses, Creator: filter.Creator,
-		Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer,
+	total, err := s.planned.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
+		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
 	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}
-	params := db.ListChangeRequestsInOrganizationByUpdateParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Before: after.Time, BeforeID: after.ID,
-		Statuses: filter.Statuses, Creator: filter.Creator, Cluster: filter.Cluster, Contributor: filter.Contributor, Reviewer: filter.Reviewer, PageSize: pageSize(size),
-	}
-	if filter.ByCreation {
-		rows, err := s.queries.ListChangeRequestsInOrganizationByCreation(
-			ctx, db.ListChangeRequestsInOrganizationByCreationParams(params))
-		return changeRequestPage(rows, err, size, total)
-	}
-	rows, err := s.queries.ListChangeRequestsInOrganizationByUpdate(ctx, params)
-	return changeRequestPage(rows, err, size, total)
-}
-
-// changeRequestPage takes the rows of any of the four lists, which have the same columns.
-func changeRequestPage[Row db.ListChangeRequestsInSpaceByUpdateRow | db.ListChangeRequestsInSpaceByCreationRow |
-	db.ListChangeRequestsInOrganizationByUpdateRow | db.ListChangeRequestsInOrganizationByCreationRow](
-	rows []Row, err error, size int, total int64,
-) (Page[ChangeRequestRow], error) {
+	from := after.orFirst(endOfTime)
+	rows, err := s.planned.ListChangeRequestsInOrganization(ctx, db.ListChangeRequestsInOrganizationParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
+		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
 	if err != nil {
 		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
 	}

@@ -63,46 +63,52 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 	}, nil
 }
 
-// CollectionPosition is where a list of collections goes on: by how deep they stand, then as any other list that is ordered. The
-// zero value is the start.
-type CollectionPosition struct {
+// CollectionCursor is where a list of collections goes on: by how deep they are nested, then by their position there.
+type CollectionCursor struct {
 	Depth int32
-	ListPosition
+	Cursor[int64]
 }
 
-// Keys are the sort keys of a page token.
-func (p CollectionPosition) Keys() []string {
-	return append([]string{strconv.FormatInt(int64(p.Depth), 10)}, p.ListPosition.Keys()...)
+// Keys are the cursor as the sort keys of a page token.
+func (c CollectionCursor) Keys() []string {
+	return append([]string{strconv.FormatInt(int64(c.Depth), 10)}, c.Cursor.Keys()...)
 }
 
-// ParseCollectionPosition reads the sort keys of a page token; nil are those of the first page.
-func ParseCollectionPosition(keys []string) (CollectionPosition, error) {
+// ParseCollectionCursor reads the sort keys of a page token; nil, those of the first page, give nil.
+func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if keys == nil {
-		return CollectionPosition{}, nil
+		return nil, nil //nolint:nilnil // The first page has no cursor.
 	}
 	depth, err := strconv.ParseInt(keys[0], 10, 32)
 	if err != nil {
-		return CollectionPosition{}, schema.Invalid("page", "is not a page of this list")
+		return nil, schema.Invalid("page", "is not a page of this list")
 	}
-	place, err := ParseListPosition(keys[1:])
-	return CollectionPosition{Depth: int32(depth), ListPosition: place}, err
+	place, err := ParseCursor[int64](keys[1:])
+	if err != nil {
+		return nil, err
+	}
+	return &CollectionCursor{int32(depth), *place}, nil
 }
 
 // ListCollections lists the collections of an organization that the viewer may see, parents before what is in them; those at
 // the top alone unless nested.
 func (s *Store) ListCollections(
-	ctx context.Context, viewer Viewer, organizationID string, nested bool, after CollectionPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (Page[CollectionAccess], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.queries.CountCollections(ctx, db.CountCollectionsParams{
+	total, err := s.planned.CountCollections(ctx, db.CountCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
 	})
 	if err != nil {
 		return Page[CollectionAccess]{}, interpret(err, "collections")
 	}
-	rows, err := s.queries.ListCollections(ctx, db.ListCollectionsParams{
+	var from CollectionCursor
+	if after != nil {
+		from = *after
+	}
+	rows, err := s.planned.ListCollections(ctx, db.ListCollectionsParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
-		AfterDepth: after.Depth, AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
+		AfterDepth: from.Depth, AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[CollectionAccess]{}, interpret(err, "collections")

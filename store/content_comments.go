@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -162,15 +161,9 @@ type CommentFilter struct {
 	Authors []string
 }
 
-// TimeKey is a position in a list that is sorted by a time and an id.
-type TimeKey struct {
-	At time.Time
-	ID string
-}
-
-// ListComments lists the comments of a place by the time they were posted, after a position if there is one.
+// ListComments lists the comments of a place by the time they were posted, after a cursor if there is one.
 func (s *Store) ListComments(
-	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *TimeKey, size int,
+	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int,
 ) (Page[CommentRow], error) {
 	total, err := s.countComments(ctx, place.thread(), filter)
 	if err != nil {
@@ -181,7 +174,7 @@ func (s *Store) ListComments(
 
 // ListReplies lists the replies to a comment in the order they were posted.
 func (s *Store) ListReplies(
-	ctx context.Context, place Place, commentID string, after *TimeKey, size int,
+	ctx context.Context, place Place, commentID string, after *Cursor[time.Time], size int,
 ) (Page[CommentRow], error) {
 	parent, err := s.queries.Comment(ctx, db.CommentParams{
 		ID: commentID, SpaceID: place.SpaceID, ChangeRequestID: place.ChangeRequestID,
@@ -214,14 +207,14 @@ func (s *Store) countComments(ctx context.Context, thread string, filter Comment
 }
 
 func (s *Store) listThread(
-	ctx context.Context, thread string, filter CommentFilter, ascending bool, after *TimeKey, size int, total int64,
+	ctx context.Context, thread string, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int, total int64,
 ) (Page[CommentRow], error) {
 	params := db.ListCommentsParams{
 		ThreadID: thread, Ascending: ascending, Status: filter.Status, PageID: filter.PageID, Authors: filter.Authors,
 		PageSize: pageSize(size),
 	}
 	if after != nil {
-		params.AfterAt, params.AfterID = &after.At, after.ID
+		params.AfterAt, params.AfterID = &after.Key, after.ID
 	}
 	rows, err := s.planned.ListComments(ctx, params)
 	if err != nil {
@@ -345,18 +338,4 @@ func moveCounts(ctx context.Context, q *db.Queries, thread string, by commentCou
 	}
 	err := q.MoveThreadCounts(ctx, db.MoveThreadCountsParams{ThreadID: thread, Opened: by.open, Resolved: by.resolved})
 	return interpret(err, "comments")
-}
-
-// planned runs statements that are planned anew for the values of each call. It costs a tenth of a millisecond, and is for
-// lists with filters: a plan that is made once for all values must do without the indexes that only some of them can use.
-type planned struct{ *pgxpool.Pool }
-
-// Query has the pool's parameters; the mode of execution is one of the arguments by pgx's convention.
-func (p planned) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return p.Pool.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
-}
-
-// QueryRow is Query for one row.
-func (p planned) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return p.Pool.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }

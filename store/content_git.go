@@ -69,26 +69,20 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	return string(credentials), err
 }
 
-// GitPosition is where a page of operations ended.
-type GitPosition struct {
-	Timestamp time.Time
-	ID        string
-}
-
-// ListGitOperations lists the operations of a space from the last to the first in their order, before a position.
+// ListGitOperations lists the operations of a space from the last to the first in their order, after a cursor if there is one.
 func (s *Store) ListGitOperations(
-	ctx context.Context, spaceID string, before *GitPosition, size int,
+	ctx context.Context, spaceID string, after *Cursor[time.Time], size int,
 ) (Page[GitOperation], error) {
-	params := db.ListGitOperationsParams{
-		SpaceID: spaceID, Before: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), PageSize: pageSize(size),
-	}
-	if before != nil {
-		params.Before, params.BeforeID = before.Timestamp, before.ID
-	}
 	total, err := s.queries.CountGitOperations(ctx, spaceID)
 	if err != nil {
 		return Page[GitOperation]{}, interpret(err, "git operations")
 	}
-	rows, err := s.queries.ListGitOperations(ctx, params)
-	return pageOf(rows, size, total), interpret(err, "git operations")
+	from := after.orFirst(endOfTime)
+	rows, err := s.queries.ListGitOperations(ctx, db.ListGitOperationsParams{
+		SpaceID: spaceID, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[GitOperation]{}, interpret(err, "git operations")
+	}
+	return pageOf(rows, size, total), nil
 }

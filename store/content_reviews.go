@@ -188,13 +188,13 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (Page[ReviewRow], error) {
-	total, err := s.queries.CountReviews(ctx, db.CountReviewsParams{
+	total, err := s.planned.CountReviews(ctx, db.CountReviewsParams{
 		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision,
 	})
 	if err != nil {
 		return Page[ReviewRow]{}, interpret(err, "reviews")
 	}
-	rows, err := s.queries.ListReviews(ctx, db.ListReviewsParams{
+	rows, err := s.planned.ListReviews(ctx, db.ListReviewsParams{
 		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

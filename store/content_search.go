@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"unicode/utf8"
 
-	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
@@ -105,38 +103,15 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchPosition is a place among what a search found: the rank, and the id of the page or space.
-type SearchPosition struct {
-	Rank float32
-	ID   string
-}
-
-// Keys writes a position for a page token.
-func (p SearchPosition) Keys() []string {
-	return []string{strconv.FormatFloat(float64(p.Rank), 'g', -1, 32), p.ID}
-}
-
-// ReadSearchPosition reads a position back; nil keys are the place before all.
-func ReadSearchPosition(keys []string) (SearchPosition, error) {
-	if keys == nil {
-		// No rank is as high: they are below 1.
-		return SearchPosition{Rank: 1000}, nil
-	}
-	rank, err := strconv.ParseFloat(keys[0], 32)
-	if err != nil || rank < 0 || rank > 1000 || !schema.ValidID(keys[1]) {
-		return SearchPosition{}, schema.Invalid("page", "is not a page of this list")
-	}
-	return SearchPosition{Rank: float32(rank), ID: keys[1]}, nil
-}
-
 // SearchSpace finds pages of a space's current content by their words, the best match first.
-func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after SearchPosition, size int) (Page[FoundPage], error) {
+func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *Cursor[float32], size int) (Page[FoundPage], error) {
+	from := after.orFirst(maxRank)
 	total, err := s.queries.SearchSpaceTotal(ctx, db.SearchSpaceTotalParams{SpaceID: spaceID, Query: query})
 	if err != nil {
 		return Page[FoundPage]{}, interpret(err, "pages")
 	}
 	rows, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
-		SpaceID: spaceID, Query: query, After: -after.Rank, AfterID: after.ID, PageSize: pageSize(size),
+		SpaceID: spaceID, Query: query, After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[FoundPage]{}, interpret(err, "pages")
@@ -151,9 +126,10 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after Se
 // SearchOrganization finds those of the spaces that the viewer may see whose current content has the words, the best match
 // first.
 func (s *Store) SearchOrganization(
-	ctx context.Context, viewer Viewer, organizationID, query string, after SearchPosition, size int,
+	ctx context.Context, viewer Viewer, organizationID, query string, after *Cursor[float32], size int,
 ) (Page[FoundSpace], error) {
 	role := viewer.Role.Nullable()
+	from := after.orFirst(maxRank)
 	total, err := s.queries.SearchOrganizationTotal(ctx, db.SearchOrganizationTotalParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query,
 	})
@@ -161,7 +137,7 @@ func (s *Store) SearchOrganization(
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
 	rows, err := s.queries.SearchOrganization(ctx, db.SearchOrganizationParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query, After: -after.Rank, AfterID: after.ID,
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query, After: -from.Key, AfterID: from.ID,
 		PageSize: pageSize(size),
 	})
 	if err != nil {

@@ -98,13 +98,13 @@ func (s *Store) ListSpaces(
 	ctx context.Context, viewer Viewer, organizationID, after string, size int,
 ) (Page[SpaceAccess], error) {
 	role := viewer.Role.Nullable()
-	total, err := s.queries.CountSpaces(ctx, db.CountSpacesParams{
+	total, err := s.planned.CountSpaces(ctx, db.CountSpacesParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
 	})
 	if err != nil {
 		return Page[SpaceAccess]{}, interpret(err, "spaces")
 	}
-	rows, err := s.queries.ListSpaces(ctx, db.ListSpacesParams{
+	rows, err := s.planned.ListSpaces(ctx, db.ListSpacesParams{
 		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
@@ -119,10 +119,10 @@ func (s *Store) ListSpaces(
 
 // ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
 func (s *Store) ListSpacesInCollection(
-	ctx context.Context, userID string, in CollectionAccess, after ListPosition, size int,
+	ctx context.Context, userID string, in CollectionAccess, after *Cursor[int64], size int,
 ) (Page[SpaceAccess], error) {
 	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) //nolint:gosec // A rank is at most 6.
-	organization := in.Collection.OrganizationID
+	organization, from := in.Collection.OrganizationID, after.orFirst(0)
 	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
 	})
@@ -131,7 +131,7 @@ func (s *Store) ListSpacesInCollection(
 	}
 	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
-		AfterPosition: after.Position, After: after.ID, PageSize: pageSize(size),
+		AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[SpaceAccess]{}, interpret(err, "spaces")

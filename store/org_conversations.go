@@ -111,11 +111,11 @@ func ingestConversation(
 func (s *Store) ListConversations(
 	ctx context.Context, organizationID string, source *string, after string, size int,
 ) (Page[Conversation], error) {
-	total, err := s.queries.CountConversations(ctx, db.CountConversationsParams{OrganizationID: organizationID, Source: source})
+	total, err := s.planned.CountConversations(ctx, db.CountConversationsParams{OrganizationID: organizationID, Source: source})
 	if err != nil {
 		return Page[Conversation]{}, interpret(err, "conversations")
 	}
-	rows, err := s.queries.ListConversations(ctx, db.ListConversationsParams{
+	rows, err := s.planned.ListConversations(ctx, db.ListConversationsParams{
 		OrganizationID: organizationID, Source: source, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {
@@ -146,13 +146,13 @@ type IssueFilter struct {
 func (s *Store) ListConversationIssues(
 	ctx context.Context, organizationID string, filter IssueFilter, after string, size int,
 ) (Page[IssueRow], error) {
-	total, err := s.queries.CountConversationIssues(ctx, db.CountConversationIssuesParams{
+	total, err := s.planned.CountConversationIssues(ctx, db.CountConversationIssuesParams{
 		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
 	})
 	if err != nil {
 		return Page[IssueRow]{}, interpret(err, "issues")
 	}
-	rows, err := s.queries.ListConversationIssues(ctx, db.ListConversationIssuesParams{
+	rows, err := s.planned.ListConversationIssues(ctx, db.ListConversationIssuesParams{
 		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
 		After: after, PageSize: pageSize(size),
 	})

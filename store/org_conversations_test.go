@@ -68,7 +68,7 @@ func TestSourcesAreApart(t *testing.T) {
 	if err != nil || issues.Total != 2 || issues.Rows[0].Issue.Title != "b" {
 		t.Errorf("%+v %v", issues, err)
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrderBy("issues", true), time.Now(), nil, 10)
+	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "issues"}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != 4 || clusters.Rows[0].Cluster.Conversations != 2 {
 		t.Fatalf("%+v %v", clusters, err)
 	}
@@ -140,7 +140,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 			t.Errorf("%s is not processed", c.SourceID)
 		}
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrderBy("updatedAt", true), time.Now(), nil, 10)
+	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "updatedAt"}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 || clusters.Rows[0].Cluster.Issues != 3 || clusters.Rows[0].Cluster.Conversations != 2 {
 		t.Errorf("%+v %v", clusters, err)
 	}
@@ -161,7 +161,7 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	if err := st.AnalyzeConversations(t.Context(), org, ids, 100, allInOne); err != nil {
 		t.Error(err)
 	}
-	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrderBy("tasksTotal", false), time.Now(), nil, 10)
+	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
 	if err != nil || clusters.Total != 1 {
 		t.Errorf("%+v %v", clusters, err)
 	}

@@ -170,14 +170,14 @@ type IntegrationFilter struct {
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (Page[Integration], error) {
-	total, err := s.queries.CountIntegrations(ctx, db.CountIntegrationsParams{
+	total, err := s.planned.CountIntegrations(ctx, db.CountIntegrationsParams{
 		Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: f.Owner, Blocks: f.Blocks,
 		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain,
 	})
 	if err != nil {
 		return Page[Integration]{}, interpret(err, "integrations")
 	}
-	rows, err := s.queries.ListIntegrations(ctx, db.ListIntegrationsParams{
+	rows, err := s.planned.ListIntegrations(ctx, db.ListIntegrationsParams{
 		UserID: userID, Search: f.Search, Category: f.Category, Scope: f.Scope, Target: f.Target, Owner: f.Owner, Blocks: f.Blocks,
 		ContentSources: f.ContentSources, BlockDomain: f.BlockDomain, After: after, PageSize: pageSize(size),
 	})

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -13,107 +12,45 @@ import (
 // IssuesCluster is a row of its table.
 type IssuesCluster = db.IssuesCluster
 
-// ClusterOrder is how clusters can be ordered: after the keys of a cluster come those whose keys are further on.
+// ClusterOrder is how clusters are listed: By is one of schema.ClusterOrders.
 type ClusterOrder struct {
-	list func(ctx context.Context, q *db.Queries, organizationID, key, after string, size int32) ([]IssuesCluster, error)
-	// Key is the sort key of a cluster, as a page token holds it.
-	Key func(c IssuesCluster) string
-	// first stands before the first cluster.
-	firstKey, firstID string
+	By        string
+	Ascending bool
 }
 
-// ClusterOrderBy finds the order by one of schema.ClusterOrders. Octavo counts no tasks, so by their counts all clusters are
-// equal and the id decides.
-func ClusterOrderBy(orderBy string, descending bool) ClusterOrder {
-	rows := clusterOrders[orderBy]
-	if rows == nil {
-		rows = clusterOrders["id"]
+// Keys are the place of a cluster in a list with this order, as the sort keys of a page token.
+func (o ClusterOrder) Keys(c IssuesCluster) []string {
+	if o.By == "updatedAt" {
+		return Cursor[time.Time]{c.UpdatedAt, c.ID}.Keys()
 	}
-	if descending {
-		return rows[1]
-	}
-	return rows[0]
+	return Cursor[int64]{map[string]int64{"issues": int64(c.Issues), "conversations": int64(c.Conversations)}[o.By], c.ID}.Keys()
 }
 
 // lastID is after every id: ids hold no such character.
 const lastID = "~"
 
-// clusterOrders has for every order its ascending and its descending form.
-var clusterOrders = map[string]*[2]ClusterOrder{
-	"updatedAt": {
-		byTime(time.Time{}, "", func(q *db.Queries, ctx context.Context, p db.ListClustersByUpdateAscParams) ([]IssuesCluster, error) {
-			return q.ListClustersByUpdateAsc(ctx, p)
-		}),
-		byTime(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), lastID,
-			func(q *db.Queries, ctx context.Context, p db.ListClustersByUpdateAscParams) ([]IssuesCluster, error) {
-				return q.ListClustersByUpdateDesc(ctx, db.ListClustersByUpdateDescParams(p))
-			}),
-	},
-	"issues": byCount(func(c IssuesCluster) int32 { return c.Issues },
-		(*db.Queries).ListClustersByIssuesAsc,
-		func(q *db.Queries, ctx context.Context, p db.ListClustersByIssuesAscParams) ([]IssuesCluster, error) {
-			return q.ListClustersByIssuesDesc(ctx, db.ListClustersByIssuesDescParams(p))
-		}),
-	"conversations": byCount(func(c IssuesCluster) int32 { return c.Conversations },
-		func(q *db.Queries, ctx context.Context, p db.ListClustersByIssuesAscParams) ([]IssuesCluster, error) {
-			return q.ListClustersByConversationsAsc(ctx, db.ListClustersByConversationsAscParams(p))
-		},
-		func(q *db.Queries, ctx context.Context, p db.ListClustersByIssuesAscParams) ([]IssuesCluster, error) {
-			return q.ListClustersByConversationsDesc(ctx, db.ListClustersByConversationsDescParams(p))
-		}),
-	"id": {
-		{firstID: "", Key: noKey, list: func(ctx context.Context, q *db.Queries, organizationID, _, after string, size int32) ([]IssuesCluster, error) {
-			return q.ListClustersByIDAsc(ctx, db.ListClustersByIDAscParams{OrganizationID: organizationID, After: after, PageSize: size})
-		}},
-		{firstID: lastID, Key: noKey, list: func(ctx context.Context, q *db.Queries, organizationID, _, after string, size int32) ([]IssuesCluster, error) {
-			return q.ListClustersByIDDesc(ctx, db.ListClustersByIDDescParams{OrganizationID: organizationID, After: after, PageSize: size})
-		}},
-	},
-}
-
-func noKey(IssuesCluster) string { return "" }
-
-func byTime(
-	first time.Time, firstID string,
-	list func(q *db.Queries, ctx context.Context, p db.ListClustersByUpdateAscParams) ([]IssuesCluster, error),
-) ClusterOrder {
-	return ClusterOrder{
-		firstKey: first.Format(time.RFC3339Nano), firstID: firstID,
-		Key: func(c IssuesCluster) string { return c.UpdatedAt.UTC().Format(time.RFC3339Nano) },
-		list: func(ctx context.Context, q *db.Queries, organizationID, key, after string, size int32) ([]IssuesCluster, error) {
-			at, err := time.Parse(time.RFC3339Nano, key)
-			if err != nil {
-				return nil, schema.Invalid("page", "is not a page of this list")
-			}
-			return list(q, ctx, db.ListClustersByUpdateAscParams{
-				OrganizationID: organizationID, AfterKey: at, After: after, PageSize: size,
-			})
-		},
+// after gives where the list goes on after the keys, which are nil for the first page.
+func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
+	from := db.ListClustersParams{OrderBy: o.By, Ascending: o.Ascending, AfterTime: beginOfTime, AfterCount: -1}
+	if !o.Ascending {
+		from.AfterTime, from.AfterCount, from.After = endOfTime, math.MaxInt32, lastID
 	}
-}
-
-func byCount(
-	count func(c IssuesCluster) int32,
-	lists ...func(q *db.Queries, ctx context.Context, p db.ListClustersByIssuesAscParams) ([]IssuesCluster, error),
-) *[2]ClusterOrder {
-	var orders [2]ClusterOrder
-	for i, list := range lists {
-		orders[i] = ClusterOrder{
-			Key: func(c IssuesCluster) string { return strconv.Itoa(int(count(c))) },
-			list: func(ctx context.Context, q *db.Queries, organizationID, key, after string, size int32) ([]IssuesCluster, error) {
-				n, err := strconv.ParseInt(key, 10, 32)
-				if err != nil {
-					return nil, schema.Invalid("page", "is not a page of this list")
-				}
-				return list(q, ctx, db.ListClustersByIssuesAscParams{
-					OrganizationID: organizationID, AfterKey: int32(n), After: after, PageSize: size,
-				})
-			},
+	switch {
+	case keys == nil:
+	case o.By == "updatedAt":
+		cursor, err := ParseCursor[time.Time](keys)
+		if err != nil {
+			return from, err
 		}
+		from.AfterTime, from.After = cursor.Key, cursor.ID
+	default:
+		cursor, err := ParseCursor[int64](keys)
+		if err != nil {
+			return from, err
+		}
+		from.AfterCount, from.After = cursor.Key, cursor.ID
 	}
-	orders[0].firstKey, orders[0].firstID = "-1", ""
-	orders[1].firstKey, orders[1].firstID = strconv.Itoa(math.MaxInt32), lastID
-	return &orders
+	return from, nil
 }
 
 // ClusterRow is a cluster with the number of its issues in each of the last weeks, the oldest first.
@@ -122,20 +59,20 @@ type ClusterRow struct {
 	Pulse   [schema.PulseWeeks]int
 }
 
-// ListClusters lists an organization's clusters after the cluster with the sort key and the id in `after`, which is nil for
-// the first page.
+// ListClusters lists an organization's clusters after the one with these keys, which are nil for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
 ) (Page[ClusterRow], error) {
-	key, id := order.firstKey, order.firstID
-	if after != nil {
-		key, id = after[0], after[1]
+	params, err := order.after(after)
+	if err != nil {
+		return Page[ClusterRow]{}, err
 	}
+	params.OrganizationID, params.PageSize = organizationID, pageSize(size)
 	total, err := s.queries.CountClusters(ctx, organizationID)
 	if err != nil {
 		return Page[ClusterRow]{}, interpret(err, "clusters")
 	}
-	rows, err := order.list(ctx, s.queries, organizationID, key, id, pageSize(size))
+	rows, err := s.planned.ListClusters(ctx, params)
 	if err != nil {
 		return Page[ClusterRow]{}, interpret(err, "clusters")
 	}
@@ -147,19 +84,22 @@ func (s *Store) ListClusters(
 // Cluster reads a cluster of an organization.
 func (s *Store) Cluster(ctx context.Context, organizationID, id string, now time.Time) (ClusterRow, error) {
 	row, err := s.queries.ClusterByID(ctx, db.ClusterByIDParams{ID: id, OrganizationID: organizationID})
-	return s.withPulse(ctx, now, row, err)
+	if err != nil {
+		return ClusterRow{}, interpret(err, "cluster")
+	}
+	return s.withPulse(ctx, now, row)
 }
 
 // MuteCluster sets whether a cluster is muted.
 func (s *Store) MuteCluster(ctx context.Context, organizationID, id string, muted bool, now time.Time) (ClusterRow, error) {
 	row, err := s.queries.MuteCluster(ctx, db.MuteClusterParams{ID: id, OrganizationID: organizationID, Muted: muted})
-	return s.withPulse(ctx, now, row, err)
-}
-
-func (s *Store) withPulse(ctx context.Context, now time.Time, row IssuesCluster, err error) (ClusterRow, error) {
 	if err != nil {
 		return ClusterRow{}, interpret(err, "cluster")
 	}
+	return s.withPulse(ctx, now, row)
+}
+
+func (s *Store) withPulse(ctx context.Context, now time.Time, row IssuesCluster) (ClusterRow, error) {
 	rows, err := s.withPulses(ctx, now, row)
 	if err != nil {
 		return ClusterRow{}, err

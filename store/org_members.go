@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,32 +63,8 @@ type MemberFilter struct {
 	Ascending bool
 }
 
-// MemberPlace is where a member stands in a list: the time that it is sorted by, and the user's id.
-type MemberPlace struct {
-	At time.Time
-	ID string
-}
-
-// Keys are the place as sort keys of a page token.
-func (p MemberPlace) Keys() []string {
-	return []string{strconv.FormatInt(p.At.UnixMicro(), 10), p.ID}
-}
-
-// ParseMemberPlace reads them back.
-func ParseMemberPlace(keys []string) (*MemberPlace, error) {
-	if keys == nil {
-		return nil, nil
-	}
-	micros, err := strconv.ParseInt(keys[0], 10, 64)
-	// Years beyond those of RFC 3339 are no times of ours, and Postgres may not know them.
-	if at := time.UnixMicro(micros); err == nil && at.Year() > 0 && at.Year() < 10000 {
-		return &MemberPlace{At: at, ID: keys[1]}, nil
-	}
-	return nil, schema.Invalid("page", "is not a page of this list")
-}
-
-// ListPosition gives the place of a member in a list that is sorted so. Who was never seen stands where the times begin.
-func (f MemberFilter) ListPosition(row MemberRow) MemberPlace {
+// Cursor is the place of a member in a list that is sorted so. Members who were never seen count as seen at the epoch.
+func (f MemberFilter) Cursor(row MemberRow) Cursor[time.Time] {
 	at := row.Membership.JoinedAt
 	if f.BySeen {
 		at = time.Unix(0, 0)
@@ -97,66 +72,39 @@ func (f MemberFilter) ListPosition(row MemberRow) MemberPlace {
 			at = *row.Membership.LastSeenAt
 		}
 	}
-	return MemberPlace{At: at, ID: row.User.ID}
+	return Cursor[time.Time]{at, row.User.ID}
 }
 
 // ListMembers lists the members of an organization; after is nil for the first page.
 func (s *Store) ListMembers(
-	ctx context.Context, organizationID string, filter MemberFilter, after *MemberPlace, size int,
+	ctx context.Context, organizationID string, filter MemberFilter, after *Cursor[time.Time], size int,
 ) (Page[MemberRow], error) {
-	total, err := s.queries.CountMembers(ctx, db.CountMembersParams{
+	total, err := s.planned.CountMembers(ctx, db.CountMembersParams{
 		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search,
 	})
 	if err != nil {
 		return Page[MemberRow]{}, interpret(err, "members")
 	}
-	rows, err := s.listMembers(ctx, organizationID, filter, after, size)
+	first := endOfTime
+	if filter.Ascending {
+		first = beginOfTime
+	}
+	from := after.orFirst(first)
+	found, err := s.planned.ListMembers(ctx, db.ListMembersParams{
+		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, BySeen: filter.BySeen, Ascending: filter.Ascending,
+		AfterTime: from.Key, After: from.ID, PageSize: pageSize(size),
+	})
 	if err != nil {
 		return Page[MemberRow]{}, interpret(err, "members")
+	}
+	rows := make([]MemberRow, len(found))
+	for i, row := range found {
+		rows[i] = MemberRow{Membership: row.Membership, User: row.User}
 	}
 	if rows, err = s.memberRows(ctx, organizationID, rows); err != nil {
 		return Page[MemberRow]{}, err
 	}
 	return pageOf(rows, size, total), nil
-}
-
-// listMembers picks the query whose order is asked for: each has an index that gives it.
-func (s *Store) listMembers(
-	ctx context.Context, organizationID string, filter MemberFilter, after *MemberPlace, size int,
-) ([]MemberRow, error) {
-	from := db.ListMembersByJoinedParams{
-		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, PageSize: pageSize(size),
-	}
-	switch {
-	case after != nil:
-		from.AfterTime, from.After = after.At, after.ID
-	case filter.Ascending:
-		from.AfterTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	default:
-		from.AfterTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-	}
-	switch {
-	case filter.BySeen && filter.Ascending:
-		return memberRowsOf(s.queries.ListMembersBySeen(ctx, db.ListMembersBySeenParams(from)))
-	case filter.BySeen:
-		return memberRowsOf(s.queries.ListMembersBySeenDown(ctx, db.ListMembersBySeenDownParams(from)))
-	case filter.Ascending:
-		return memberRowsOf(s.queries.ListMembersByJoined(ctx, from))
-	default:
-		return memberRowsOf(s.queries.ListMembersByJoinedDown(ctx, db.ListMembersByJoinedDownParams(from)))
-	}
-}
-
-// memberRowsOf takes the rows of any of the four queries: they have the same columns.
-func memberRowsOf[Row interface {
-	db.ListMembersByJoinedRow | db.ListMembersByJoinedDownRow | db.ListMembersBySeenRow | db.ListMembersBySeenDownRow
-}](rows []Row, err error) ([]MemberRow, error) {
-	members := make([]MemberRow, len(rows))
-	for i, row := range rows {
-		same := db.ListMembersByJoinedRow(row)
-		members[i] = MemberRow{Membership: same.Membership, User: same.User}
-	}
-	return members, err
 }
 
 // ChangeMemberRole changes the role of a member. An organization keeps at least one admin.

@@ -82,13 +82,13 @@ type TeamFilter struct {
 func (s *Store) ListTeams(
 	ctx context.Context, userID, organizationID string, filter TeamFilter, after string, size int,
 ) (Page[TeamRow], error) {
-	total, err := s.queries.CountTeams(ctx, db.CountTeamsParams{
+	total, err := s.planned.CountTeams(ctx, db.CountTeamsParams{
 		OrganizationID: organizationID, Title: filter.Title, Owner: filter.Owner,
 	})
 	if err != nil {
 		return Page[TeamRow]{}, interpret(err, "teams")
 	}
-	teams, err := s.queries.ListTeams(ctx, db.ListTeamsParams{
+	teams, err := s.planned.ListTeams(ctx, db.ListTeamsParams{
 		OrganizationID: organizationID, Title: filter.Title, Owner: filter.Owner, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

@@ -161,13 +161,13 @@ type SiteFilter struct {
 func (s *Store) ListSites(
 	ctx context.Context, organizationID string, filter SiteFilter, after string, size int,
 ) (Page[SiteRow], error) {
-	total, err := s.queries.CountSites(ctx, db.CountSitesParams{
+	total, err := s.planned.CountSites(ctx, db.CountSitesParams{
 		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
 	})
 	if err != nil {
 		return Page[SiteRow]{}, interpret(err, "sites")
 	}
-	rows, err := s.queries.ListSites(ctx, db.ListSitesParams{
+	rows, err := s.planned.ListSites(ctx, db.ListSitesParams{
 		OrganizationID: organizationID, Title: filter.Title, Published: filter.Published, Types: filter.Types, Space: filter.Space,
 		After: after, PageSize: pageSize(size),
 	})

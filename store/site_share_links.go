@@ -61,11 +61,11 @@ func (s *Store) ListShareLinks(
 	if search != nil {
 		key = new(ShareKey(*search))
 	}
-	total, err := s.queries.CountShareLinks(ctx, db.CountShareLinksParams{SiteID: siteID, Search: search, Key: key})
+	total, err := s.planned.CountShareLinks(ctx, db.CountShareLinksParams{SiteID: siteID, Search: search, Key: key})
 	if err != nil {
 		return Page[ShareLink]{}, interpret(err, "share links")
 	}
-	rows, err := s.queries.ListShareLinks(ctx, db.ListShareLinksParams{
+	rows, err := s.planned.ListShareLinks(ctx, db.ListShareLinksParams{
 		SiteID: siteID, Search: search, Key: key, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

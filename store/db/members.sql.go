@@ -129,19 +129,28 @@ func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (Joi
 	return i, err
 }
 
-const listMembersByJoined = `-- name: ListMembersByJoined :many
+const listMembers = `-- name: ListMembers :many
 select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1
-  and (m.joined_at, m.user_id) > ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by m.joined_at, m.user_id
-limit $6
+  and case when $2::boolean
+      then (case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           > ($4::timestamptz, $5::text collate "C")
+      else (case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           < ($4::timestamptz, $5::text collate "C") end
+  and ($6::text is null or coalesce(m.role, 'guest') = $6)
+  and ($7::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($7)) > 0)
+order by case when $2::boolean then
+             case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end end,
+         case when $2::boolean then m.user_id end,
+         case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end desc, m.user_id desc
+limit $8
 `
 
-type ListMembersByJoinedParams struct {
+type ListMembersParams struct {
 	OrganizationID string
+	Ascending      bool
+	BySeen         bool
 	AfterTime      time.Time
 	After          string
 	Role           *string
@@ -149,15 +158,18 @@ type ListMembersByJoinedParams struct {
 	PageSize       int32
 }
 
-type ListMembersByJoinedRow struct {
+type ListMembersRow struct {
 	Membership Membership
 	User       User
 }
 
-// Index: memberships_joined (organization_id, joined_at, user_id).
-func (q *Queries) ListMembersByJoined(ctx context.Context, arg ListMembersByJoinedParams) ([]ListMembersByJoinedRow, error) {
-	rows, err := q.db.Query(ctx, listMembersByJoined,
+// Index: memberships_joined (organization_id, joined_at, user_id), memberships_seen (organization_id, last seen, user_id).
+// Members who were never seen count as seen at the epoch. Planned for its values: see planned.
+func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
+	rows, err := q.db.Query(ctx, listMembers,
 		arg.OrganizationID,
+		arg.Ascending,
+		arg.BySeen,
 		arg.AfterTime,
 		arg.After,
 		arg.Role,
@@ -168,205 +180,9 @@ func (q *Queries) ListMembersByJoined(ctx context.Context, arg ListMembersByJoin
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListMembersByJoinedRow{}
+	items := []ListMembersRow{}
 	for rows.Next() {
-		var i ListMembersByJoinedRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersByJoinedDown = `-- name: ListMembersByJoinedDown :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (m.joined_at, m.user_id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by m.joined_at desc, m.user_id desc
-limit $6
-`
-
-type ListMembersByJoinedDownParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersByJoinedDownRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_joined (organization_id, joined_at, user_id).
-func (q *Queries) ListMembersByJoinedDown(ctx context.Context, arg ListMembersByJoinedDownParams) ([]ListMembersByJoinedDownRow, error) {
-	rows, err := q.db.Query(ctx, listMembersByJoinedDown,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersByJoinedDownRow{}
-	for rows.Next() {
-		var i ListMembersByJoinedDownRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersBySeen = `-- name: ListMembersBySeen :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) > ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by coalesce(m.last_seen_at, 'epoch'), m.user_id
-limit $6
-`
-
-type ListMembersBySeenParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersBySeenRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_seen (organization_id, last seen, user_id).
-// Who was never seen comes first.
-func (q *Queries) ListMembersBySeen(ctx context.Context, arg ListMembersBySeenParams) ([]ListMembersBySeenRow, error) {
-	rows, err := q.db.Query(ctx, listMembersBySeen,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersBySeenRow{}
-	for rows.Next() {
-		var i ListMembersBySeenRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersBySeenDown = `-- name: ListMembersBySeenDown :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by coalesce(m.last_seen_at, 'epoch') desc, m.user_id desc
-limit $6
-`
-
-type ListMembersBySeenDownParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersBySeenDownRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_seen (organization_id, last seen, user_id).
-func (q *Queries) ListMembersBySeenDown(ctx context.Context, arg ListMembersBySeenDownParams) ([]ListMembersBySeenDownRow, error) {
-	rows, err := q.db.Query(ctx, listMembersBySeenDown,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersBySeenDownRow{}
-	for rows.Next() {
-		var i ListMembersBySeenDownRow
+		var i ListMembersRow
 		if err := rows.Scan(
 			&i.Membership.UserID,
 			&i.Membership.OrganizationID,

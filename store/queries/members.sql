@@ -3,49 +3,23 @@ select sqlc.embed(m), sqlc.embed(u)
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1 and m.user_id = $2;
 
--- name: ListMembersByJoined :many
--- Index: memberships_joined (organization_id, joined_at, user_id).
+-- name: ListMembers :many
+-- Index: memberships_joined (organization_id, joined_at, user_id), memberships_seen (organization_id, last seen, user_id).
+-- Members who were never seen count as seen at the epoch. Planned for its values: see planned.
 select sqlc.embed(m), sqlc.embed(u)
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = sqlc.arg(organization_id)
-  and (m.joined_at, m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and case when sqlc.arg(ascending)::boolean
+      then (case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+      else (case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C") end
   and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
   and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by m.joined_at, m.user_id
-limit sqlc.arg(page_size);
-
--- name: ListMembersByJoinedDown :many
--- Index: memberships_joined (organization_id, joined_at, user_id).
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (m.joined_at, m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by m.joined_at desc, m.user_id desc
-limit sqlc.arg(page_size);
-
--- name: ListMembersBySeen :many
--- Index: memberships_seen (organization_id, last seen, user_id).
--- Who was never seen comes first.
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by coalesce(m.last_seen_at, 'epoch'), m.user_id
-limit sqlc.arg(page_size);
-
--- name: ListMembersBySeenDown :many
--- Index: memberships_seen (organization_id, last seen, user_id).
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by coalesce(m.last_seen_at, 'epoch') desc, m.user_id desc
+order by case when sqlc.arg(ascending)::boolean then
+             case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end end,
+         case when sqlc.arg(ascending)::boolean then m.user_id end,
+         case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end desc, m.user_id desc
 limit sqlc.arg(page_size);
 
 -- name: CountMembers :one
