@@ -300,7 +300,7 @@ func (r *modelRun) check() {
 	for user, role := range r.users {
 		listed := map[string]store.ContentAccess{}
 		viewer := store.Viewer{UserID: user, Role: role}
-		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, store.CollectionPosition{}, 1000)
+		collections, err := r.h.st.ListCollections(ctx, viewer, r.org, true, nil, 1000)
 		r.ok(err)
 		spaces, err := r.h.st.ListSpaces(ctx, viewer, r.org, "", 1000)
 		r.ok(err)
@@ -320,6 +320,9 @@ func (r *modelRun) check() {
 			wanted := Rights(0)
 			if has != schema.RoleGuest {
 				wanted = rightsOfRole(has)
+			}
+			if id == sampled {
+				r.checkCollection(viewer, id, has, rights)
 			}
 			access, seen := listed[id]
 			if seen != (wanted != 0) || seen && contentRights(access) != wanted {
@@ -343,7 +346,47 @@ func (r *modelRun) check() {
 	r.checkNumbers(rights)
 }
 
-// checkNumbers compares the number of spaces that members are said to have.
+// checkCollection compares the lists of one collection: the spaces in it that a user sees, and who has which role there.
+func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
+	ctx := r.h.t.Context()
+	in, err := r.h.st.Collection(ctx, viewer.UserID, id)
+	r.ok(err)
+	if has != schema.RoleGuest {
+		want := map[string]Rights{}
+		for _, child := range r.model.order[id] {
+			if role := rights[viewer.UserID+" "+child]; r.model.nodes[child].kind == "space" && role != schema.RoleGuest {
+				want[child] = rightsOfRole(role)
+			}
+		}
+		spaces, err := r.h.st.ListSpacesInCollection(ctx, viewer.UserID, in, nil, 1000)
+		r.ok(err)
+		got := map[string]Rights{}
+		for _, row := range spaces.Rows {
+			got[row.Space.ID] = contentRights(row.ContentAccess)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || spaces.Total != int64(len(want)) {
+			r.Fatalf("spaces in %s for %s, %d in all: %s", id, viewer.UserID, spaces.Total, diff)
+		}
+	}
+	people, err := r.h.st.ListCollectionAccess(ctx, in, nil, "", 1000)
+	r.ok(err)
+	got, want := map[string]schema.Role{}, map[string]schema.Role{}
+	for _, row := range people.Rows {
+		if _, known := r.users[row.User.ID]; known {
+			got[row.User.ID] = row.Role
+		}
+	}
+	for user := range r.users {
+		if role := rights[user+" "+id]; role != schema.RoleGuest {
+			want[user] = role
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.Fatalf("people on %s: %s", id, diff)
+	}
+}
+
+// checkNumbers compares the number of spaces that members are said to have, and teams.
 func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	for user := range r.users {
 		spaces := int64(0)
@@ -356,6 +399,19 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 		r.ok(err)
 		if row.Spaces != spaces {
 			r.Fatalf("%s has %d spaces, want %d", user, row.Spaces, spaces)
+		}
+	}
+	for team := range r.teams {
+		spaces := int64(0)
+		for _, id := range r.model.kinds("space") {
+			if r.model.role(schema.RoleGuest, []string{team}, id) != schema.RoleGuest {
+				spaces++
+			}
+		}
+		row, err := r.h.st.Team(r.h.t.Context(), "", r.org, team)
+		r.ok(err)
+		if row.Spaces != spaces {
+			r.Fatalf("team %s has %d spaces, want %d", team, row.Spaces, spaces)
 		}
 	}
 }

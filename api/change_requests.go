@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -94,7 +95,7 @@ func (h *changeRequests) listInSpace(
 ) (schema.List[schema.ChangeRequest], error) {
 	filter := r.filter()
 	return h.list(ctx, "space "+c.Space.Space.ID, r, filter,
-		func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error) {
+		func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
 			return h.store.ListChangeRequestsInSpace(ctx, c.Space.Space.ID, filter, after, size)
 		})
 }
@@ -104,7 +105,7 @@ func (h *changeRequests) listInOrganization(
 ) (schema.List[schema.ChangeRequest], error) {
 	filter, organization := r.filter(), c.Organization.Organization.ID
 	return h.list(ctx, "organization "+organization, r, filter,
-		func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error) {
+		func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error) {
 			return h.store.ListChangeRequestsInOrganization(ctx, c.viewer(), organization, filter, after, size)
 		})
 }
@@ -112,14 +113,14 @@ func (h *changeRequests) listInOrganization(
 // list answers a page of any of the lists; of names whose list it is.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
-	read func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error),
+	read func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error),
 ) (schema.List[schema.ChangeRequest], error) {
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, or(r.Creator, ""), or(r.Contributor, ""),
 		or(r.Reviewer, ""), or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
 	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
-			position, err := store.ReadChangeRequestPosition(after)
+			position, err := store.ParseCursor[time.Time](after)
 			if err != nil {
 				return store.Page[store.ChangeRequestRow]{}, err
 			}
@@ -134,7 +135,7 @@ func (h *changeRequests) list(
 			return h.urls.changeRequestResource(row, authors[row.ChangeRequest.CreatedBy])
 		},
 		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string {
-			return filter.PositionOf(row).Keys()
+			return filter.Cursor(row).Keys()
 		})
 }
 
@@ -221,19 +222,9 @@ func (h *changeRequests) patch(ctx context.Context, c *Caller, r *patchChangeReq
 }
 
 func (h *changeRequests) merge(ctx context.Context, c *Caller, _ *struct{}) (schema.MergeResult, error) {
-	space := c.Space.Space
-	organization, err := h.store.Organization(ctx, c.Principal.UserID, space.OrganizationID)
-	if err != nil {
-		return schema.MergeResult{}, err
-	}
-	outdated := store.ChangeRequestRow{ChangeRequest: *c.ChangeRequest, Head: space.Revision}.Outdated()
-	own, above := mergeRulesResource(space.MergeRules), mergeRulesResource(organization.Organization.MergeRules)
-	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated, own, above); err != nil {
-		return schema.MergeResult{}, err
-	}
-	// Of requests that are up to date when they are judged, the first to be merged outdates the others.
-	upToDate := own.Or(above).RequireUpToDate(c.Principal.UserID)
-	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, upToDate)
+	result, err := h.store.MergeChangeRequest(ctx, *c.ChangeRequest, c.Principal.UserID, func(facts store.MergeFacts) error {
+		return checkMergeRules(c.Principal.UserID, facts)
+	})
 	return mergeResult(result, schema.ResultMerge), err
 }
 

@@ -135,15 +135,15 @@ func (h *collections) list(
 	organization, nested := c.Organization.Organization.ID, or(r.Nested, true)
 	return listKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 3,
 		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
-			place, err := store.ParseCollectionPosition(after)
+			place, err := store.ParseCollectionCursor(after)
 			if err != nil {
 				return store.Page[store.CollectionAccess]{}, err
 			}
 			return h.store.ListCollections(ctx, c.viewer(), organization, nested, place, size)
 		},
 		h.urls.collectionResource, func(row store.CollectionAccess, _ schema.Collection) []string {
-			return store.CollectionPosition{
-				Depth: row.Collection.Depth, ListPosition: store.ListPosition{Position: row.Collection.Position, ID: row.Collection.ID},
+			return store.CollectionCursor{
+				Depth: row.Collection.Depth, Cursor: store.Cursor[int64]{Key: row.Collection.Position, ID: row.Collection.ID},
 			}.Keys()
 		})
 }
@@ -191,14 +191,14 @@ type pageOnlyRequest struct {
 func (h *collections) listSpaces(ctx context.Context, c *Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
 	return listKeyed(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
-			place, err := store.ParseListPosition(after)
+			place, err := store.ParseCursor[int64](after)
 			if err != nil {
 				return store.Page[store.SpaceAccess]{}, err
 			}
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
 		h.urls.spaceResource, func(row store.SpaceAccess, _ schema.Space) []string {
-			return store.ListPosition{Position: row.Space.Position, ID: row.Space.ID}.Keys()
+			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }
 

@@ -96,7 +96,7 @@ func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) 
 		or(filter.Status, ""), r.TargetPage != nil, or(r.TargetPage, ""), r.Authors)
 	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
-			key, err := timeKey(after)
+			key, err := store.ParseCursor[time.Time](after)
 			if err != nil {
 				return store.Page[store.CommentRow]{}, err
 			}
@@ -108,19 +108,7 @@ func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) 
 
 // commentKey is the position of a comment in its list.
 func commentKey[Resource any](row store.CommentRow, _ Resource) []string {
-	return []string{row.PostedAt.UTC().Format(time.RFC3339Nano), row.ID}
-}
-
-// timeKey reads a position back; nil is the start.
-func timeKey(after []string) (*store.TimeKey, error) {
-	if after == nil {
-		return nil, nil
-	}
-	at, err := time.Parse(time.RFC3339Nano, after[0])
-	if err != nil {
-		return nil, schema.Invalid("page", "is not a page of this list")
-	}
-	return &store.TimeKey{At: at, ID: after[1]}, nil
+	return store.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
 }
 
 type postCommentRequest struct {

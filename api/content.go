@@ -6,7 +6,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -193,7 +193,7 @@ func (h *contents) page(
 	if text.Markdown != nil {
 		body = schema.MarkdownBody(*text.Markdown)
 	}
-	body = content.Render(body, text.Document, or(r.Format, content.FormatDocument))
+	body = markdown.Render(body, text.Document, or(r.Format, markdown.FormatDocument))
 	resource.Markdown, resource.Document = body.Markdown, body.Document
 	return resource, nil
 }

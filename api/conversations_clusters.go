@@ -42,14 +42,14 @@ func (h *conversationResources) listClusters(
 ) (schema.List[schema.IssuesCluster], error) {
 	organization := c.Organization.Organization.ID
 	orderBy, direction := or(r.OrderBy, "updatedAt"), or(r.Order, "desc")
-	order := store.ClusterOrderBy(orderBy, direction == "desc")
+	order := store.ClusterOrder{By: orderBy, Ascending: direction == "asc"}
 	return listKeyed(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ClusterRow], error) {
 			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
 		},
 		h.urls.clusterResource,
 		func(row store.ClusterRow, _ schema.IssuesCluster) []string {
-			return []string{order.Key(row.Cluster), row.Cluster.ID}
+			return order.Keys(row.Cluster)
 		})
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/pdf"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -255,7 +255,7 @@ func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, erro
 	}
 	defer func() { <-h.renderers }()
 	var written bytes.Buffer
-	if err := content.PDF(ctx, &written, space.Title, h.pdfPages(ctx, space.OrganizationID, pages)); err != nil {
+	if err := pdf.Write(ctx, &written, space.Title, h.pdfPages(ctx, space.OrganizationID, pages)); err != nil {
 		return File{}, err
 	}
 	return File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
@@ -278,20 +278,20 @@ func (h *exports) takeRenderer(ctx context.Context) error {
 // pdfPages are pages in the order in which they are read, each with its text when it is asked for. Hidden pages are among them:
 // they are hidden from readers of a site, and whoever may read a change request may read all of it. Links hold no text and are
 // left out.
-func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[content.PDFPage, error] {
-	return func(yield func(content.PDFPage, error) bool) {
+func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
+	return func(yield func(pdf.Page, error) bool) {
 		h.eachPage(ctx, organization, pages, 0, yield)
 	}
 }
 
 func (h *exports) eachPage(
-	ctx context.Context, organization string, pages []tree.Page, level int, yield func(content.PDFPage, error) bool,
+	ctx context.Context, organization string, pages []tree.Page, level int, yield func(pdf.Page, error) bool,
 ) bool {
 	for _, page := range pages {
 		if page.Kind == tree.KindLink {
 			continue
 		}
-		made := content.PDFPage{Title: page.Title, Level: level}
+		made := pdf.Page{Title: page.Title, Level: level}
 		var err error
 		if page.Document != "" {
 			var documents map[string]store.Text

@@ -117,19 +117,15 @@ func (h *git) list(ctx context.Context, c *Caller, r *listGitOperationsRequest) 
 	space := c.Space.Space.ID
 	return listKeyed(ctx, "git operations "+space, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
-			var before *store.GitPosition
-			if after != nil {
-				at, err := time.Parse(time.RFC3339Nano, after[0])
-				if err != nil {
-					return store.Page[store.GitOperation]{}, schema.Invalid("page", "is not a page of this list")
-				}
-				before = &store.GitPosition{Timestamp: at, ID: after[1]}
+			cursor, err := store.ParseCursor[time.Time](after)
+			if err != nil {
+				return store.Page[store.GitOperation]{}, err
 			}
-			return h.store.ListGitOperations(ctx, space, before, size)
+			return h.store.ListGitOperations(ctx, space, cursor, size)
 		},
 		gitOperationResource,
 		func(o store.GitOperation, _ schema.GitOperation) []string {
-			return []string{o.Timestamp.UTC().Format(time.RFC3339Nano), o.ID}
+			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
 		})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -68,13 +69,13 @@ func (h *members) list(ctx context.Context, c *Caller, r *listMembersRequest) (s
 	name := fmt.Sprintf("members %s %q %q %t %t", organization, or(r.Role, ""), or(r.Search, ""), filter.BySeen, filter.Ascending)
 	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.MemberRow], error) {
-			place, err := store.ParseMemberPlace(after)
+			place, err := store.ParseCursor[time.Time](after)
 			if err != nil {
 				return store.Page[store.MemberRow]{}, err
 			}
 			return h.store.ListMembers(ctx, organization, filter, place, size)
 		},
-		h.urls.memberResource, func(row store.MemberRow, _ schema.Member) []string { return filter.ListPosition(row).Keys() })
+		h.urls.memberResource, func(row store.MemberRow, _ schema.Member) []string { return filter.Cursor(row).Keys() })
 }
 
 type memberRequest struct {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -21,7 +22,7 @@ func (h *comments) listReplies(
 	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, or(place.ChangeRequestID, ""), r.CommentID)
 	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
-			key, err := timeKey(after)
+			key, err := store.ParseCursor[time.Time](after)
 			if err != nil {
 				return store.Page[store.CommentRow]{}, err
 			}

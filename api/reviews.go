@@ -86,13 +86,16 @@ func (h *reviews) requestReviewers(
 	asked := store.ReviewRequest{
 		ChangeRequestID: c.ChangeRequest.ID, RequestedBy: c.Principal.UserID, UserIDs: unique(r.Body.Users), Subject: r.Body.Subject,
 	}
+	access, err := h.store.AccessToSpace(ctx, c.Space.Space.ID, asked.UserIDs)
+	if err != nil {
+		return schema.RequestedReviewers{}, err
+	}
 	var bad checker
 	for i, user := range r.Body.Users {
-		rights, err := h.rightsOn(ctx, user, c.Space.Space.ID)
+		found, member := access[user]
+		rights := contentRights(found)
 		switch {
-		case err != nil:
-			return schema.RequestedReviewers{}, err
-		case !rights.Has(RightAccess):
+		case !member || !rights.Has(RightAccess):
 			bad.add(fmt.Sprintf("users[%d]", i), "names no user who may read the space")
 		case user == c.ChangeRequest.CreatedBy:
 			bad.add(fmt.Sprintf("users[%d]", i), "is the author of the change request")
@@ -119,15 +122,6 @@ func (h *reviews) requestReviewers(
 		answer.Users[i] = h.urls.reviewerResource(row)
 	}
 	return answer, nil
-}
-
-// rightsOn gives a user's rights on a space; whoever does not know the space has none.
-func (h *reviews) rightsOn(ctx context.Context, userID, spaceID string) (Rights, error) {
-	access, err := h.store.Space(ctx, userID, spaceID)
-	if schema.IsCode(err, schema.CodeNotFound) {
-		return 0, nil
-	}
-	return contentRights(access.ContentAccess), err
 }
 
 // unique drops repeats and keeps the order.
@@ -238,21 +232,15 @@ func (h *reviews) resource(ctx context.Context, c *Caller, row store.ReviewRow, 
 	return review, nil
 }
 
-// checkMergeRules refuses a merge that rules do not allow. organization and space are the rules as they are stored; outdated
-// says that the main content has changes that the change request has not.
-func checkMergeRules(
-	ctx context.Context, st *store.Store, actor string, request store.ChangeRequest, outdated bool, space, organization schema.MergeRules,
-) error {
-	rules := space.Or(organization)
+// checkMergeRules refuses a merge by the actor that the space's rules, or those it inherits, do not allow.
+func checkMergeRules(actor string, f store.MergeFacts) error {
+	rules := mergeRulesResource(f.SpaceRules).Or(mergeRulesResource(f.OrganizationRules))
 	if rules.Type != "rules" {
 		return nil
 	}
-	states, err := st.ReviewStates(ctx, request.ID, request.Revision)
-	if err != nil {
-		return err
-	}
+	request := f.ChangeRequest
 	facts := schema.MergeFacts{
-		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: outdated, Reviews: states,
+		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
 	}
 	if request.Description != nil {
 		facts.Described = strings.TrimSpace(content.Plain(decoded[schema.Document](request.Description))) != ""

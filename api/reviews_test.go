@@ -220,18 +220,18 @@ func TestReviews(t *testing.T) {
 	h.exec("insert into change_request_reviewers (change_request_id, user_id, revision, requested_by) values ($1, $2, $3, $2)",
 		request.ID, h.ours.Users["read"].ID, request.Revision) // Somebody else.
 	want([]string{a, b, c, d}, []string{c, d})
-	states, err := h.st.ReviewStates(t.Context(), request.ID, request.Revision)
+	states := h.mergeFacts(request).Reviews
 	if diff := cmp.Diff(map[string]schema.ReviewState{
 		h.ours.Users["review"].ID: {User: h.ours.Users["review"].ID, Requested: true, Status: "approved"},
 		h.ours.Users["create"].ID: {User: h.ours.Users["create"].ID, Requested: true, Status: "approved"},
 		h.ours.Users["read"].ID:   {User: h.ours.Users["read"].ID, Requested: true},
-	}, byUser(states)); diff != "" || err != nil {
-		t.Errorf("%v %s", err, diff)
+	}, byUser(states)); diff != "" {
+		t.Error(diff)
 	}
 	h.exec("update change_requests set revision = 'next' where id = $1", request.ID)
 	want([]string{a, b, c, d}, []string{})
-	if states, err = h.st.ReviewStates(t.Context(), request.ID, "next"); err != nil || states[0].Status+states[1].Status+states[2].Status != "" {
-		t.Errorf("%+v %v", states, err)
+	if states = h.mergeFacts(request).Reviews; states[0].Status+states[1].Status+states[2].Status != "" {
+		t.Errorf("%+v", states)
 	}
 	// A review outlives its comment.
 	h.send("admin", "DELETE", path+"/comments/"+comment["id"].(string), nil, nil)
@@ -295,6 +295,19 @@ func TestReviewsAtTheSameTime(t *testing.T) {
 	}
 }
 
+// mergeFacts are what a merge of the request would be judged on.
+func (h *harness) mergeFacts(request store.ChangeRequest) (facts store.MergeFacts) {
+	h.t.Helper()
+	_, err := h.st.MergeChangeRequest(h.t.Context(), request, request.CreatedBy, func(f store.MergeFacts) error {
+		facts = f
+		return schema.Conflict("judged, not merged")
+	})
+	if !schema.IsCode(err, schema.CodeConflict) {
+		h.t.Fatal(err)
+	}
+	return facts
+}
+
 // TestCheckMergeRules refuses and allows with what is stored.
 func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()
@@ -306,11 +319,15 @@ func TestCheckMergeRules(t *testing.T) {
 	}}
 	check := func(actor string, space, organization schema.MergeRules) error {
 		t.Helper()
-		request, err := h.st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
-		if err != nil {
+		facts := h.mergeFacts(request)
+		var err error
+		if facts.SpaceRules, err = json.Marshal(space); err != nil {
 			t.Fatal(err)
 		}
-		return checkMergeRules(t.Context(), h.st, actor, request, false, space, organization)
+		if facts.OrganizationRules, err = json.Marshal(organization); err != nil {
+			t.Fatal(err)
+		}
+		return checkMergeRules(actor, facts)
 	}
 	for name, err := range map[string]error{
 		"none": check("x", none, rules), "inherited none": check("x", schema.MergeRules{Type: "inherit"}, none), "bypass": check("root", rules, none),

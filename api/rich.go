@@ -10,6 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
 // richBody is a schema.Body in a request: what the grammar fixes may be left out, and a body with members of which none is a
@@ -76,8 +77,8 @@ func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
 	if b.Markdown == nil {
 		return store.Text{Document: *b.Document}, nil
 	}
-	made, err := content.FromMarkdown(*b.Markdown)
-	if errors.Is(err, content.ErrTooLarge) {
+	made, err := markdown.Read(*b.Markdown)
+	if errors.Is(err, markdown.ErrTooLarge) {
 		return store.Text{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
 	}
 	return store.Text{Document: made, Markdown: b.Markdown}, err
@@ -118,18 +119,18 @@ func shownBody(ctx context.Context, st *store.Store, row store.Comment, format s
 		return schema.Body{}, err
 	}
 	body := decoded[schema.Body](row.Body)
-	if format != content.FormatDocument || body.Markdown == nil {
-		return content.Render(body, schema.Document{}, format), nil
+	if format != markdown.FormatDocument || body.Markdown == nil {
+		return markdown.Render(body, schema.Document{}, format), nil
 	}
 	made, err := st.CommentDocument(ctx, row, func([]byte) ([]byte, error) {
-		d, err := content.FromMarkdown(*body.Markdown)
+		d, err := markdown.Read(*body.Markdown)
 		if err != nil {
-			d = content.Verbatim(*body.Markdown)
+			d = markdown.Verbatim(*body.Markdown)
 		}
 		return encoded(d)
 	})
 	if err != nil {
 		return schema.Body{}, err
 	}
-	return content.Render(body, decoded[schema.Document](made), format), nil
+	return markdown.Render(body, decoded[schema.Document](made), format), nil
 }

@@ -39,7 +39,7 @@ func (h *searches) space(ctx context.Context, c *Caller, r *searchRequest) (sche
 	space := c.Space.Space.ID
 	return listKeyed(ctx, fmt.Sprintf("search %s %q", space, *r.Query), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.FoundPage], error) {
-			position, err := store.ReadSearchPosition(after)
+			position, err := store.ParseCursor[float32](after)
 			if err != nil {
 				return store.Page[store.FoundPage]{}, err
 			}
@@ -47,7 +47,7 @@ func (h *searches) space(ctx context.Context, c *Caller, r *searchRequest) (sche
 		},
 		func(p store.FoundPage) schema.SearchPageResult { return h.urls.foundPage(space, p) },
 		func(p store.FoundPage, _ schema.SearchPageResult) []string {
-			return store.SearchPosition{Rank: p.Rank, ID: p.PageID}.Keys()
+			return store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys()
 		})
 }
 
@@ -55,7 +55,7 @@ func (h *searches) organization(ctx context.Context, c *Caller, r *searchRequest
 	organization := c.Organization.Organization.ID
 	return listKeyed(ctx, fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.FoundSpace], error) {
-			position, err := store.ReadSearchPosition(after)
+			position, err := store.ParseCursor[float32](after)
 			if err != nil {
 				return store.Page[store.FoundSpace]{}, err
 			}
@@ -69,7 +69,7 @@ func (h *searches) organization(ctx context.Context, c *Caller, r *searchRequest
 			return result
 		},
 		func(s store.FoundSpace, _ schema.SearchSpaceResult) []string {
-			return store.SearchPosition{Rank: s.Best, ID: s.SpaceID}.Keys()
+			return store.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
 		})
 }
 

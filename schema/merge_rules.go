@@ -50,9 +50,6 @@ func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewAp
 // mergeRuleBypass is the rule that demands nothing: it names those for whom the others do not count.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRuleUpToDate is the rule about something that can change without the change request.
-const mergeRuleUpToDate = "require_up_to_date_change_request"
-
 // mergeRules has a row per rule that can be looked at here: what is wrong, or nothing. The rules with users come first.
 var mergeRules = []struct {
 	name    string
@@ -92,7 +89,7 @@ var mergeRules = []struct {
 		}
 		return ""
 	}},
-	{mergeRuleUpToDate, false, func(_ MergeRule, f MergeFacts) string {
+	{"require_up_to_date_change_request", false, func(_ MergeRule, f MergeFacts) string {
 		if f.Outdated {
 			return "the main content has changed since: update the change request"
 		}
@@ -178,11 +175,6 @@ func (m MergeRules) bind(actor string) bool {
 	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
 	})
-}
-
-// RequireUpToDate says whether a user may merge only what is up to date, also at the moment of the merge.
-func (m MergeRules) RequireUpToDate(actor string) bool {
-	return m.bind(actor) && slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Rule == mergeRuleUpToDate })
 }
 
 // NotMergeable answers a merge that rules do not allow, naming every rule that is not met.

@@ -18,6 +18,7 @@ var (
 	namedQuery = regexp.MustCompile("(?s)-- name: (\\w+) :\\w+\n(.*?)\n`")
 	indexNote  = regexp.MustCompile(`(?m)^-- Index: (\w+)`)
 	sortNote   = regexp.MustCompile(`(?m)^-- Sorts: `)
+	optional   = regexp.MustCompile(`\$\d+::[a-z \[\]]+ is null|_like\(|_seen\(|case when \$\d+`)
 )
 
 // ListQuery is a query that lists or counts, with what is said beside it.
@@ -28,6 +29,8 @@ type ListQuery struct {
 	Index string
 	// Sorts says that a sort is meant, of few rows.
 	Sorts bool
+	// Optional says that it has filters or orders that a call may leave out.
+	Optional bool
 }
 
 // ListQueries gives every query that lists or counts, or that names an index. A query that says why it has no index is left
@@ -43,7 +46,7 @@ func ListQueries() map[string]ListQuery {
 			if strings.Contains(query, "\n-- No index: ") || note == nil && !lists {
 				continue
 			}
-			q := ListQuery{SQL: texts[name], Sorts: sortNote.MatchString(query)}
+			q := ListQuery{SQL: texts[name], Sorts: sortNote.MatchString(query), Optional: optional.MatchString(texts[name])}
 			if note != nil {
 				q.Index = note[1]
 			}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -17,20 +18,24 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
+//go:embed access/*.sql
+var accessFiles embed.FS
+
 // migrationLock is the key of the advisory lock that lets one node migrate while the others wait.
 const migrationLock = 0x6f637461766f // "octavo"
 
-// Migrate brings the database to this binary's schema. Several nodes may call it at once: the first does the work, the
-// others wait and then find nothing to do. It returns the number of migrations that were applied.
+// Migrate brings the database to this binary's schema and functions. Several nodes may call it at once: the first does the
+// work, the others wait and then find nothing to do. It returns the number of migrations that were applied.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.config.ConnConfig.Copy()
 	// A migration may rightly take longer than any request.
 	conn.RuntimeParams["statement_timeout"] = "0"
-	release, err := holdMigrationLock(ctx, conn)
+	locked, err := holdMigrationLock(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("cannot lock migrations: %w", err)
 	}
-	defer release()
+	// The lock belongs to the session and ends with it, even if this process is killed.
+	defer func() { _ = locked.Close(context.WithoutCancel(ctx)) }()
 
 	database := stdlib.OpenDB(*conn)
 	defer func() { _ = database.Close() }() // Nothing was written through it that Up did not confirm.
@@ -46,18 +51,59 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot migrate: %w", err)
 	}
+	if err := applyAccess(ctx, locked); err != nil {
+		return 0, fmt.Errorf("cannot apply the access functions: %w", err)
+	}
 	return len(results), nil
 }
 
-// holdMigrationLock polls instead of waiting inside Postgres: a waiter would hold a snapshot there, and a migration that
-// builds an index concurrently waits for every snapshot, so both would wait for ever.
-func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (release func(), err error) {
+// applyAccess gives the functions in access/ this binary's text, all at once. A comment on content_access says which text is
+// there, so that a start that changes nothing writes nothing. A database that a newer binary has migrated keeps its text: an
+// older node that restarts during an upgrade must not undo it.
+func applyAccess(ctx context.Context, conn *pgx.Conn) error {
+	text, err := accessText()
+	if err != nil {
+		return err
+	}
+	mark := fmt.Sprintf("store/access %x", sha256.Sum256([]byte(text)))
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		var version int64
+		var applied string
+		err := tx.QueryRow(ctx, `select (select max(version_id) from goose_db_version where is_applied),
+			coalesce(obj_description('content_access'::regclass, 'pg_class'), '')`).Scan(&version, &applied)
+		if err != nil || version > latestMigration() || applied == mark {
+			return err
+		}
+		_, err = tx.Exec(ctx, text+"comment on table content_access is '"+mark+"'", pgx.QueryExecModeSimpleProtocol)
+		return err
+	})
+}
+
+// accessText gives the files of access/ in the order of their names.
+func accessText() (string, error) {
+	entries, err := accessFiles.ReadDir("access")
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, entry := range entries {
+		file, err := accessFiles.ReadFile("access/" + entry.Name())
+		if err != nil {
+			return "", err
+		}
+		text.Write(file)
+	}
+	return text.String(), nil
+}
+
+// holdMigrationLock gives a session that holds the lock. It polls instead of waiting inside Postgres: a waiter would hold a
+// snapshot there, and a migration that builds an index concurrently waits for every snapshot, so neither would ever finish.
+func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	// The lock belongs to the session and goes with it, also when this process dies.
-	release = func() { _ = conn.Close(context.WithoutCancel(ctx)) }
+	release := func() { _ = conn.Close(context.WithoutCancel(ctx)) }
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -67,7 +113,7 @@ func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (release fun
 			return nil, err
 		}
 		if held {
-			return release, nil
+			return conn, nil
 		}
 		select {
 		case <-ctx.Done():

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
@@ -104,24 +103,3 @@ func (s siblings) moveTo(ctx context.Context, q *db.Queries, positions []int64) 
 
 // same says whether two parents are one; nil is the top.
 func same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }
-
-// ListPosition is where a list goes on that is sorted by position, then by id: behind the row that has both. The zero value is the start.
-type ListPosition struct {
-	Position int64
-	ID       string
-}
-
-// Keys are the sort keys of a page token.
-func (p ListPosition) Keys() []string { return []string{strconv.FormatInt(p.Position, 10), p.ID} }
-
-// ParseListPosition reads the sort keys of a page token; nil are those of the first page.
-func ParseListPosition(keys []string) (ListPosition, error) {
-	if keys == nil {
-		return ListPosition{}, nil
-	}
-	position, err := strconv.ParseInt(keys[0], 10, 64)
-	if err != nil {
-		return ListPosition{}, schema.Invalid("page", "is not a page of this list")
-	}
-	return ListPosition{Position: position, ID: keys[1]}, nil
-}

@@ -97,11 +97,11 @@ func (s *Store) SiteRedirectBySource(ctx context.Context, siteID, source string)
 func (s *Store) ListSiteRedirects(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (Page[SiteRedirect], error) {
-	total, err := s.queries.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
+	total, err := s.planned.CountSiteRedirects(ctx, db.CountSiteRedirectsParams{SiteID: siteID, Search: search})
 	if err != nil {
 		return Page[SiteRedirect]{}, interpret(err, "redirects")
 	}
-	rows, err := s.queries.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
+	rows, err := s.planned.ListSiteRedirects(ctx, db.ListSiteRedirectsParams{
 		SiteID: siteID, Search: search, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

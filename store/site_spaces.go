@@ -31,11 +31,11 @@ func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID st
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
 ) (Page[SiteSpaceRow], error) {
-	total, err := s.queries.CountSiteSpaces(ctx, db.CountSiteSpacesParams{SiteID: siteID, IsDefault: isDefault})
+	total, err := s.planned.CountSiteSpaces(ctx, db.CountSiteSpacesParams{SiteID: siteID, IsDefault: isDefault})
 	if err != nil {
 		return Page[SiteSpaceRow]{}, interpret(err, "site spaces")
 	}
-	rows, err := s.queries.ListSiteSpaces(ctx, db.ListSiteSpacesParams{
+	rows, err := s.planned.ListSiteSpaces(ctx, db.ListSiteSpacesParams{
 		SiteID: siteID, IsDefault: isDefault, After: after, PageSize: pageSize(size),
 	})
 	if err != nil {

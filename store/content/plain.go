@@ -2,7 +2,7 @@ package content
 
 import (
 	"cmp"
-	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,66 +13,66 @@ import (
 
 // labels has a row per kind of node that shows text which is not in its children.
 var labels = map[string]func(data schema.Data) string{
-	"emoji":             func(d schema.Data) string { return emoji(member(d, "code")) },
-	"icon":              func(d schema.Data) string { return ":" + member(d, "icon") + ":" },
-	"expression":        func(d schema.Data) string { return "{{" + member(d, "expression") + "}}" },
-	"inline-math":       func(d schema.Data) string { return member(d, "formula") },
-	"inline-image":      func(d schema.Data) string { return cmp.Or(member(d, "alt"), member(d, "caption")) },
-	"mention":           func(d schema.Data) string { return refLabel(d["ref"]) },
-	"button":            func(d schema.Data) string { return member(d, "label") },
-	"math":              func(d schema.Data) string { return member(d, "formula") },
-	"image":             func(d schema.Data) string { return member(d, "alt") },
-	"file":              func(d schema.Data) string { return refLabel(d["ref"]) },
-	"drawing":           func(d schema.Data) string { return refLabel(d["ref"]) },
-	"embed":             func(d schema.Data) string { return member(d, "url") },
-	"content-ref":       func(d schema.Data) string { return refLabel(d["ref"]) },
-	"reusable-content":  func(d schema.Data) string { return refLabel(d["ref"]) },
+	"emoji":             func(d schema.Data) string { return emoji(Member(d, "code")) },
+	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
+	"expression":        func(d schema.Data) string { return "{{" + Member(d, "expression") + "}}" },
+	"inline-math":       func(d schema.Data) string { return Member(d, "formula") },
+	"inline-image":      func(d schema.Data) string { return cmp.Or(Member(d, "alt"), Member(d, "caption")) },
+	"mention":           func(d schema.Data) string { return RefLabel(d["ref"]) },
+	"button":            func(d schema.Data) string { return Member(d, "label") },
+	"math":              func(d schema.Data) string { return Member(d, "formula") },
+	"image":             func(d schema.Data) string { return Member(d, "alt") },
+	"file":              func(d schema.Data) string { return RefLabel(d["ref"]) },
+	"drawing":           func(d schema.Data) string { return RefLabel(d["ref"]) },
+	"embed":             func(d schema.Data) string { return Member(d, "url") },
+	"content-ref":       func(d schema.Data) string { return RefLabel(d["ref"]) },
+	"reusable-content":  func(d schema.Data) string { return RefLabel(d["ref"]) },
 	"swagger":           methodAndPath,
 	"openapi-operation": methodAndPath,
 	"openapi-webhook": func(d schema.Data) string {
-		return strings.TrimSpace(strings.ToUpper(member(d, "method")) + " " + member(d, "name"))
+		return strings.TrimSpace(strings.ToUpper(Member(d, "method")) + " " + Member(d, "name"))
 	},
 	"openapi-schemas": func(d schema.Data) string {
 		names, _ := d["schemas"].([]any)
 		return strings.Join(texts(names), ", ")
 	},
 	"integration": func(d schema.Data) string {
-		return cmp.Or(member(d, "url"), member(d, "integration")+"/"+member(d, "block"))
+		return cmp.Or(Member(d, "url"), Member(d, "integration")+"/"+Member(d, "block"))
 	},
-	"tabs-item": func(d schema.Data) string { return member(d, "title") },
-	"code":      func(d schema.Data) string { return member(d, "title") },
+	"tabs-item": func(d schema.Data) string { return Member(d, "title") },
+	"code":      func(d schema.Data) string { return Member(d, "title") },
 }
 
 func methodAndPath(d schema.Data) string {
-	return strings.TrimSpace(strings.ToUpper(member(d, "method")) + " " + member(d, "path"))
+	return strings.TrimSpace(strings.ToUpper(Member(d, "method")) + " " + Member(d, "path"))
 }
 
-// member gives a text of the data as it can be stored and shown.
-func member(data map[string]any, name string) string {
+// Member gives a text of the data as it can be stored and shown.
+func Member(data map[string]any, name string) string {
 	value, _ := data[name].(string)
-	return clean(value)
+	return Clean(value)
 }
 
 func texts(values []any) []string {
 	var list []string
 	for _, value := range values {
 		if text, ok := value.(string); ok {
-			list = append(list, clean(text))
+			list = append(list, Clean(text))
 		}
 	}
 	return list
 }
 
-func labelOf(n *schema.Node) string {
+func Label(n *schema.Node) string {
 	if label, ok := labels[n.Type]; ok {
 		return label(n.Data)
 	}
 	return ""
 }
 
-// refLabel is what a reader sees of a reference that has no text of its own.
-func refLabel(value any) string {
-	return clean(strings.TrimPrefix(linkOf(value), refScheme+":"))
+// RefLabel is what a reader sees of a reference that has no text of its own.
+func RefLabel(value any) string {
+	return Clean(strings.TrimPrefix(Link(value), refScheme+":"))
 }
 
 // emoji turns a code ("1f468-200d-1f4bb") into its characters.
@@ -99,14 +99,14 @@ func Plain(d schema.Document) string {
 
 func plainBlock(b *strings.Builder, n *schema.Node) {
 	if n.Type == "table" {
-		for _, row := range tableOf(n).allRows() {
+		for _, row := range TableOf(n).Rows() {
 			line(b, strings.Join(row, "\t"))
 		}
 		return
 	}
-	line(b, labelOf(n))
-	if holdsText(n) {
-		line(b, plainNodes(n.Nodes))
+	line(b, Label(n))
+	if HoldsText(n) {
+		line(b, InlineText(n.Nodes))
 	} else {
 		for i := range n.Nodes {
 			plainBlock(b, &n.Nodes[i])
@@ -126,38 +126,38 @@ func line(b *strings.Builder, text string) {
 	}
 }
 
-// holdsText says whether the children are text and inlines.
-func holdsText(n *schema.Node) bool {
+// HoldsText says whether the children are text and inlines.
+func HoldsText(n *schema.Node) bool {
 	return slices.ContainsFunc(n.Nodes, func(child schema.Node) bool {
 		return child.Object == schema.ObjectText || child.Object == schema.ObjectInline
 	})
 }
 
-// plainNodes gives the text of inlines.
-func plainNodes(nodes []schema.Node) string {
+// InlineText gives the text of inlines.
+func InlineText(nodes []schema.Node) string {
 	var b strings.Builder
 	for i := range nodes {
 		n := &nodes[i]
-		b.WriteString(plainLeaves(n.Leaves))
-		b.WriteString(labelOf(n))
-		b.WriteString(plainNodes(n.Nodes))
-		if note := annotation(n); note != "" {
+		b.WriteString(LeafText(n.Leaves))
+		b.WriteString(Label(n))
+		b.WriteString(InlineText(n.Nodes))
+		if note := Annotation(n); note != "" {
 			b.WriteString(" (" + note + ")")
 		}
 	}
 	return b.String()
 }
 
-func plainLeaves(leaves []schema.Leaf) string {
+func LeafText(leaves []schema.Leaf) string {
 	var b strings.Builder
 	for _, leaf := range leaves {
-		b.WriteString(clean(leaf.Text))
+		b.WriteString(Clean(leaf.Text))
 	}
 	return b.String()
 }
 
-// annotation gives the note of an inline that has one.
-func annotation(n *schema.Node) string {
+// Annotation gives the note of an inline that has one.
+func Annotation(n *schema.Node) string {
 	if n.Type != "annotation" {
 		return ""
 	}
@@ -170,125 +170,38 @@ func annotation(n *schema.Node) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", " ")
 }
 
-// table is a table block with its members in the order in which they are shown.
-type table struct {
-	titles     []string
-	alignments []string
-	cells      [][][]schema.Node // by row and column: inlines
+// Blank says whether a body has nothing to see.
+func Blank(body schema.Body) bool {
+	switch {
+	case body.Markdown != nil:
+		return strings.TrimSpace(*body.Markdown) == ""
+	case body.Document != nil:
+		return !slices.ContainsFunc(body.Document.Nodes, shows)
+	}
+	return true
 }
 
-// tableOf reads a table block, and what is missing in it as empty.
-func tableOf(n *schema.Node) table {
-	view, _ := n.Data["view"].(map[string]any)
-	definition, _ := n.Data["definition"].(map[string]any)
-	records, _ := n.Data["records"].(map[string]any)
-	columns, _ := view["columns"].([]any)
-	var t table
-	var ids []string
-	for _, column := range columns {
-		if id, ok := column.(string); ok {
-			about, _ := definition[id].(map[string]any)
-			ids = append(ids, id)
-			t.titles = append(t.titles, member(about, "title"))
-			t.alignments = append(t.alignments, member(about, "textAlignment"))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(definition)) {
-		// Columns that the view does not show are not lost.
-		if about, ok := definition[name].(map[string]any); ok && !slices.Contains(ids, name) {
-			ids = append(ids, name)
-			t.titles = append(t.titles, member(about, "title"))
-			t.alignments = append(t.alignments, member(about, "textAlignment"))
-		}
-	}
-	fragments := map[string][]schema.Node{}
-	for _, fragment := range n.Fragments {
-		fragments[fragment.Fragment] = inlinesOf(fragment.Nodes)
-	}
-	for _, record := range inOrder(records) {
-		values, _ := record["values"].(map[string]any)
-		row := make([][]schema.Node, len(ids))
-		for i, id := range ids {
-			row[i] = cellOf(values[id], fragments)
-		}
-		t.cells = append(t.cells, row)
-	}
-	return t
+// shows says whether a node has text, or is something to see by itself.
+func shows(n schema.Node) bool {
+	return n.IsVoid != nil && *n.IsVoid && n.Type != "divider" || strings.TrimSpace(LeafText(n.Leaves)) != "" ||
+		slices.ContainsFunc(n.Nodes, shows) || slices.ContainsFunc(n.Fragments, shows)
 }
 
-func inOrder(records map[string]any) []map[string]any {
-	names := slices.Sorted(maps.Keys(records))
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(orderIndex(records[a]), orderIndex(records[b]))
-	})
-	list := make([]map[string]any, len(names))
-	for i, name := range names {
-		list[i], _ = records[name].(map[string]any)
-	}
-	return list
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
+
+// Clean gives text that JSON and the database take.
+func Clean(text string) string {
+	return newlines.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-func orderIndex(record any) string {
-	members, _ := record.(map[string]any)
-	return member(members, "orderIndex")
-}
+// MaxListNumber is the highest number that CommonMark lets a list begin with.
+const MaxListNumber = 999_999_999
 
-// inlinesOf puts the blocks of a cell into one line.
-func inlinesOf(blocks []schema.Node) []schema.Node {
-	var inlines []schema.Node
-	for i := range blocks {
-		if len(inlines) > 0 {
-			inlines = append(inlines, schema.Text(" "))
-		}
-		if holdsText(&blocks[i]) {
-			inlines = append(inlines, blocks[i].Nodes...)
-			continue
-		}
-		var b strings.Builder
-		plainBlock(&b, &blocks[i])
-		if text := strings.TrimSuffix(b.String(), "\n"); text != "" {
-			inlines = append(inlines, schema.Text(text))
-		}
+// ListStart gives the number that an ordered list begins with.
+func ListStart(n *schema.Node) int {
+	start, ok := n.Data["start"].(float64)
+	if !ok || start < 0 || start > MaxListNumber || start != math.Trunc(start) {
+		return 1
 	}
-	return inlines
-}
-
-// cellOf gives what a cell shows: its fragment if the value names one, else the value.
-func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
-	var text string
-	switch value := value.(type) {
-	case string:
-		if nodes, ok := fragments[value]; ok {
-			return nodes
-		}
-		text = clean(value)
-	case float64:
-		text = strconv.FormatFloat(value, 'f', -1, 64)
-	case bool:
-		text = strconv.FormatBool(value)
-	case []any:
-		text = strings.Join(texts(value), ", ")
-	case map[string]any:
-		text = refLabel(value)
-		if ref, ok := value["ref"]; ok {
-			text = cmp.Or(member(value, "alt"), refLabel(ref))
-		}
-	}
-	if text == "" {
-		return nil
-	}
-	return []schema.Node{schema.Text(text)}
-}
-
-// allRows gives the titles and the rows as text.
-func (t table) allRows() [][]string {
-	rows := [][]string{t.titles}
-	for _, cells := range t.cells {
-		row := make([]string, len(cells))
-		for i, cell := range cells {
-			row[i] = strings.ReplaceAll(plainNodes(cell), "\n", " ")
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	return int(start)
 }

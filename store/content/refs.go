@@ -20,8 +20,8 @@ var refMembers = map[string]string{
 // refContext are the members that say where the thing is.
 var refContext = []string{"page", "space"}
 
-// linkOf writes a reference as the destination of a link; "" if it is none.
-func linkOf(value any) string {
+// Link writes a reference as the destination of a link; "" if it is none.
+func Link(value any) string {
 	ref, _ := value.(map[string]any)
 	kind, _ := ref["kind"].(string)
 	if kind == "url" {
@@ -46,8 +46,8 @@ func linkOf(value any) string {
 	return link
 }
 
-// refOf reads the destination of a link. It refuses schemes that are not on the list, scripts above all.
-func refOf(link string) (map[string]any, bool) {
+// Ref reads the destination of a link. It refuses schemes that are not on the list, scripts above all.
+func Ref(link string) (map[string]any, bool) {
 	switch {
 	case schema.LinkScheme(link) == refScheme:
 		if _, path, ok := strings.Cut(link, ":"); ok {

@@ -10,26 +10,11 @@ import (
 )
 
 const collectionForUser = `-- name: CollectionForUser :one
-with recursive path as (
-    select c.id, c.parent_id, c.default_level as level, array[c.id] as ids
-    from collections c
-    where c.id = $2
-    union all
-    select p.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end, p.ids || c.id
-    from path p join collections c on c.id = p.parent_id
-    where cardinality(p.ids) < 16
-)
-select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, c.depth, m.role, coalesce(p.level, '')::text as level, p.ids::text[] as path,
-       coalesce((
-           select max(role_rank(g.role)) from grants g
-           where g.collection_id = any(p.ids)
-             and (g.user_id = m.user_id
-                  or g.team_id = any(array(select t.team_id from team_members t where t.user_id = $1)))
-       ), 0)::integer as grant_rank
-from path p
-    join collections c on c.id = p.id
+select c.id, c.organization_id, c.parent_id, c.title, c.description, c.default_level, c.position, c.created_at, c.depth, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from collections c
     join memberships m on m.organization_id = c.organization_id and m.user_id = $1
-where p.parent_id is null
+    cross join access_to($1, c.id, c.default_level, c.parent_id) a
+where c.id = $2
 `
 
 type CollectionForUserParams struct {
@@ -41,12 +26,10 @@ type CollectionForUserRow struct {
 	Collection Collection
 	Role       *string
 	Level      string
-	Path       []string
 	GrantRank  int32
 }
 
-// The collection with what decides about the user's access to it; no row for a foreign or unknown one. The path leads from the
-// collection up to the top.
+// The collection with what decides about the user's access to it; no row if it is unknown or in another organization.
 func (q *Queries) CollectionForUser(ctx context.Context, arg CollectionForUserParams) (CollectionForUserRow, error) {
 	row := q.db.QueryRow(ctx, collectionForUser, arg.UserID, arg.CollectionID)
 	var i CollectionForUserRow
@@ -62,7 +45,6 @@ func (q *Queries) CollectionForUser(ctx context.Context, arg CollectionForUserPa
 		&i.Collection.Depth,
 		&i.Role,
 		&i.Level,
-		&i.Path,
 		&i.GrantRank,
 	)
 	return i, err
@@ -307,46 +289,31 @@ func (q *Queries) InsertCollection(ctx context.Context, arg InsertCollectionPara
 	return i, err
 }
 
+const liftAccess = `-- name: LiftAccess :exec
+select lift_access($1::text)
+`
+
+// See store/access/5_lift.sql.
+func (q *Queries) LiftAccess(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, liftAccess, id)
+	return err
+}
+
 const liftContent = `-- name: LiftContent :exec
 with spaces_up as (
-    update spaces s set
-        parent_id = $1,
-        default_level = case when s.default_level = 'inherit' then $2 else s.default_level end
-    where s.parent_id = $3::text
+    update spaces s set parent_id = $1 where s.parent_id = $2::text
 )
-update collections c set
-    parent_id = $1,
-    default_level = case when c.default_level = 'inherit' then $2 else c.default_level end
-where c.parent_id = $3::text
+update collections c set parent_id = $1 where c.parent_id = $2::text
 `
 
 type LiftContentParams struct {
 	ParentID *string
-	Level    *string
 	ID       string
 }
 
-// Puts what is in a collection into another, or with null to the top. It keeps the level of the collection.
+// Puts the direct content of a collection into another one, or at the top for null.
 func (q *Queries) LiftContent(ctx context.Context, arg LiftContentParams) error {
-	_, err := q.db.Exec(ctx, liftContent, arg.ParentID, arg.Level, arg.ID)
-	return err
-}
-
-const liftGrants = `-- name: LiftGrants :exec
-insert into grants (organization_id, collection_id, space_id, user_id, team_id, role)
-select g.organization_id, k.collection_id, k.space_id, g.user_id, g.team_id, g.role
-from grants g cross join (
-    select c.id as collection_id, null::text as space_id from collections c where c.parent_id = $1::text
-    union all
-    select null, s.id from spaces s where s.parent_id = $1::text
-) k
-where g.collection_id = $1::text
-on conflict do nothing
-`
-
-// Gives on everything directly in a collection what was given on the collection.
-func (q *Queries) LiftGrants(ctx context.Context, id string) error {
-	_, err := q.db.Exec(ctx, liftGrants, id)
+	_, err := q.db.Exec(ctx, liftContent, arg.ParentID, arg.ID)
 	return err
 }
 
@@ -509,22 +476,6 @@ func (q *Queries) PlaceCollection(ctx context.Context, arg PlaceCollectionParams
 		&i.Depth,
 	)
 	return i, err
-}
-
-const raiseLiftedGrants = `-- name: RaiseLiftedGrants :exec
-update grants own set role = above.role
-from grants above
-where above.collection_id = $1::text
-  and (own.collection_id in (select c.id from collections c where c.parent_id = $1::text)
-       or own.space_id in (select s.id from spaces s where s.parent_id = $1::text))
-  and (own.user_id = above.user_id or own.team_id = above.team_id)
-  and role_rank(own.role) < role_rank(above.role)
-`
-
-// The grants that LiftGrants found in place are raised to those of the collection.
-func (q *Queries) RaiseLiftedGrants(ctx context.Context, id string) error {
-	_, err := q.db.Exec(ctx, raiseLiftedGrants, id)
-	return err
 }
 
 const spacesArePublished = `-- name: SpacesArePublished :one

@@ -11,23 +11,14 @@ import (
 
 const countCollectionAccess = `-- name: CountCollectionAccess :one
 select count(*)
-from memberships m
-    cross join lateral (
-        select greatest(
-            (select max(role_rank(g.role)) from grants g
-             where g.collection_id = any($1::text[]) and g.user_id = m.user_id),
-            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
-             where t.user_id = m.user_id and g.collection_id = any($1::text[])),
-            0) as rank
-    ) given
-where m.organization_id = $2
-  and access_rank(m.role, nullif($3::text, ''), given.rank) between $4::integer and $5::integer
+from ranks_on_collection($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+where r.rank between $4::integer and $5::integer
 `
 
 type CountCollectionAccessParams struct {
-	Path           []string
 	OrganizationID string
 	Level          string
+	Path           []string
 	Least          int32
 	Most           int32
 }
@@ -35,9 +26,9 @@ type CountCollectionAccessParams struct {
 // No index: every index that starts with the organization does as well.
 func (q *Queries) CountCollectionAccess(ctx context.Context, arg CountCollectionAccessParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countCollectionAccess,
-		arg.Path,
 		arg.OrganizationID,
 		arg.Level,
+		arg.Path,
 		arg.Least,
 		arg.Most,
 	)
@@ -154,28 +145,19 @@ func (q *Queries) KnownSubjects(ctx context.Context, arg KnownSubjectsParams) (i
 }
 
 const listCollectionAccess = `-- name: ListCollectionAccess :many
-select u.id, u.display_name, u.email, u.photo_url, u.created_at, access_rank(m.role, nullif($1::text, ''), given.rank)::integer as rank
-from memberships m
-    join users u on u.id = m.user_id
-    cross join lateral (
-        select greatest(
-            (select max(role_rank(g.role)) from grants g
-             where g.collection_id = any($2::text[]) and g.user_id = m.user_id),
-            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
-             where t.user_id = m.user_id and g.collection_id = any($2::text[])),
-            0) as rank
-    ) given
-where m.organization_id = $3
-  and m.user_id > $4::text collate "C"
-  and access_rank(m.role, nullif($1::text, ''), given.rank) between $5::integer and $6::integer
-order by m.user_id
+select u.id, u.display_name, u.email, u.photo_url, u.created_at, r.rank::integer as rank
+from ranks_on_collection($1, nullif($2::text, ''), $3::text[]) r (user_id, rank)
+    join users u on u.id = r.user_id
+where r.user_id > $4::text collate "C"
+  and r.rank between $5::integer and $6::integer
+order by r.user_id
 limit $7
 `
 
 type ListCollectionAccessParams struct {
+	OrganizationID string
 	Level          string
 	Path           []string
-	OrganizationID string
 	After          string
 	Least          int32
 	Most           int32
@@ -188,13 +170,12 @@ type ListCollectionAccessRow struct {
 }
 
 // Index: memberships_organization (organization_id, user_id).
-// Everybody in the organization who has access to a collection, with the rank of the role there. The path leads from the collection to
-// the top, the level is the one that holds there.
+// The members who have access to a collection, with the rank of the role there.
 func (q *Queries) ListCollectionAccess(ctx context.Context, arg ListCollectionAccessParams) ([]ListCollectionAccessRow, error) {
 	rows, err := q.db.Query(ctx, listCollectionAccess,
+		arg.OrganizationID,
 		arg.Level,
 		arg.Path,
-		arg.OrganizationID,
 		arg.After,
 		arg.Least,
 		arg.Most,

@@ -138,384 +138,56 @@ func (q *Queries) DeleteClusters(ctx context.Context, ids []string) error {
 	return err
 }
 
-const listClustersByConversationsAsc = `-- name: ListClustersByConversationsAsc :many
+const listClusters = `-- name: ListClusters :many
 select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
 where organization_id = $1
-  and (conversations, id) > ($2::int, $3::text collate "C")
-order by conversations, id limit $4
+  and case
+      when $2::text = 'updatedAt' and $3::boolean
+      then (updated_at, id) > ($4::timestamptz, $5::text collate "C")
+      when $2 = 'updatedAt'
+      then (updated_at, id) < ($4, $5 collate "C")
+      when $2 = 'issues' and $3
+      then (issues, id) > ($6::bigint, $5 collate "C")
+      when $2 = 'issues'
+      then (issues, id) < ($6, $5 collate "C")
+      when $2 = 'conversations' and $3
+      then (conversations, id) > ($6, $5 collate "C")
+      when $2 = 'conversations'
+      then (conversations, id) < ($6, $5 collate "C")
+      when $3 then id > $5 collate "C"
+      else id < $5 collate "C"
+  end
+order by case when $3 and $2 = 'updatedAt' then updated_at end,
+         case when $3 then case $2 when 'issues' then issues when 'conversations' then conversations end end,
+         case when $3 then id end,
+         case when $2 = 'updatedAt' then updated_at end desc,
+         case $2 when 'issues' then issues when 'conversations' then conversations end desc,
+         id desc
+limit $7
 `
 
-type ListClustersByConversationsAscParams struct {
+type ListClustersParams struct {
 	OrganizationID string
-	AfterKey       int32
+	OrderBy        string
+	Ascending      bool
+	AfterTime      time.Time
 	After          string
+	AfterCount     int64
 	PageSize       int32
 }
 
-// Index: issues_clusters_conversations (organization_id, conversations, id).
-func (q *Queries) ListClustersByConversationsAsc(ctx context.Context, arg ListClustersByConversationsAscParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByConversationsAsc,
+// Index: issues_clusters_organization (organization_id, id), or with the key before the id: issues_clusters_updated,
+// issues_clusters_issues, issues_clusters_conversations.
+// Clusters have no counts but those of issues and conversations: by any other all are equal, and the id decides. Planned for its
+// values: see planned.
+func (q *Queries) ListClusters(ctx context.Context, arg ListClustersParams) ([]IssuesCluster, error) {
+	rows, err := q.db.Query(ctx, listClusters,
 		arg.OrganizationID,
-		arg.AfterKey,
+		arg.OrderBy,
+		arg.Ascending,
+		arg.AfterTime,
 		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByConversationsDesc = `-- name: ListClustersByConversationsDesc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1
-  and (conversations, id) < ($2::int, $3::text collate "C")
-order by conversations desc, id desc limit $4
-`
-
-type ListClustersByConversationsDescParams struct {
-	OrganizationID string
-	AfterKey       int32
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_conversations (organization_id, conversations, id).
-func (q *Queries) ListClustersByConversationsDesc(ctx context.Context, arg ListClustersByConversationsDescParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByConversationsDesc,
-		arg.OrganizationID,
-		arg.AfterKey,
-		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByIDAsc = `-- name: ListClustersByIDAsc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1 and id > $2::text collate "C"
-order by id limit $3
-`
-
-type ListClustersByIDAscParams struct {
-	OrganizationID string
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_organization (organization_id, id).
-func (q *Queries) ListClustersByIDAsc(ctx context.Context, arg ListClustersByIDAscParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByIDAsc, arg.OrganizationID, arg.After, arg.PageSize)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByIDDesc = `-- name: ListClustersByIDDesc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1 and id < $2::text collate "C"
-order by id desc limit $3
-`
-
-type ListClustersByIDDescParams struct {
-	OrganizationID string
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_organization (organization_id, id).
-// The order by counts that every cluster has the same of.
-func (q *Queries) ListClustersByIDDesc(ctx context.Context, arg ListClustersByIDDescParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByIDDesc, arg.OrganizationID, arg.After, arg.PageSize)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByIssuesAsc = `-- name: ListClustersByIssuesAsc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1
-  and (issues, id) > ($2::int, $3::text collate "C")
-order by issues, id limit $4
-`
-
-type ListClustersByIssuesAscParams struct {
-	OrganizationID string
-	AfterKey       int32
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_issues (organization_id, issues, id).
-func (q *Queries) ListClustersByIssuesAsc(ctx context.Context, arg ListClustersByIssuesAscParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByIssuesAsc,
-		arg.OrganizationID,
-		arg.AfterKey,
-		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByIssuesDesc = `-- name: ListClustersByIssuesDesc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1
-  and (issues, id) < ($2::int, $3::text collate "C")
-order by issues desc, id desc limit $4
-`
-
-type ListClustersByIssuesDescParams struct {
-	OrganizationID string
-	AfterKey       int32
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_issues (organization_id, issues, id).
-func (q *Queries) ListClustersByIssuesDesc(ctx context.Context, arg ListClustersByIssuesDescParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByIssuesDesc,
-		arg.OrganizationID,
-		arg.AfterKey,
-		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByUpdateAsc = `-- name: ListClustersByUpdateAsc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1
-  and (updated_at, id) > ($2::timestamptz, $3::text collate "C")
-order by updated_at, id limit $4
-`
-
-type ListClustersByUpdateAscParams struct {
-	OrganizationID string
-	AfterKey       time.Time
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_updated (organization_id, updated_at, id).
-func (q *Queries) ListClustersByUpdateAsc(ctx context.Context, arg ListClustersByUpdateAscParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByUpdateAsc,
-		arg.OrganizationID,
-		arg.AfterKey,
-		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []IssuesCluster{}
-	for rows.Next() {
-		var i IssuesCluster
-		if err := rows.Scan(
-			&i.ID,
-			&i.OrganizationID,
-			&i.Label,
-			&i.Icon,
-			&i.Impact,
-			&i.Muted,
-			&i.Summary,
-			&i.Sources,
-			&i.Issues,
-			&i.Conversations,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listClustersByUpdateDesc = `-- name: ListClustersByUpdateDesc :many
-select id, organization_id, label, icon, impact, muted, summary, sources, issues, conversations, created_at, updated_at from issues_clusters
-where organization_id = $1
-  and (updated_at, id) < ($2::timestamptz, $3::text collate "C")
-order by updated_at desc, id desc limit $4
-`
-
-type ListClustersByUpdateDescParams struct {
-	OrganizationID string
-	AfterKey       time.Time
-	After          string
-	PageSize       int32
-}
-
-// Index: issues_clusters_updated (organization_id, updated_at, id).
-func (q *Queries) ListClustersByUpdateDesc(ctx context.Context, arg ListClustersByUpdateDescParams) ([]IssuesCluster, error) {
-	rows, err := q.db.Query(ctx, listClustersByUpdateDesc,
-		arg.OrganizationID,
-		arg.AfterKey,
-		arg.After,
+		arg.AfterCount,
 		arg.PageSize,
 	)
 	if err != nil {

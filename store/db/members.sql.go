@@ -129,19 +129,28 @@ func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (Joi
 	return i, err
 }
 
-const listMembersByJoined = `-- name: ListMembersByJoined :many
+const listMembers = `-- name: ListMembers :many
 select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1
-  and (m.joined_at, m.user_id) > ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by m.joined_at, m.user_id
-limit $6
+  and case when $2::boolean
+      then (case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           > ($4::timestamptz, $5::text collate "C")
+      else (case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           < ($4::timestamptz, $5::text collate "C") end
+  and ($6::text is null or coalesce(m.role, 'guest') = $6)
+  and ($7::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($7)) > 0)
+order by case when $2::boolean then
+             case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end end,
+         case when $2::boolean then m.user_id end,
+         case when $3::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end desc, m.user_id desc
+limit $8
 `
 
-type ListMembersByJoinedParams struct {
+type ListMembersParams struct {
 	OrganizationID string
+	Ascending      bool
+	BySeen         bool
 	AfterTime      time.Time
 	After          string
 	Role           *string
@@ -149,15 +158,18 @@ type ListMembersByJoinedParams struct {
 	PageSize       int32
 }
 
-type ListMembersByJoinedRow struct {
+type ListMembersRow struct {
 	Membership Membership
 	User       User
 }
 
-// Index: memberships_joined (organization_id, joined_at, user_id).
-func (q *Queries) ListMembersByJoined(ctx context.Context, arg ListMembersByJoinedParams) ([]ListMembersByJoinedRow, error) {
-	rows, err := q.db.Query(ctx, listMembersByJoined,
+// Index: memberships_joined (organization_id, joined_at, user_id), memberships_seen (organization_id, last seen, user_id).
+// Members who were never seen count as seen at the epoch. Planned for its values: see planned.
+func (q *Queries) ListMembers(ctx context.Context, arg ListMembersParams) ([]ListMembersRow, error) {
+	rows, err := q.db.Query(ctx, listMembers,
 		arg.OrganizationID,
+		arg.Ascending,
+		arg.BySeen,
 		arg.AfterTime,
 		arg.After,
 		arg.Role,
@@ -168,205 +180,9 @@ func (q *Queries) ListMembersByJoined(ctx context.Context, arg ListMembersByJoin
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListMembersByJoinedRow{}
+	items := []ListMembersRow{}
 	for rows.Next() {
-		var i ListMembersByJoinedRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersByJoinedDown = `-- name: ListMembersByJoinedDown :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (m.joined_at, m.user_id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by m.joined_at desc, m.user_id desc
-limit $6
-`
-
-type ListMembersByJoinedDownParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersByJoinedDownRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_joined (organization_id, joined_at, user_id).
-func (q *Queries) ListMembersByJoinedDown(ctx context.Context, arg ListMembersByJoinedDownParams) ([]ListMembersByJoinedDownRow, error) {
-	rows, err := q.db.Query(ctx, listMembersByJoinedDown,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersByJoinedDownRow{}
-	for rows.Next() {
-		var i ListMembersByJoinedDownRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersBySeen = `-- name: ListMembersBySeen :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) > ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by coalesce(m.last_seen_at, 'epoch'), m.user_id
-limit $6
-`
-
-type ListMembersBySeenParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersBySeenRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_seen (organization_id, last seen, user_id).
-// Who was never seen comes first.
-func (q *Queries) ListMembersBySeen(ctx context.Context, arg ListMembersBySeenParams) ([]ListMembersBySeenRow, error) {
-	rows, err := q.db.Query(ctx, listMembersBySeen,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersBySeenRow{}
-	for rows.Next() {
-		var i ListMembersBySeenRow
-		if err := rows.Scan(
-			&i.Membership.UserID,
-			&i.Membership.OrganizationID,
-			&i.Membership.Role,
-			&i.Membership.JoinedAt,
-			&i.Membership.LastSeenAt,
-			&i.Membership.Sso,
-			&i.User.ID,
-			&i.User.DisplayName,
-			&i.User.Email,
-			&i.User.PhotoUrl,
-			&i.User.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listMembersBySeenDown = `-- name: ListMembersBySeenDown :many
-select m.user_id, m.organization_id, m.role, m.joined_at, m.last_seen_at, m.sso, u.id, u.display_name, u.email, u.photo_url, u.created_at
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = $1
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) < ($2::timestamptz, $3::text collate "C")
-  and ($4::text is null or coalesce(m.role, 'guest') = $4)
-  and ($5::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower($5)) > 0)
-order by coalesce(m.last_seen_at, 'epoch') desc, m.user_id desc
-limit $6
-`
-
-type ListMembersBySeenDownParams struct {
-	OrganizationID string
-	AfterTime      time.Time
-	After          string
-	Role           *string
-	Search         *string
-	PageSize       int32
-}
-
-type ListMembersBySeenDownRow struct {
-	Membership Membership
-	User       User
-}
-
-// Index: memberships_seen (organization_id, last seen, user_id).
-func (q *Queries) ListMembersBySeenDown(ctx context.Context, arg ListMembersBySeenDownParams) ([]ListMembersBySeenDownRow, error) {
-	rows, err := q.db.Query(ctx, listMembersBySeenDown,
-		arg.OrganizationID,
-		arg.AfterTime,
-		arg.After,
-		arg.Role,
-		arg.Search,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListMembersBySeenDownRow{}
-	for rows.Next() {
-		var i ListMembersBySeenDownRow
+		var i ListMembersRow
 		if err := rows.Scan(
 			&i.Membership.UserID,
 			&i.Membership.OrganizationID,
@@ -426,37 +242,10 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 }
 
 const memberNumbers = `-- name: MemberNumbers :many
-with recursive given as (
-    select g.user_id, g.collection_id, g.space_id from grants g
-    where g.organization_id = $1 and g.user_id = any($2::text[])
-    union
-    select t.user_id, g.collection_id, g.space_id
-    from team_members t join grants g on g.team_id = t.team_id
-    where t.organization_id = $1 and t.user_id = any($2::text[])
-), reach as (
-    select g.user_id, g.collection_id as id from given g where g.collection_id is not null
-    union
-    select r.user_id, c.id from reach r join collections c on c.parent_id = r.id
-), mine as (
-    select r.user_id, s.id from reach r join spaces s on s.parent_id = r.id
-    union
-    select g.user_id, g.space_id from given g where g.space_id is not null
-), closed as (
-    select s.id from closed_spaces($1) s
-), spaces_there as (
-    select (select count(*) from spaces s where s.organization_id = $1) as every,
-           (select count(*) from closed) as closed
-), numbers as (
-    select x.user_id, count(*) as given, count(c.id) as closed from mine x left join closed c on c.id = x.id group by x.user_id
-)
-select m.user_id,
-       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
-       (case
-           when m.role = 'admin' then s.every
-           when m.role is null then coalesce(n.given, 0)
-           else s.every - s.closed + coalesce(n.closed, 0)
-       end)::bigint as spaces
-from memberships m cross join spaces_there s left join numbers n on n.user_id = m.user_id
+select m.user_id, n.spaces::bigint as spaces,
+       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams
+from memberships m
+    join spaces_seen_by($1, $2::text[]) n (user_id, spaces) on n.user_id = m.user_id
 where m.organization_id = $1 and m.user_id = any($2::text[])
 `
 
@@ -467,11 +256,11 @@ type MemberNumbersParams struct {
 
 type MemberNumbersRow struct {
 	UserID string
-	Teams  int64
 	Spaces int64
+	Teams  int64
 }
 
-// How many teams these members are in, and how many spaces they have access to, by the rule of access_rank.
+// How many teams these members are in, and how many spaces they see.
 func (q *Queries) MemberNumbers(ctx context.Context, arg MemberNumbersParams) ([]MemberNumbersRow, error) {
 	rows, err := q.db.Query(ctx, memberNumbers, arg.OrganizationID, arg.Users)
 	if err != nil {
@@ -481,7 +270,7 @@ func (q *Queries) MemberNumbers(ctx context.Context, arg MemberNumbersParams) ([
 	items := []MemberNumbersRow{}
 	for rows.Next() {
 		var i MemberNumbersRow
-		if err := rows.Scan(&i.UserID, &i.Teams, &i.Spaces); err != nil {
+		if err := rows.Scan(&i.UserID, &i.Spaces, &i.Teams); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

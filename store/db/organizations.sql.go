@@ -241,6 +241,17 @@ func (q *Queries) OrganizationForUser(ctx context.Context, arg OrganizationForUs
 	return i, err
 }
 
+const organizationMergeRules = `-- name: OrganizationMergeRules :one
+select merge_rules from organizations where id = $1
+`
+
+func (q *Queries) OrganizationMergeRules(ctx context.Context, id string) ([]byte, error) {
+	row := q.db.QueryRow(ctx, organizationMergeRules, id)
+	var merge_rules []byte
+	err := row.Scan(&merge_rules)
+	return merge_rules, err
+}
+
 const purgeChangeRequests = `-- name: PurgeChangeRequests :execrows
 delete from change_requests where id in (
     select c.id from change_requests c where c.organization_id = $1 limit $2)

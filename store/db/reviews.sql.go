@@ -62,7 +62,7 @@ func (q *Queries) DeleteRequestedReviewer(ctx context.Context, arg DeleteRequest
 const describeChangeRequest = `-- name: DescribeChangeRequest :exec
 update change_requests set
     subject = coalesce($1::text, subject), description = coalesce($2::jsonb, description),
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    updated_at = clock_timestamp()
 where id = $3
 `
 
@@ -72,8 +72,7 @@ type DescribeChangeRequestParams struct {
 	ID          string
 }
 
-// Null leaves as it is. The time grows with every change, also when only a review came in: a merge tells by it that what it
-// looked at is still so.
+// Null leaves a member as it is. A review counts as a change of the request, too.
 func (q *Queries) DescribeChangeRequest(ctx context.Context, arg DescribeChangeRequestParams) error {
 	_, err := q.db.Exec(ctx, describeChangeRequest, arg.Subject, arg.Description, arg.ID)
 	return err
@@ -245,9 +244,9 @@ func (q *Queries) LockReviewedRequest(ctx context.Context, id string) (ChangeReq
 	return i, err
 }
 
-const requestReviewer = `-- name: RequestReviewer :exec
+const requestReviewers = `-- name: RequestReviewers :exec
 insert into change_request_reviewers (change_request_id, user_id, revision, requested_by)
-values ($1, $2, $3, $4)
+select $1, unnest($2::text[]), $3, $4
 on conflict (change_request_id, user_id) do update set
     revision = excluded.revision, requested_by = excluded.requested_by, created_at = excluded.created_at
 where exists (
@@ -255,18 +254,18 @@ where exists (
     where v.change_request_id = excluded.change_request_id and v.user_id = excluded.user_id and not v.superseded)
 `
 
-type RequestReviewerParams struct {
+type RequestReviewersParams struct {
 	ChangeRequestID string
-	UserID          string
+	UserIds         []string
 	Revision        string
 	RequestedBy     string
 }
 
-// Whoever was asked and has not answered stays asked as they were. Whoever has answered is asked anew.
-func (q *Queries) RequestReviewer(ctx context.Context, arg RequestReviewerParams) error {
-	_, err := q.db.Exec(ctx, requestReviewer,
+// Users who were asked and have not answered stay asked as they were; those who have answered are asked again.
+func (q *Queries) RequestReviewers(ctx context.Context, arg RequestReviewersParams) error {
+	_, err := q.db.Exec(ctx, requestReviewers,
 		arg.ChangeRequestID,
-		arg.UserID,
+		arg.UserIds,
 		arg.Revision,
 		arg.RequestedBy,
 	)

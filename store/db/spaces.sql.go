@@ -9,6 +9,52 @@ import (
 	"context"
 )
 
+const accessOfUsers = `-- name: AccessOfUsers :many
+select m.user_id, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = any($1::text[])
+    cross join access_to(m.user_id, s.id, s.default_level, s.parent_id) a
+where s.id = $2
+`
+
+type AccessOfUsersParams struct {
+	Users   []string
+	SpaceID string
+}
+
+type AccessOfUsersRow struct {
+	UserID    string
+	Role      *string
+	Level     string
+	GrantRank int32
+}
+
+// What decides about the access of each of these users to a space; no row for those who are not in its organization.
+func (q *Queries) AccessOfUsers(ctx context.Context, arg AccessOfUsersParams) ([]AccessOfUsersRow, error) {
+	rows, err := q.db.Query(ctx, accessOfUsers, arg.Users, arg.SpaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AccessOfUsersRow{}
+	for rows.Next() {
+		var i AccessOfUsersRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Role,
+			&i.Level,
+			&i.GrantRank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countSpaces = `-- name: CountSpaces :one
 select count(*) from spaces_seen($1, $2, $3)
 `
@@ -29,33 +75,28 @@ func (q *Queries) CountSpaces(ctx context.Context, arg CountSpacesParams) (int64
 
 const countSpacesInCollection = `-- name: CountSpacesInCollection :one
 select count(*)
-from spaces s
-    cross join lateral (
-        select case when s.default_level = 'inherit' then nullif($1::text, '') else s.default_level end as level
-    ) x
-where s.parent_id = $2::text
-  and (access_rank($3, x.level, $4::integer) > 0
-       or s.id in (select g.space_id from grants_of($5, $6) g where g.space_id is not null))
+from spaces_seen_in($1, $2, $3, $4,
+                    nullif($5::text, ''), $6)
 `
 
 type CountSpacesInCollectionParams struct {
-	Level          string
-	CollectionID   string
-	Role           *string
-	GrantRank      int32
 	UserID         string
+	Role           *string
 	OrganizationID string
+	CollectionID   string
+	Level          string
+	GrantRank      int32
 }
 
 // Index: spaces_parent.
 func (q *Queries) CountSpacesInCollection(ctx context.Context, arg CountSpacesInCollectionParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countSpacesInCollection,
-		arg.Level,
-		arg.CollectionID,
-		arg.Role,
-		arg.GrantRank,
 		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
+		arg.CollectionID,
+		arg.Level,
+		arg.GrantRank,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -222,31 +263,25 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListS
 }
 
 const listSpacesInCollection = `-- name: ListSpacesInCollection :many
-select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(x.level, '')::text as level,
-       greatest($1::integer, (
-           select max(role_rank(g.role)) from grants_of($2, $3) g where g.space_id = s.id
-       ))::integer as grant_rank
-from spaces s
-    cross join lateral (
-        select case when s.default_level = 'inherit' then nullif($4::text, '') else s.default_level end as level
-    ) x
-where s.parent_id = $5::text
-  and (s.position, s.id) > ($6::bigint, $7::text collate "C")
-  and (access_rank($8, x.level, $1::integer) > 0
-       or s.id in (select g.space_id from grants_of($2, $3) g where g.space_id is not null))
-order by s.position, s.id
+select s.id, s.organization_id, s.title, s.emoji, s.visibility, s.edit_mode, s.language, s.default_level, s.revision, s.created_at, s.updated_at, s.parent_id, s.position, s.icon, s.merge_rules, s.open_comments, s.change_requests, s.change_requests_open, s.change_requests_draft, s.change_request_number, s.resolved_comments, s.git_sync, coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from spaces_seen_in($1, $2, $3, $4,
+                    nullif($5::text, ''), $6) seen
+    join spaces s on s.id = seen.id
+    left join access_to($1, s.id, s.default_level, s.parent_id) a on $2 is distinct from 'admin'
+where (seen.position, seen.id) > ($7::bigint, $8::text collate "C")
+order by seen.position, seen.id
 limit $9
 `
 
 type ListSpacesInCollectionParams struct {
-	GrantRank      int32
 	UserID         string
+	Role           *string
 	OrganizationID string
-	Level          string
 	CollectionID   string
+	Level          string
+	GrantRank      int32
 	AfterPosition  int64
 	After          string
-	Role           *string
 	PageSize       int32
 }
 
@@ -260,14 +295,14 @@ type ListSpacesInCollectionRow struct {
 // Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
 func (q *Queries) ListSpacesInCollection(ctx context.Context, arg ListSpacesInCollectionParams) ([]ListSpacesInCollectionRow, error) {
 	rows, err := q.db.Query(ctx, listSpacesInCollection,
-		arg.GrantRank,
 		arg.UserID,
+		arg.Role,
 		arg.OrganizationID,
-		arg.Level,
 		arg.CollectionID,
+		arg.Level,
+		arg.GrantRank,
 		arg.AfterPosition,
 		arg.After,
-		arg.Role,
 		arg.PageSize,
 	)
 	if err != nil {

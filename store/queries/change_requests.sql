@@ -27,11 +27,10 @@ select * from spaces where id = $1 for no key update;
 select * from change_requests where id = $1 for no key update;
 
 -- name: SetChangeRequest :one
--- The time grows with every change, also within one tick of the clock: a merge tells by it that what it looked at is still so.
 update change_requests set
     subject = sqlc.arg(subject), description = sqlc.arg(description), status = sqlc.arg(status), revision = sqlc.arg(revision),
     revision_merged_ancestor = sqlc.arg(revision_merged_ancestor), revision_merged = sqlc.arg(revision_merged),
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    updated_at = clock_timestamp()
 where id = sqlc.arg(id) returning *;
 
 -- name: AddToSpaceCounters :exec
@@ -43,28 +42,18 @@ where id = sqlc.arg(id);
 -- name: SetSpaceHead :exec
 update spaces set revision = $2, updated_at = now() where id = $1;
 
--- name: ListChangeRequestsInSpaceByUpdate :many
--- Index: change_requests_space_updated (space_id, updated_at desc, id desc).
+-- name: ListChangeRequestsInSpace :many
+-- Index: change_requests_space_updated (space_id, updated_at desc, id desc), or change_requests_space_created.
+-- Planned for its values: see planned.
 select sqlc.embed(c), s.revision as head
 from change_requests_like(
         sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
     join change_requests c on c.id = f.id
     join spaces s on s.id = f.space_id
 where f.space_id = sqlc.arg(space_id)::text
-  and (f.updated_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-order by f.updated_at desc, f.id desc
-limit sqlc.arg(page_size);
-
--- name: ListChangeRequestsInSpaceByCreation :many
--- Index: change_requests_space_created (space_id, created_at desc, id desc).
-select sqlc.embed(c), s.revision as head
-from change_requests_like(
-        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
-    join change_requests c on c.id = f.id
-    join spaces s on s.id = f.space_id
-where f.space_id = sqlc.arg(space_id)::text
-  and (f.created_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-order by f.created_at desc, f.id desc
+  and (case when sqlc.arg(by_creation)::boolean then f.created_at else f.updated_at end, f.id)
+      < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by case when sqlc.arg(by_creation)::boolean then f.created_at else f.updated_at end desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInSpace :one
@@ -74,9 +63,10 @@ from change_requests_like(
         sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
 where f.space_id = sqlc.arg(space_id)::text;
 
--- name: ListChangeRequestsInOrganizationByUpdate :many
--- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc).
--- Those of the spaces that the user may see. The limit has each looked up on its own, so that the order of the index stays.
+-- name: ListChangeRequestsInOrganization :many
+-- Index: change_requests_organization_updated (organization_id, updated_at desc, id desc), or change_requests_organization_created.
+-- Those of the spaces that the user may see. The limit makes Postgres look each space up on its own, which keeps the order of
+-- the index. Planned for its values: see planned.
 select sqlc.embed(c), s.revision as head
 from change_requests_like(
         sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
@@ -86,23 +76,9 @@ from change_requests_like(
         where seen.id = f.space_id limit 1
     ) s
 where f.organization_id = sqlc.arg(organization_id)::text
-  and (f.updated_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-order by f.updated_at desc, f.id desc
-limit sqlc.arg(page_size);
-
--- name: ListChangeRequestsInOrganizationByCreation :many
--- Index: change_requests_organization_created (organization_id, created_at desc, id desc).
-select sqlc.embed(c), s.revision as head
-from change_requests_like(
-        sqlc.narg(statuses)::text[], sqlc.narg(creator), sqlc.narg(cluster), sqlc.narg(contributor), sqlc.narg(reviewer)) f
-    join change_requests c on c.id = f.id
-    cross join lateral (
-        select seen.revision from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
-        where seen.id = f.space_id limit 1
-    ) s
-where f.organization_id = sqlc.arg(organization_id)::text
-  and (f.created_at, f.id) < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
-order by f.created_at desc, f.id desc
+  and (case when sqlc.arg(by_creation)::boolean then f.created_at else f.updated_at end, f.id)
+      < (sqlc.arg(before)::timestamptz, sqlc.arg(before_id)::text collate "C")
+order by case when sqlc.arg(by_creation)::boolean then f.created_at else f.updated_at end desc, f.id desc
 limit sqlc.arg(page_size);
 
 -- name: CountChangeRequestsInOrganization :one

@@ -7,28 +7,12 @@ select id from organizations where id = $1 for no key update;
 select id from organizations where id = any(sqlc.arg(ids)::text[]) order by id for no key update;
 
 -- name: CollectionForUser :one
--- The collection with what decides about the user's access to it; no row for a foreign or unknown one. The path leads from the
--- collection up to the top.
-with recursive path as (
-    select c.id, c.parent_id, c.default_level as level, array[c.id] as ids
-    from collections c
-    where c.id = sqlc.arg(collection_id)
-    union all
-    select p.id, c.parent_id, case when p.level = 'inherit' then c.default_level else p.level end, p.ids || c.id
-    from path p join collections c on c.id = p.parent_id
-    where cardinality(p.ids) < 16
-)
-select sqlc.embed(c), m.role, coalesce(p.level, '')::text as level, p.ids::text[] as path,
-       coalesce((
-           select max(role_rank(g.role)) from grants g
-           where g.collection_id = any(p.ids)
-             and (g.user_id = m.user_id
-                  or g.team_id = any(array(select t.team_id from team_members t where t.user_id = sqlc.arg(user_id))))
-       ), 0)::integer as grant_rank
-from path p
-    join collections c on c.id = p.id
+-- The collection with what decides about the user's access to it; no row if it is unknown or in another organization.
+select sqlc.embed(c), m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from collections c
     join memberships m on m.organization_id = c.organization_id and m.user_id = sqlc.arg(user_id)
-where p.parent_id is null;
+    cross join access_to(sqlc.arg(user_id), c.id, c.default_level, c.parent_id) a
+where c.id = sqlc.arg(collection_id);
 
 -- name: ListCollections :many
 -- Index: collections_order (organization_id, depth, position, id).
@@ -87,40 +71,16 @@ select id, depth::integer as depth from tree;
 -- name: PlaceCollection :one
 update collections set parent_id = sqlc.narg(parent_id), position = sqlc.arg(position) where id = sqlc.arg(id) returning *;
 
+-- name: LiftAccess :exec
+-- See store/access/5_lift.sql.
+select lift_access(sqlc.arg(id)::text);
+
 -- name: LiftContent :exec
--- Puts what is in a collection into another, or with null to the top. It keeps the level of the collection.
+-- Puts the direct content of a collection into another one, or at the top for null.
 with spaces_up as (
-    update spaces s set
-        parent_id = sqlc.narg(parent_id),
-        default_level = case when s.default_level = 'inherit' then sqlc.narg(level) else s.default_level end
-    where s.parent_id = sqlc.arg(id)::text
+    update spaces s set parent_id = sqlc.narg(parent_id) where s.parent_id = sqlc.arg(id)::text
 )
-update collections c set
-    parent_id = sqlc.narg(parent_id),
-    default_level = case when c.default_level = 'inherit' then sqlc.narg(level) else c.default_level end
-where c.parent_id = sqlc.arg(id)::text;
-
--- name: LiftGrants :exec
--- Gives on everything directly in a collection what was given on the collection.
-insert into grants (organization_id, collection_id, space_id, user_id, team_id, role)
-select g.organization_id, k.collection_id, k.space_id, g.user_id, g.team_id, g.role
-from grants g cross join (
-    select c.id as collection_id, null::text as space_id from collections c where c.parent_id = sqlc.arg(id)::text
-    union all
-    select null, s.id from spaces s where s.parent_id = sqlc.arg(id)::text
-) k
-where g.collection_id = sqlc.arg(id)::text
-on conflict do nothing;
-
--- name: RaiseLiftedGrants :exec
--- The grants that LiftGrants found in place are raised to those of the collection.
-update grants own set role = above.role
-from grants above
-where above.collection_id = sqlc.arg(id)::text
-  and (own.collection_id in (select c.id from collections c where c.parent_id = sqlc.arg(id)::text)
-       or own.space_id in (select s.id from spaces s where s.parent_id = sqlc.arg(id)::text))
-  and (own.user_id = above.user_id or own.team_id = above.team_id)
-  and role_rank(own.role) < role_rank(above.role);
+update collections c set parent_id = sqlc.narg(parent_id) where c.parent_id = sqlc.arg(id)::text;
 
 -- name: DeleteCollection :exec
 delete from collections where id = $1;

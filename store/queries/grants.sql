@@ -52,36 +52,17 @@ select count(*) from grants where collection_id = sqlc.arg(collection_id)::text 
 
 -- name: ListCollectionAccess :many
 -- Index: memberships_organization (organization_id, user_id).
--- Everybody in the organization who has access to a collection, with the rank of the role there. The path leads from the collection to
--- the top, the level is the one that holds there.
-select sqlc.embed(u), access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank)::integer as rank
-from memberships m
-    join users u on u.id = m.user_id
-    cross join lateral (
-        select greatest(
-            (select max(role_rank(g.role)) from grants g
-             where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id = m.user_id),
-            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
-             where t.user_id = m.user_id and g.collection_id = any(sqlc.arg(path)::text[])),
-            0) as rank
-    ) given
-where m.organization_id = sqlc.arg(organization_id)
-  and m.user_id > sqlc.arg(after)::text collate "C"
-  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank) between sqlc.arg(least)::integer and sqlc.arg(most)::integer
-order by m.user_id
+-- The members who have access to a collection, with the rank of the role there.
+select sqlc.embed(u), r.rank::integer as rank
+from ranks_on_collection(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[]) r (user_id, rank)
+    join users u on u.id = r.user_id
+where r.user_id > sqlc.arg(after)::text collate "C"
+  and r.rank between sqlc.arg(least)::integer and sqlc.arg(most)::integer
+order by r.user_id
 limit sqlc.arg(page_size);
 
 -- name: CountCollectionAccess :one
 -- No index: every index that starts with the organization does as well.
 select count(*)
-from memberships m
-    cross join lateral (
-        select greatest(
-            (select max(role_rank(g.role)) from grants g
-             where g.collection_id = any(sqlc.arg(path)::text[]) and g.user_id = m.user_id),
-            (select max(role_rank(g.role)) from team_members t join grants g on g.team_id = t.team_id
-             where t.user_id = m.user_id and g.collection_id = any(sqlc.arg(path)::text[])),
-            0) as rank
-    ) given
-where m.organization_id = sqlc.arg(organization_id)
-  and access_rank(m.role, nullif(sqlc.arg(level)::text, ''), given.rank) between sqlc.arg(least)::integer and sqlc.arg(most)::integer;
+from ranks_on_collection(sqlc.arg(organization_id), nullif(sqlc.arg(level)::text, ''), sqlc.arg(path)::text[]) r (user_id, rank)
+where r.rank between sqlc.arg(least)::integer and sqlc.arg(most)::integer;

@@ -38,57 +38,33 @@ group by 1, 2;
 -- No index: every index that starts with the organization does as well.
 select count(*) from issues_clusters where organization_id = $1;
 
--- name: ListClustersByUpdateDesc :many
--- Index: issues_clusters_updated (organization_id, updated_at, id).
+-- name: ListClusters :many
+-- Index: issues_clusters_organization (organization_id, id), or with the key before the id: issues_clusters_updated,
+-- issues_clusters_issues, issues_clusters_conversations.
+-- Clusters have no counts but those of issues and conversations: by any other all are equal, and the id decides. Planned for its
+-- values: see planned.
 select * from issues_clusters
 where organization_id = sqlc.arg(organization_id)
-  and (updated_at, id) < (sqlc.arg(after_key)::timestamptz, sqlc.arg(after)::text collate "C")
-order by updated_at desc, id desc limit sqlc.arg(page_size);
-
--- name: ListClustersByUpdateAsc :many
--- Index: issues_clusters_updated (organization_id, updated_at, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id)
-  and (updated_at, id) > (sqlc.arg(after_key)::timestamptz, sqlc.arg(after)::text collate "C")
-order by updated_at, id limit sqlc.arg(page_size);
-
--- name: ListClustersByIssuesDesc :many
--- Index: issues_clusters_issues (organization_id, issues, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id)
-  and (issues, id) < (sqlc.arg(after_key)::int, sqlc.arg(after)::text collate "C")
-order by issues desc, id desc limit sqlc.arg(page_size);
-
--- name: ListClustersByIssuesAsc :many
--- Index: issues_clusters_issues (organization_id, issues, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id)
-  and (issues, id) > (sqlc.arg(after_key)::int, sqlc.arg(after)::text collate "C")
-order by issues, id limit sqlc.arg(page_size);
-
--- name: ListClustersByConversationsDesc :many
--- Index: issues_clusters_conversations (organization_id, conversations, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id)
-  and (conversations, id) < (sqlc.arg(after_key)::int, sqlc.arg(after)::text collate "C")
-order by conversations desc, id desc limit sqlc.arg(page_size);
-
--- name: ListClustersByConversationsAsc :many
--- Index: issues_clusters_conversations (organization_id, conversations, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id)
-  and (conversations, id) > (sqlc.arg(after_key)::int, sqlc.arg(after)::text collate "C")
-order by conversations, id limit sqlc.arg(page_size);
-
--- name: ListClustersByIDDesc :many
--- Index: issues_clusters_organization (organization_id, id).
--- The order by counts that every cluster has the same of.
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id) and id < sqlc.arg(after)::text collate "C"
-order by id desc limit sqlc.arg(page_size);
-
--- name: ListClustersByIDAsc :many
--- Index: issues_clusters_organization (organization_id, id).
-select * from issues_clusters
-where organization_id = sqlc.arg(organization_id) and id > sqlc.arg(after)::text collate "C"
-order by id limit sqlc.arg(page_size);
+  and case
+      when sqlc.arg(order_by)::text = 'updatedAt' and sqlc.arg(ascending)::boolean
+      then (updated_at, id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+      when sqlc.arg(order_by) = 'updatedAt'
+      then (updated_at, id) < (sqlc.arg(after_time), sqlc.arg(after) collate "C")
+      when sqlc.arg(order_by) = 'issues' and sqlc.arg(ascending)
+      then (issues, id) > (sqlc.arg(after_count)::bigint, sqlc.arg(after) collate "C")
+      when sqlc.arg(order_by) = 'issues'
+      then (issues, id) < (sqlc.arg(after_count), sqlc.arg(after) collate "C")
+      when sqlc.arg(order_by) = 'conversations' and sqlc.arg(ascending)
+      then (conversations, id) > (sqlc.arg(after_count), sqlc.arg(after) collate "C")
+      when sqlc.arg(order_by) = 'conversations'
+      then (conversations, id) < (sqlc.arg(after_count), sqlc.arg(after) collate "C")
+      when sqlc.arg(ascending) then id > sqlc.arg(after) collate "C"
+      else id < sqlc.arg(after) collate "C"
+  end
+order by case when sqlc.arg(ascending) and sqlc.arg(order_by) = 'updatedAt' then updated_at end,
+         case when sqlc.arg(ascending) then case sqlc.arg(order_by) when 'issues' then issues when 'conversations' then conversations end end,
+         case when sqlc.arg(ascending) then id end,
+         case when sqlc.arg(order_by) = 'updatedAt' then updated_at end desc,
+         case sqlc.arg(order_by) when 'issues' then issues when 'conversations' then conversations end desc,
+         id desc
+limit sqlc.arg(page_size);

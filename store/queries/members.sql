@@ -3,49 +3,23 @@ select sqlc.embed(m), sqlc.embed(u)
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = $1 and m.user_id = $2;
 
--- name: ListMembersByJoined :many
--- Index: memberships_joined (organization_id, joined_at, user_id).
+-- name: ListMembers :many
+-- Index: memberships_joined (organization_id, joined_at, user_id), memberships_seen (organization_id, last seen, user_id).
+-- Members who were never seen count as seen at the epoch. Planned for its values: see planned.
 select sqlc.embed(m), sqlc.embed(u)
 from memberships m join users u on u.id = m.user_id
 where m.organization_id = sqlc.arg(organization_id)
-  and (m.joined_at, m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+  and case when sqlc.arg(ascending)::boolean
+      then (case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
+      else (case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end, m.user_id)
+           < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C") end
   and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
   and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by m.joined_at, m.user_id
-limit sqlc.arg(page_size);
-
--- name: ListMembersByJoinedDown :many
--- Index: memberships_joined (organization_id, joined_at, user_id).
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (m.joined_at, m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by m.joined_at desc, m.user_id desc
-limit sqlc.arg(page_size);
-
--- name: ListMembersBySeen :many
--- Index: memberships_seen (organization_id, last seen, user_id).
--- Who was never seen comes first.
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) > (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by coalesce(m.last_seen_at, 'epoch'), m.user_id
-limit sqlc.arg(page_size);
-
--- name: ListMembersBySeenDown :many
--- Index: memberships_seen (organization_id, last seen, user_id).
-select sqlc.embed(m), sqlc.embed(u)
-from memberships m join users u on u.id = m.user_id
-where m.organization_id = sqlc.arg(organization_id)
-  and (coalesce(m.last_seen_at, 'epoch'), m.user_id) < (sqlc.arg(after_time)::timestamptz, sqlc.arg(after)::text collate "C")
-  and (sqlc.narg(role)::text is null or coalesce(m.role, 'guest') = sqlc.narg(role))
-  and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0)
-order by coalesce(m.last_seen_at, 'epoch') desc, m.user_id desc
+order by case when sqlc.arg(ascending)::boolean then
+             case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end end,
+         case when sqlc.arg(ascending)::boolean then m.user_id end,
+         case when sqlc.arg(by_seen)::boolean then coalesce(m.last_seen_at, 'epoch') else m.joined_at end desc, m.user_id desc
 limit sqlc.arg(page_size);
 
 -- name: CountMembers :one
@@ -57,38 +31,11 @@ where m.organization_id = sqlc.arg(organization_id)
   and (sqlc.narg(search)::text is null or strpos(lower(u.display_name || ' ' || coalesce(u.email, '')), lower(sqlc.narg(search))) > 0);
 
 -- name: MemberNumbers :many
--- How many teams these members are in, and how many spaces they have access to, by the rule of access_rank.
-with recursive given as (
-    select g.user_id, g.collection_id, g.space_id from grants g
-    where g.organization_id = sqlc.arg(organization_id) and g.user_id = any(sqlc.arg(users)::text[])
-    union
-    select t.user_id, g.collection_id, g.space_id
-    from team_members t join grants g on g.team_id = t.team_id
-    where t.organization_id = sqlc.arg(organization_id) and t.user_id = any(sqlc.arg(users)::text[])
-), reach as (
-    select g.user_id, g.collection_id as id from given g where g.collection_id is not null
-    union
-    select r.user_id, c.id from reach r join collections c on c.parent_id = r.id
-), mine as (
-    select r.user_id, s.id from reach r join spaces s on s.parent_id = r.id
-    union
-    select g.user_id, g.space_id from given g where g.space_id is not null
-), closed as (
-    select s.id from closed_spaces(sqlc.arg(organization_id)) s
-), spaces_there as (
-    select (select count(*) from spaces s where s.organization_id = sqlc.arg(organization_id)) as every,
-           (select count(*) from closed) as closed
-), numbers as (
-    select x.user_id, count(*) as given, count(c.id) as closed from mine x left join closed c on c.id = x.id group by x.user_id
-)
-select m.user_id,
-       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams,
-       (case
-           when m.role = 'admin' then s.every
-           when m.role is null then coalesce(n.given, 0)
-           else s.every - s.closed + coalesce(n.closed, 0)
-       end)::bigint as spaces
-from memberships m cross join spaces_there s left join numbers n on n.user_id = m.user_id
+-- How many teams these members are in, and how many spaces they see.
+select m.user_id, n.spaces::bigint as spaces,
+       (select count(*) from team_members t where t.user_id = m.user_id and t.organization_id = m.organization_id) as teams
+from memberships m
+    join spaces_seen_by(sqlc.arg(organization_id), sqlc.arg(users)::text[]) n (user_id, spaces) on n.user_id = m.user_id
 where m.organization_id = sqlc.arg(organization_id) and m.user_id = any(sqlc.arg(users)::text[]);
 
 -- name: OtherAdmin :one

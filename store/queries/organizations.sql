@@ -118,3 +118,6 @@ where f.organization_id = sqlc.arg(organization_id) and f.hash in (
 -- name: PurgeOrganization :exec
 -- What is left goes with it.
 delete from organizations where id = $1 and deleted_at is not null;
+
+-- name: OrganizationMergeRules :one
+select merge_rules from organizations where id = $1;

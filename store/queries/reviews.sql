@@ -2,17 +2,16 @@
 select * from change_requests where id = $1 for no key update;
 
 -- name: DescribeChangeRequest :exec
--- Null leaves as it is. The time grows with every change, also when only a review came in: a merge tells by it that what it
--- looked at is still so.
+-- Null leaves a member as it is. A review counts as a change of the request, too.
 update change_requests set
     subject = coalesce(sqlc.narg(subject)::text, subject), description = coalesce(sqlc.narg(description)::jsonb, description),
-    updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    updated_at = clock_timestamp()
 where id = sqlc.arg(id);
 
--- name: RequestReviewer :exec
--- Whoever was asked and has not answered stays asked as they were. Whoever has answered is asked anew.
+-- name: RequestReviewers :exec
+-- Users who were asked and have not answered stay asked as they were; those who have answered are asked again.
 insert into change_request_reviewers (change_request_id, user_id, revision, requested_by)
-values (sqlc.arg(change_request_id), sqlc.arg(user_id), sqlc.arg(revision), sqlc.arg(requested_by))
+select sqlc.arg(change_request_id), unnest(sqlc.arg(user_ids)::text[]), sqlc.arg(revision), sqlc.arg(requested_by)
 on conflict (change_request_id, user_id) do update set
     revision = excluded.revision, requested_by = excluded.requested_by, created_at = excluded.created_at
 where exists (

@@ -10,6 +10,14 @@ from spaces s
     cross join access_to(sqlc.arg(user_id), s.id, s.default_level, s.parent_id) a
 where s.id = any(sqlc.arg(ids)::text[]);
 
+-- name: AccessOfUsers :many
+-- What decides about the access of each of these users to a space; no row for those who are not in its organization.
+select m.user_id, m.role, coalesce(a.level, '')::text as level, a.grant_rank
+from spaces s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = any(sqlc.arg(users)::text[])
+    cross join access_to(m.user_id, s.id, s.default_level, s.parent_id) a
+where s.id = sqlc.arg(space_id);
+
 -- name: ListSpaces :many
 -- Index: spaces_organization (organization_id, id).
 -- Those that the user may see. What decides about an admin's access is the role alone.
@@ -28,31 +36,20 @@ select count(*) from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(or
 -- name: ListSpacesInCollection :many
 -- Index: spaces_parent (parent_id, position, id).
 -- Those directly in it that the user may see; level and grant are what decides about the user's access to the collection.
-select sqlc.embed(s), coalesce(x.level, '')::text as level,
-       greatest(sqlc.arg(grant_rank)::integer, (
-           select max(role_rank(g.role)) from grants_of(sqlc.arg(user_id), sqlc.arg(organization_id)) g where g.space_id = s.id
-       ))::integer as grant_rank
-from spaces s
-    cross join lateral (
-        select case when s.default_level = 'inherit' then nullif(sqlc.arg(level)::text, '') else s.default_level end as level
-    ) x
-where s.parent_id = sqlc.arg(collection_id)::text
-  and (s.position, s.id) > (sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
-  and (access_rank(sqlc.narg(role), x.level, sqlc.arg(grant_rank)::integer) > 0
-       or s.id in (select g.space_id from grants_of(sqlc.arg(user_id), sqlc.arg(organization_id)) g where g.space_id is not null))
-order by s.position, s.id
+select sqlc.embed(s), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
+from spaces_seen_in(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id), sqlc.arg(collection_id),
+                    nullif(sqlc.arg(level)::text, ''), sqlc.arg(grant_rank)) seen
+    join spaces s on s.id = seen.id
+    left join access_to(sqlc.arg(user_id), s.id, s.default_level, s.parent_id) a on sqlc.narg(role) is distinct from 'admin'
+where (seen.position, seen.id) > (sqlc.arg(after_position)::bigint, sqlc.arg(after)::text collate "C")
+order by seen.position, seen.id
 limit sqlc.arg(page_size);
 
 -- name: CountSpacesInCollection :one
 -- Index: spaces_parent.
 select count(*)
-from spaces s
-    cross join lateral (
-        select case when s.default_level = 'inherit' then nullif(sqlc.arg(level)::text, '') else s.default_level end as level
-    ) x
-where s.parent_id = sqlc.arg(collection_id)::text
-  and (access_rank(sqlc.narg(role), x.level, sqlc.arg(grant_rank)::integer) > 0
-       or s.id in (select g.space_id from grants_of(sqlc.arg(user_id), sqlc.arg(organization_id)) g where g.space_id is not null));
+from spaces_seen_in(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id), sqlc.arg(collection_id),
+                    nullif(sqlc.arg(level)::text, ''), sqlc.arg(grant_rank));
 
 -- name: UpdateSpace :one
 -- Null leaves a member as it is; those for which null means something are set only if their set_ says so.

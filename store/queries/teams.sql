@@ -46,19 +46,11 @@ select team_id, role from team_members where user_id = sqlc.arg(user_id) and tea
 
 -- name: TeamNumbers :many
 -- How many members these teams have, and how many spaces were given to them.
-with recursive reach as (
-    select g.team_id, g.collection_id as id from grants g
-    where g.team_id = any(sqlc.arg(teams)::text[]) and g.collection_id is not null
-    union
-    select r.team_id, c.id from reach r join collections c on c.parent_id = r.id
-), given as (
-    select r.team_id, s.id from reach r join spaces s on s.parent_id = r.id
-    union
-    select g.team_id, g.space_id from grants g where g.team_id = any(sqlc.arg(teams)::text[]) and g.space_id is not null
+with given as (
+    select g.team_id, count(*) as spaces from spaces_of_teams(sqlc.arg(teams)::text[]) g (team_id, space_id) group by g.team_id
 )
-select t.id, (select count(*) from team_members m where m.team_id = t.id) as members,
-       (select count(*) from given g where g.team_id = t.id) as spaces
-from teams t
+select t.id, (select count(*) from team_members m where m.team_id = t.id) as members, coalesce(g.spaces, 0)::bigint as spaces
+from teams t left join given g on g.team_id = t.id
 where t.id = any(sqlc.arg(teams)::text[]);
 
 -- name: DeleteTeam :exec

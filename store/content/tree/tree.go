@@ -1,6 +1,3 @@
-// Package tree works on the pages of a revision as values: it finds pages, applies changes and merges. Nothing here changes
-// a tree in place; whoever applies changes gets a new one. It does no I/O, makes no ids of its own, and imports nothing of
-// this module but schema.
 package tree
 
 import (

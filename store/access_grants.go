@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GrantTarget is a collection, with all that is in it, or a space: one of both ids is set.
+type GrantTarget struct {
+	OrganizationID string
+	CollectionID   *string
+	SpaceID        *string
+}
+
+// Subjects are whom a grant is for.
+type Subjects struct {
+	Users []string
+	Teams []string
+}
+
+// Grant gives the role to users and teams of the target's organization, in place of what each was given there before. For a
+// guest that is nothing: the role of a guest takes the grants away. Unless all of them are in the organization, nothing
+// changes and they are not found.
+func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		users, teams := distinct(to.Users), distinct(to.Teams)
+		want := len(users) + len(teams)
+		if role == schema.RoleGuest {
+			known, err := q.KnownSubjects(ctx, db.KnownSubjectsParams{
+				OrganizationID: target.OrganizationID, Users: users, Teams: teams,
+			})
+			if err == nil && int(known) < want {
+				err = schema.NotFound("user or team")
+			}
+			if err != nil {
+				return interpret(err, "grant")
+			}
+			_, err = q.DeleteGrants(ctx, db.DeleteGrantsParams{
+				CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams,
+			})
+			return interpret(err, "grant")
+		}
+		given, err := q.InsertGrants(ctx, db.InsertGrantsParams{
+			OrganizationID: target.OrganizationID, CollectionID: target.CollectionID, SpaceID: target.SpaceID,
+			Role: string(role), Users: users, Teams: teams,
+		})
+		if err == nil && int(given) < want {
+			err = schema.NotFound("user or team")
+		}
+		return interpret(err, "grant")
+	})
+}
+
+// ChangeGrant changes what users and teams were given on the target, or with a nil role nothing; the role of a guest takes it
+// away. Who was given nothing there is not found.
+func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
+	users, teams := distinct(to.Users), distinct(to.Teams)
+	var changed int64
+	var err error
+	if role != nil && *role == schema.RoleGuest {
+		changed, err = s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
+			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams,
+		})
+	} else {
+		changed, err = s.queries.UpdateGrants(ctx, db.UpdateGrantsParams{
+			CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: users, Teams: teams, Role: (*string)(role),
+		})
+	}
+	if err == nil && changed == 0 {
+		err = schema.NotFound("permission")
+	}
+	return interpret(err, "grant")
+}
+
+// Revoke takes away what users and teams were given on the target, if anything.
+func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) error {
+	_, err := s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
+		CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: distinct(from.Users), Teams: distinct(from.Teams),
+	})
+	return interpret(err, "grant")
+}
+
+// UserRole is a user with a role on a piece of content.
+type UserRole struct {
+	User User
+	Role schema.Role
+}
+
+// ListCollectionUsers lists the users to whom a collection itself was given, by their ids.
+func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after string, size int) (Page[UserRole], error) {
+	total, err := s.queries.CountCollectionUsers(ctx, collectionID)
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "users")
+	}
+	rows, err := s.queries.ListCollectionUsers(ctx, db.ListCollectionUsersParams{
+		CollectionID: collectionID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "users")
+	}
+	users := make([]UserRole, len(rows))
+	for i, row := range rows {
+		users[i] = UserRole{User: row.User, Role: schema.Role(row.Role)}
+	}
+	return pageOf(users, size, total), nil
+}
+
+// ListCollectionAccess lists everybody who has access to a collection, from whatever source, with the role there; with a role
+// only those who have exactly that one.
+func (s *Store) ListCollectionAccess(
+	ctx context.Context, in CollectionAccess, role *schema.Role, after string, size int,
+) (Page[UserRole], error) {
+	least, most := int32(1), int32(schema.RoleAdmin.Rank()) //nolint:gosec // A rank is at most 6.
+	if role != nil {
+		least, most = int32(role.Rank()), int32(role.Rank()) //nolint:gosec // A rank is at most 6.
+	}
+	path, err := s.queries.CollectionPath(ctx, in.Collection.ID)
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "collection")
+	}
+	total, err := s.queries.CountCollectionAccess(ctx, db.CountCollectionAccessParams{
+		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
+	})
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "users")
+	}
+	rows, err := s.queries.ListCollectionAccess(ctx, db.ListCollectionAccessParams{
+		OrganizationID: in.Collection.OrganizationID, Level: string(in.Level), Path: path, Least: least, Most: most,
+		After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[UserRole]{}, interpret(err, "users")
+	}
+	users := make([]UserRole, len(rows))
+	for i, row := range rows {
+		users[i] = UserRole{User: row.User, Role: schema.RoleOfRank(int(row.Rank))}
+	}
+	return pageOf(users, size, total), nil
+}
+
+// TeamRole is a team with the role that it was given on a piece of content.
+type TeamRole struct {
+	TeamRow
+	Role schema.Role
+}
+
+// ListCollectionTeams lists the teams to which a collection itself was given, by their ids.
+func (s *Store) ListCollectionTeams(ctx context.Context, userID, collectionID, after string, size int) (Page[TeamRole], error) {
+	total, err := s.queries.CountCollectionTeams(ctx, collectionID)
+	if err != nil {
+		return Page[TeamRole]{}, interpret(err, "teams")
+	}
+	rows, err := s.queries.ListCollectionTeams(ctx, db.ListCollectionTeamsParams{
+		CollectionID: collectionID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[TeamRole]{}, interpret(err, "teams")
+	}
+	teams := make([]Team, len(rows))
+	for i, row := range rows {
+		teams[i] = row.Team
+	}
+	filled, err := s.teamRows(ctx, s.queries, userID, teams)
+	if err != nil {
+		return Page[TeamRole]{}, err
+	}
+	given := make([]TeamRole, len(rows))
+	for i, row := range rows {
+		given[i] = TeamRole{TeamRow: filled[i], Role: schema.Role(row.Role)}
+	}
+	return pageOf(given, size, total), nil
+}
+
+// distinct gives each id once, and never nil, which Postgres would take for an unknown array.
+func distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	once := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			once = append(once, id)
+		}
+	}
+	return once
+}

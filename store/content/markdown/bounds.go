@@ -1,0 +1,163 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// The parsers here stand in front of goldmark's, so that any text costs time in proportion to its length: goldmark looks at
+// some constructs again and again, and nests without end.
+
+// markdownState is what the parsers remember while they read one text.
+type markdownState struct {
+	delimiters delimiters
+	brackets   []*bracket
+	inactive   int // so many brackets from the bottom of the stack have a link behind them
+	depths     map[ast.Node]int
+	references *bool
+	// expanded counts the bytes that references brought in.
+	expanded, maxExpanded int
+	// runs has, for the block spanned, where the last run of so many backticks starts.
+	runs    map[int]int
+	spanned ast.Node
+	// tooLarge says that there is a table of more cells than a document may have nodes.
+	tooLarge bool
+	// steps counts what loops over earlier text do, for tests of the cost.
+	steps int
+}
+
+var stateKey = parser.NewContextKey()
+
+func newContext(source []byte) (parser.Context, *markdownState) {
+	s := &markdownState{depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown)}
+	pc := parser.NewContext()
+	pc.Set(stateKey, s)
+	return pc, s
+}
+
+func stateOf(pc parser.Context) *markdownState { return pc.Get(stateKey).(*markdownState) }
+
+// nested opens a container unless it would stand too deep. The line is then read as text.
+type nested struct{ parser.BlockParser }
+
+func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	// The parser of lists must see each further item of a list.
+	if _, item := parent.(*ast.List); !item && containersAround(parent) >= maxNesting {
+		return nil, parser.NoChildren
+	}
+	return p.BlockParser.Open(parent, reader, pc)
+}
+
+func containersAround(n ast.Node) int {
+	depth := 0
+	for ; n != nil; n = n.Parent() {
+		switch n.Kind() {
+		case ast.KindBlockquote, ast.KindList, kindHint:
+			depth++
+		}
+	}
+	return depth
+}
+
+// codeSpanParser asks goldmark's only where the span ends: it reads the rest of the block for each run of backticks.
+type codeSpanParser struct{ parser.InlineParser }
+
+func (p codeSpanParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	s := stateOf(pc)
+	if s.spanned != parent {
+		s.spanned, s.runs = parent, backtickRuns(parent.Lines(), block.Source())
+	}
+	line, segment := block.PeekLine()
+	length := len(line) - len(bytes.TrimLeft(line, "`"))
+	if s.runs[length] > segment.Start {
+		return p.InlineParser.Parse(parent, block, pc)
+	}
+	block.Advance(length)
+	return ast.NewTextSegment(segment.WithStop(segment.Start + length))
+}
+
+func backtickRuns(lines *text.Segments, source []byte) map[int]int {
+	runs := map[int]int{}
+	for i := range lines.Len() {
+		line := lines.At(i)
+		for at := line.Start; at < line.Stop; at++ {
+			start := at
+			for at < line.Stop && source[at] == '`' {
+				at++
+			}
+			if at > start {
+				runs[at-start] = start
+			}
+		}
+	}
+	return runs
+}
+
+// maxReferenceLines is how many lines goldmark gets at once to look for references: its time grows with their square.
+const maxReferenceLines = 500
+
+// referenceTransformer takes the definitions of references off the top of a paragraph.
+type referenceTransformer struct{}
+
+func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	parent, lines := node.Parent(), node.Lines()
+	for lines.Len() > maxReferenceLines {
+		part, rest := ast.NewParagraph(), text.NewSegments()
+		part.Lines().AppendAll(lines.Sliced(0, maxReferenceLines))
+		rest.AppendAll(lines.Sliced(maxReferenceLines, lines.Len()))
+		parent.InsertBefore(parent, node, part)
+		parser.LinkReferenceParagraphTransformer.Transform(part, reader, pc)
+		if part.Parent() != nil {
+			// There is something else before the end, behind which no definition can stand.
+			parent.RemoveChild(parent, part)
+			part.Lines().AppendAll(rest.Sliced(0, rest.Len()))
+			node.SetLines(part.Lines())
+			return
+		}
+		lines = rest
+		node.SetLines(lines)
+	}
+	parser.LinkReferenceParagraphTransformer.Transform(node, reader, pc)
+}
+
+// tableTransformer keeps goldmark from filling in the cells of a table that has many columns in one row and many rows.
+type tableTransformer struct{ parser.ParagraphTransformer }
+
+func newTableTransformer() tableTransformer {
+	return tableTransformer{extension.NewTableParagraphTransformer()}
+}
+
+func (t tableTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines := node.Lines()
+	for i := 1; i < lines.Len(); i++ {
+		line := lines.At(i)
+		columns := bytes.Count(line.Value(reader.Source()), []byte{'|'}) + 1
+		if columns*(lines.Len()-i) <= schema.MaxDocumentNodes {
+			continue
+		}
+		if n := t.columns(lines.Sliced(i-1, i+1), reader, pc); n*(lines.Len()-i-1) > schema.MaxDocumentNodes {
+			stateOf(pc).tooLarge = true
+			return
+		}
+	}
+	t.ParagraphTransformer.Transform(node, reader, pc)
+}
+
+// columns is how many columns a table of this header and line of dashes has; 0 if it is none.
+func (t tableTransformer) columns(head []text.Segment, reader text.Reader, pc parser.Context) int {
+	root, paragraph := ast.NewDocument(), ast.NewParagraph()
+	paragraph.Lines().AppendAll(head)
+	root.AppendChild(root, paragraph)
+	t.ParagraphTransformer.Transform(paragraph, reader, pc)
+	if table, ok := root.FirstChild().(*east.Table); ok {
+		return len(table.Alignments)
+	}
+	return 0
+}

@@ -1,0 +1,199 @@
+package markdown
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// fill repeats a text up to the size that a body may have.
+func fill(piece string) string { return strings.Repeat(piece, schema.MaxMarkdown/len(piece)) }
+
+func runsOfBackticks(line string) string {
+	var b strings.Builder
+	for n := 1; b.Len()+n < schema.MaxMarkdown/4; n++ {
+		b.WriteString(strings.Repeat("`", n) + " ")
+	}
+	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
+}
+
+// costly has a row per text that takes care: each took a naive parser, or goldmark, time with the square of its length.
+var costly = map[string]string{
+	"hints":                      fill("{% hint %}\n"),
+	"closed hints":               fill("{% hint %}\n{% endhint %}\n"),
+	"hints in quotes":            fill("> {% hint %}\n"),
+	"quotes":                     fill(">"),
+	"quotes with spaces":         fill("> "),
+	"quotes of lists":            fill("> - "),
+	"bullets":                    fill("- "),
+	"numbers":                    fill("1. "),
+	"bullets in lines":           fill("- a\n"),
+	"deeper lists":               deeper("- a\n"),
+	"deeper quotes":              deeper("> a\n"),
+	"stars in a line":            fill("* "),
+	"opening brackets":           fill("["),
+	"closing brackets":           fill("]"),
+	"both brackets":              fill("[]"),
+	"nested brackets":            strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000),
+	"nested images":              strings.Repeat("![", 20_000) + "a" + strings.Repeat("](u)", 12_000),
+	"nested links":               strings.Repeat("[a](u ", 16_000),
+	"links":                      fill("[a](b)"),
+	"links in lines":             fill("[a](b)\n"),
+	"unclosed links":             fill("[a]("),
+	"unclosed links in angles":   fill("[a](<"),
+	"unclosed links with words":  fill("[a](<b "),
+	"unclosed titles":            fill("[a](b \""),
+	"unclosed titles of two":     fill("[a](b '[a](b \""),
+	"unclosed titles in lines":   fill("[a](b '\n"),
+	"unclosed titles in round":   fill("[a](b ("),
+	"parentheses":                "[a](" + strings.Repeat("(", 90_000),
+	"long destination":           "[a](" + strings.Repeat("b", 90_000),
+	"images":                     fill("!["),
+	"unclosed references":        fill("[a]["),
+	"full references":            "[a]: b\n\n" + strings.Repeat("[a][a]", 16_000),
+	"unknown references":         "[a]: b\n\n" + strings.Repeat("[x]\n", 24_000),
+	"references on lines":        "[a]: b\n\n" + strings.Repeat("[a]\n", 24_000),
+	"long references":            "[a]: " + strings.Repeat("b", 50_000) + "\n\n" + strings.Repeat("[a]", 16_000),
+	"long labels":                "[a]: b\n\n" + strings.Repeat(strings.Repeat("[", 32)+strings.Repeat("x", 900)+strings.Repeat("]", 32), 100),
+	"definitions":                fill("[a]:b\n"),
+	"definitions of many":        definitions(),
+	"definitions with titles":    fill("[a]: b '\n"),
+	"definitions with rounds":    fill("[a]: b (\n"),
+	"unclosed definition":        "[" + fill("a\n"),
+	"stars":                      fill("*"),
+	"stars around":               strings.Repeat("*", 50_000) + "a" + strings.Repeat("*", 49_000),
+	"underscores":                fill("_"),
+	"opening stars":              fill("*a "),
+	"closing stars":              fill("a* "),
+	"stars and underscores":      fill("*a_ "),
+	"one and two stars":          fill("*a **b "),
+	"two and one":                fill("a**b"),
+	"nested emphasis":            strings.Repeat("*a ", 16_000) + strings.Repeat("b* ", 16_000),
+	"nested strong":              strings.Repeat("**a ", 12_000) + strings.Repeat("b** ", 12_000),
+	"deep and wide":              strings.Repeat("*a ", 40) + strings.Repeat("b* ", 40) + strings.Repeat("_c ", 10_000) + strings.Repeat("d* ", 10_000),
+	"waves":                      fill("~~a ~"),
+	"emphasis in links":          fill("[*a"),
+	"emphasis in closed links":   fill("[*a](b)"),
+	"emphasis before links":      strings.Repeat("*a ", 10_000) + strings.Repeat("[b](c)", 10_000),
+	"backticks":                  fill("`"),
+	"backticks of growing runs":  runsOfBackticks("a "),
+	"backticks over lines":       runsOfBackticks("a\n"),
+	"unclosed code":              fill("`` ` "),
+	"angles":                     fill("<"),
+	"addresses":                  fill("<a:"),
+	"mail addresses":             fill("<a@a"),
+	"mail addresses with dots":   fill("<a@" + strings.Repeat("a.", 100)),
+	"long mail addresses":        fill("<" + strings.Repeat("a", 60) + "@" + strings.Repeat("a", 62)),
+	"entities":                   fill("&amp;"),
+	"entities without ends":      fill("&a"),
+	"numbered entities":          fill("&#1"),
+	"long entity":                "&" + strings.Repeat("a", 90_000),
+	"backslashes":                fill("\\"),
+	"escapes":                    fill("\\*"),
+	"pipes":                      fill("|"),
+	"pipes in lines":             fill("|\n"),
+	"tables":                     fill("|a|b|\n|-|-|\n|c|d|\n\n"),
+	"lines of dashes":            fill("|-|-|\n"),
+	"wide table":                 "|" + strings.Repeat("a|", 5_000) + "\n|" + strings.Repeat("-|", 5_000) + "\n" + strings.Repeat("a\n", 40_000),
+	"almost a table":             "|" + strings.Repeat("a|", 5_001) + "\n|" + strings.Repeat("-|", 5_000) + "\n" + strings.Repeat("a\n", 35_000),
+	"many dashes":                strings.Repeat("|"+strings.Repeat("-|", 100)+"\n", 480),
+	"pipes in code":              "|a|\n|-|\n" + strings.Repeat("|`\\|`|\n", 14_000),
+	"table of 92 KB":             "|a|b|c|\n|-|-|-|\n" + strings.Repeat("|\n", 46_000),
+	"words":                      fill("word "),
+	"one word":                   fill("a"),
+	"lines":                      fill("a\n"),
+	"paragraphs":                 fill("a\n\n"),
+	"headings":                   fill("# a\n"),
+	"underlined headings":        fill("a\n=\n"),
+	"number signs":               fill("#"),
+	"dashes":                     fill("-"),
+	"equals":                     fill("a\n=b\n"),
+	"fences":                     fill("```\n"),
+	"fences of growing length":   runsOfBackticks("```\n"),
+	"tabs":                       fill("\t"),
+	"tabs in lists":              fill("-\t"),
+	"spaces":                     fill(" ") + "a",
+	"blank lines":                fill("\n"),
+	"hard breaks":                fill("a  \n"),
+	"tasks":                      fill("- [ ] a\n"),
+	"tasks in a line":            fill("[ ] "),
+	"link in a link":             fill("[[a](b)](c)"),
+	"exclamation marks":          fill("!"),
+	"empty links":                fill("[]()"),
+	"quotes that go on":          strings.Repeat(">", 20) + fill("a\n"),
+	"lists that go on":           strings.Repeat("- ", 20) + fill("a\n"),
+	"backticks in table cells":   "|a|b|\n|-|-|\n" + strings.Repeat("|`|``|\n", 13_000),
+	"invalid UTF-8":              fill("\xff"),
+	"wide characters":            strings.Repeat("漢", 33_000),
+	"underscores within words":   fill("a_"),
+	"mixed openers":              fill("*_~"),
+	"links with escapes":         fill(`[a](\(`),
+	"references with wide label": "[ä]: b\n\n" + strings.Repeat("[Ä]", 24_000),
+}
+
+func deeper(line string) string {
+	var b strings.Builder
+	for n := 0; b.Len() < schema.MaxMarkdown-n-len(line); n++ {
+		b.WriteString(strings.Repeat(" ", 2*(n%200)) + line)
+	}
+	return b.String()
+}
+
+func definitions() string {
+	var b strings.Builder
+	for n := 0; b.Len() < schema.MaxMarkdown-20; n++ {
+		fmt.Fprintf(&b, "[%d]:b\n", n)
+	}
+	return b.String()
+}
+
+// maxCost is for the largest text that a body may have: three times what is promised, for a machine that does much else. The
+// texts of costly took up to half a minute.
+const maxCost = raceFactor * 600 * time.Millisecond
+
+// TestMarkdownCost measures the processor time of a thread, of which other programs cannot take any, and the best of a few
+// tries. Beside it the loops over earlier text are counted.
+func TestMarkdownCost(t *testing.T) {
+	for name, markdown := range costly {
+		t.Run(name, func(t *testing.T) {
+			best := time.Hour
+			for range 5 {
+				if best = min(best, threadTime(func() { _, _ = Read(markdown) })); best < maxCost {
+					break
+				}
+			}
+			t.Log(best)
+			if best > maxCost {
+				t.Errorf("%d bytes took %s of processor time", len(markdown), best)
+			}
+			r := &reader{source: []byte(content.Clean(markdown))}
+			if _, state := r.parse(); state.steps > 100*len(markdown) {
+				t.Errorf("%d steps back for %d bytes", state.steps, len(markdown))
+			}
+		})
+	}
+}
+
+func threadTime(f func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	runtime.GC()
+	before := usage()
+	f()
+	return usage() - before
+}
+
+func usage() time.Duration {
+	const thread = 1 // RUSAGE_THREAD
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thread, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,183 @@
+package markdown
+
+import (
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// maxInlineNesting is how deep emphasis and links stand in each other. What is nested deeper reads as text.
+const maxInlineNesting = 32
+
+// emphasisParser reads *, _ and ~. It takes goldmark's rules for what opens and closes, and pairs them itself: goldmark's
+// search for an opener looks at all of them again for each closer, which is quadratic.
+type emphasisParser struct{}
+
+func (emphasisParser) Trigger() []byte { return []byte{'*', '_', '~'} }
+
+func (emphasisParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	before := block.PrecendingCharacter()
+	line, segment := block.PeekLine()
+	d := parser.ScanDelimiter(line, before, 1, pairing{})
+	if d == nil || d.Char == '~' && (d.OriginalLength > 2 || before == '~') {
+		return nil
+	}
+	d.Segment = segment.WithStop(segment.Start + d.OriginalLength)
+	block.Advance(d.OriginalLength)
+	stateOf(pc).delimiters.push(d)
+	return d
+}
+
+// CloseBlock pairs what links have left.
+func (emphasisParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
+	stateOf(pc).pair(nil)
+}
+
+// pairing says which delimiters make a pair, and what of.
+type pairing struct{}
+
+func (pairing) IsDelimiter(b byte) bool { return b == '*' || b == '_' || b == '~' }
+
+func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
+	return opener.Char == closer.Char
+}
+
+// OnMatch is goldmark's, which never gets to see our delimiters.
+func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
+
+// delimiters is the list of those that are not paired yet, in the order of the text.
+type delimiters struct{ first, last *parser.Delimiter }
+
+func (l *delimiters) push(d *parser.Delimiter) {
+	if d.PreviousDelimiter = l.last; l.last == nil {
+		l.first = d
+	} else {
+		l.last.NextDelimiter = d
+	}
+	l.last = d
+}
+
+// drop takes a delimiter off the list. What is left of its characters is text.
+func (l *delimiters) drop(d *parser.Delimiter) {
+	if d.PreviousDelimiter == nil {
+		l.first = d.NextDelimiter
+	} else {
+		d.PreviousDelimiter.NextDelimiter = d.NextDelimiter
+	}
+	if d.NextDelimiter == nil {
+		l.last = d.PreviousDelimiter
+	} else {
+		d.NextDelimiter.PreviousDelimiter = d.PreviousDelimiter
+	}
+	d.PreviousDelimiter, d.NextDelimiter = nil, nil
+	if d.Length > 0 {
+		ast.MergeOrReplaceTextSegment(d.Parent(), d, d.Segment)
+	} else {
+		d.Parent().RemoveChild(d.Parent(), d)
+	}
+}
+
+// closerKind is all of a closer that decides which openers it can pair with.
+type closerKind struct {
+	char    byte
+	canOpen bool
+	length  int // modulo 3
+}
+
+// pair turns the delimiters behind bottom, nil for all, into emphasis, and drops the others.
+func (s *markdownState) pair(bottom *parser.Delimiter) {
+	l := &s.delimiters
+	closer := l.first
+	if bottom != nil {
+		closer = bottom.NextDelimiter
+	}
+	// Openers in front of these positions were tried for a closer of the kind, in vain.
+	var tried map[closerKind]int
+	for closer != nil {
+		if !closer.CanClose {
+			closer = closer.NextDelimiter
+			continue
+		}
+		kind := closerKind{closer.Char, closer.CanOpen, closer.OriginalLength % 3}
+		opener, consume := s.openerOf(closer, bottom, tried[kind])
+		if consume == 0 {
+			if tried == nil {
+				tried = map[closerKind]int{}
+			}
+			tried[kind] = closer.Segment.Start
+			next := closer.NextDelimiter
+			if !closer.CanOpen {
+				l.drop(closer)
+			}
+			closer = next
+			continue
+		}
+		for d := opener.NextDelimiter; d != closer; {
+			next := d.NextDelimiter
+			l.drop(d)
+			d = next
+		}
+		if !s.wrap(opener, closer, consume) {
+			// A pair around this one would be too deep as well.
+			next := closer.NextDelimiter
+			for d := closer; d != bottom; {
+				previous := d.PreviousDelimiter
+				l.drop(d)
+				d = previous
+			}
+			closer = next
+			continue
+		}
+		if opener.Length == 0 {
+			l.drop(opener)
+		}
+		if closer.Length == 0 {
+			next := closer.NextDelimiter
+			l.drop(closer)
+			closer = next
+		}
+	}
+	for l.last != bottom {
+		l.drop(l.last)
+	}
+}
+
+// openerOf finds the nearest opener, and how many characters of both the pair takes; 0 if there is none.
+func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
+	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
+		s.steps++
+		if d.CanOpen && d.Char == closer.Char {
+			if consume := d.CalcComsumption(closer); consume > 0 {
+				return d, consume
+			}
+		}
+	}
+	return nil, 0
+}
+
+// wrap puts what stands between a pair into a node. It refuses if that is nested too deep already.
+func (s *markdownState) wrap(opener, closer *parser.Delimiter, consume int) bool {
+	depth := 0
+	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); n = n.NextSibling() {
+		s.steps++
+		depth = max(depth, s.depths[n])
+	}
+	if depth >= maxInlineNesting {
+		return false
+	}
+	opener.ConsumeCharacters(consume)
+	closer.ConsumeCharacters(consume)
+	var node ast.Node = ast.NewEmphasis(consume)
+	if opener.Char == '~' {
+		node = east.NewStrikethrough()
+	}
+	s.depths[node] = depth + 1
+	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); {
+		next := n.NextSibling()
+		node.AppendChild(node, n)
+		n = next
+	}
+	opener.Parent().InsertAfter(opener.Parent(), opener, node)
+	return true
+}

@@ -1,0 +1,337 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/contenttest"
+)
+
+// read is Read for text that is not too large.
+func read(t fataler, markdown string) schema.Document {
+	t.Helper()
+	d, err := Read(markdown)
+	if err != nil {
+		t.Fatalf("%q: %v", markdown, err)
+	}
+	return d
+}
+
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// outline writes a document in one line, for tests: type(children), text in quotes with its marks behind it.
+func outline(nodes []schema.Node) string {
+	var parts []string
+	for _, n := range nodes {
+		if n.Object == schema.ObjectText {
+			for _, leaf := range n.Leaves {
+				text := "'" + strings.ReplaceAll(leaf.Text, "\n", "\\n") + "'"
+				for _, mark := range leaf.Marks {
+					text += "." + mark.Type
+				}
+				parts = append(parts, text)
+			}
+			continue
+		}
+		text := n.Type
+		if n.Object == schema.ObjectFragment {
+			text = n.Fragment
+		}
+		for _, name := range []string{"style", "start", "checked", "syntax", "title", "formula", "alt", "ref"} {
+			if value, ok := n.Data[name]; ok {
+				if name == "ref" {
+					value = content.Link(value)
+				}
+				encoded, _ := json.Marshal(value)
+				text += " " + name + "=" + string(encoded)
+			}
+		}
+		parts = append(parts, text+"("+outline(append(append([]schema.Node{}, n.Nodes...), n.Fragments...))+")")
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	for _, c := range contenttest.Markdown {
+		d := read(t, c.In)
+		if problems := d.Problems(""); len(problems) > 0 {
+			t.Errorf("%q: %+v", c.In, problems)
+		}
+		if got := outline(d.Nodes); got != c.Outline {
+			t.Errorf("%q:\ngot  %s\nwant %s", c.In, got, c.Outline)
+		}
+		want := c.Out
+		if want == "" {
+			want = c.In
+		}
+		if got := Write(d); got != want {
+			t.Errorf("%q written:\ngot  %q\nwant %q", c.In, got, want)
+		}
+	}
+}
+
+func TestEveryKindIsReadable(t *testing.T) {
+	t.Parallel()
+	d := contenttest.EveryKind(t)
+	markdown, plain := Write(d), content.Plain(d)
+	for _, want := range []string{
+		"# Title", "**a**", "[there![](ref:file/f)](https://a.example)", "😀", ":star:", "{{space.vars.x}}", "`x^2`", "[user/u](ref:user/u)",
+		"[Go](ref:page/p)", "noted", "* [x]", "3.", "{% hint style=\"info\" %}", "![x](u)", "[file/f?space=s](ref:file/f?space=s)",
+		"[https://v.example](https://v.example)", "```go\nx := 1{{y}}\n```", "```math\ne\n```", "**one**", "| C | E | R | S |",
+		"GET /p", "POST n", "[A](ref:openapi/s)", "anchor/a", "i/b", "reusable-content/r",
+	} {
+		if !strings.Contains(strings.ReplaceAll(markdown, "u)\n", "u)"), want) {
+			t.Errorf("Markdown without %s:\n%s", want, markdown)
+		}
+	}
+	for _, want := range []string{"Title\n", "ab", "there", "😀", "noted", "x := 1{{y}}", "one\n", "GET /p"} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("text without %s:\n%s", want, plain)
+		}
+	}
+	again := read(t, markdown)
+	if problems := again.Problems(""); len(problems) > 0 {
+		t.Errorf("%+v", problems)
+	}
+	settled(t, markdown)
+}
+
+// settled asserts that Markdown which was read and written once does not change when that is done again.
+func settled(t fataler, markdown string) {
+	t.Helper()
+	once := Write(read(t, markdown))
+	if twice := Write(read(t, once)); twice != once {
+		t.Fatalf("%q is not settled:\nonce  %q\ntwice %q", markdown, once, twice)
+	}
+}
+
+// genText has all that Markdown could mistake for its own.
+var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&;:={%}$\"'ä漢\t\n")), 1, 20, -1)
+
+func genInlines(t *rapid.T, breaks bool) []schema.Node {
+	var b inlineBuilder
+	for i := range rapid.IntRange(1, 4).Draw(t, "runs") {
+		if i > 0 {
+			b.marks = 0
+			b.text(" and ")
+		}
+		switch rapid.IntRange(0, 3).Draw(t, "run") {
+		case 0:
+			text := genText.Draw(t, "text")
+			if !breaks {
+				text = strings.ReplaceAll(text, "\n", "")
+			}
+			b.text(text)
+		case 1:
+			b.marks = content.Marks(rapid.IntRange(0, 15).Draw(t, "marks"))
+			b.text(rapid.StringMatching(`[a-zä]{1,5}`).Draw(t, "word"))
+		case 2:
+			b.add(schema.Node{Type: "link",
+				Data:  schema.Data{"ref": map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|\\]{0,8}`).Draw(t, "url")}},
+				Nodes: []schema.Node{schema.Text(rapid.StringMatching(`[a-z!\[\]]{1,8}`).Draw(t, "label"))}})
+		default:
+			b.text("w")
+		}
+	}
+	return b.inlines()
+}
+
+func genBlocks(t *rapid.T, parent string, depth int) []schema.Node {
+	kinds := []string{"paragraph", "heading-2", "divider"}
+	for _, kind := range []string{"code", "blockquote", "hint", "list-ordered", "list-unordered", "list-tasks"} {
+		if schema.Allows(parent, kind) && (depth < 2 || kind == "code") {
+			kinds = append(kinds, kind)
+		}
+	}
+	var nodes []schema.Node
+	for range rapid.IntRange(1, 3).Draw(t, "blocks") {
+		nodes = append(nodes, genBlock(t, rapid.SampledFrom(kinds).Draw(t, "kind"), depth))
+	}
+	return nodes
+}
+
+func genBlock(t *rapid.T, kind string, depth int) schema.Node {
+	n := schema.Node{Type: kind}
+	switch kind {
+	case "paragraph":
+		n.Nodes = genInlines(t, true)
+	case "heading-2":
+		n.Nodes = genInlines(t, false)
+	case "code":
+		for range rapid.IntRange(0, 3).Draw(t, "lines") {
+			line := schema.Block("code-line")
+			// A line of spaces is an empty line to goldmark, in some containers.
+			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
+				line.Nodes = []schema.Node{schema.Text(text)}
+			}
+			n.Nodes = append(n.Nodes, line)
+		}
+	case "blockquote":
+		n.Nodes = genBlocks(t, kind, depth+1)
+	case "hint":
+		n.Data = schema.Data{"style": rapid.SampledFrom([]string{"info", "danger"}).Draw(t, "style")}
+		n.Nodes = genBlocks(t, kind, depth+1)
+	case "list-ordered", "list-unordered", "list-tasks":
+		for range rapid.IntRange(1, 3).Draw(t, "items") {
+			item := schema.Node{Type: "list-item"}
+			if kind == "list-tasks" {
+				item.Data = schema.Data{"checked": rapid.Bool().Draw(t, "checked")}
+				item.Nodes = []schema.Node{schema.Block("paragraph", genInlines(t, true)...)}
+			}
+			if kind != "list-tasks" && rapid.IntRange(0, 3).Draw(t, "empty") == 0 {
+				item.Nodes = []schema.Node{schema.Block("paragraph")}
+			} else {
+				item.Nodes = append(item.Nodes, genBlocks(t, "list-item", depth+1)...)
+			}
+			n.Nodes = append(n.Nodes, item)
+		}
+	}
+	return n
+}
+
+func TestMarkdownHoldsDocuments(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := schema.NewDocument(genBlocks(t, "", 0)...)
+		markdown := Write(d)
+		if diff := cmp.Diff(outline(d.Nodes), outline(read(t, markdown).Nodes)); diff != "" {
+			t.Fatalf("%s\n%s", markdown, diff)
+		}
+		settled(t, markdown)
+	})
+}
+
+// tokens are what Markdown is made of: of blocks and of inlines.
+var tokens = [][]string{
+	{"\n", "\n", "\n\n", "\n  ", "\n    ", "\n\n  ", "\n> ", " ", "  ", "\t", "- ", "* ", "+ ", "1. ", "0) ", "- [ ] ", "> ", "# ", "-", "=", "***", "---",
+		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
+	{"*", "**", "_", "~~", "`", "[", "](", ")", "](/u)", "![", "\n", "\\", " ", "&#10;", "&", "<", ">", "https://x.y", "!", ":", "{", "%", "1", ".", "x@y.z", "a", "b"},
+}
+
+func TestMarkdownSettles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		markdown := rapid.SliceOfN(rapid.SampledFrom(rapid.SampledFrom(tokens).Draw(t, "kind")), 1, 30).Draw(t, "tokens")
+		settled(t, strings.Join(markdown, ""))
+	})
+}
+
+// FuzzMarkdown reads anything as Markdown: the document satisfies the grammar and settles after one round.
+func FuzzMarkdown(f *testing.F) {
+	for _, c := range contenttest.Markdown {
+		f.Add(c.In)
+	}
+	f.Fuzz(func(t *testing.T, markdown string) {
+		if len(markdown) > 4096 {
+			return
+		}
+		d := read(t, markdown)
+		if problems := d.Problems(""); len(problems) > 0 {
+			t.Fatalf("%q: %+v", markdown, problems)
+		}
+		settled(t, markdown)
+		content.Plain(d)
+	})
+}
+
+// FuzzToMarkdown writes any document, also one with problems, and loses no text of a paragraph.
+func FuzzToMarkdown(f *testing.F) {
+	for _, n := range contenttest.EveryKind(f).Nodes {
+		// One by one, because the fuzzer takes minutes to make a long input short.
+		text, err := json.Marshal(schema.NewDocument(n))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"nodes":[{"type":"table","data":{"view":{"columns":["c"]},"records":{"r":{"values":{"c":{}}}}}},{"type":"image"}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var d schema.Document
+		if len(text) > 1<<16 || json.Unmarshal(text, &d) != nil {
+			return
+		}
+		d.Normalize()
+		markdown := Write(d)
+		again := read(t, markdown)
+		if problems := again.Problems(""); len(problems) > 0 {
+			t.Fatalf("%q: %+v", markdown, problems)
+		}
+		for _, n := range d.Nodes {
+			if n.Type == "paragraph" && len(d.Nodes) == 1 && len(n.Nodes) > 0 && n.Nodes[0].Object == schema.ObjectText {
+				want := strings.Join(strings.Fields(content.LeafText(n.Nodes[0].Leaves)), "")
+				if got := strings.Join(strings.Fields(content.Plain(again)), ""); !strings.Contains(got, want) {
+					t.Fatalf("%q lost %q: %q", markdown, want, got)
+				}
+			}
+		}
+	})
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	markdown, document := schema.MarkdownBody("**a**"), schema.DocumentBody(read(t, "**a**"))
+	for _, c := range []struct {
+		body   schema.Body
+		format string
+		want   schema.Body
+	}{
+		{schema.Body{}, FormatDocument, schema.Body{}}, {schema.Body{}, "", schema.Body{}},
+		{markdown, "", markdown}, {markdown, FormatMarkdown, markdown}, {markdown, FormatDocument, document},
+		{document, "", markdown}, {document, FormatMarkdown, markdown}, {document, FormatDocument, document},
+	} {
+		got, err := json.Marshal(Render(c.body, *document.Document, c.format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := json.Marshal(c.want); string(got) != string(want) {
+			t.Errorf("%s: %s, want %s", c.format, got, want)
+		}
+	}
+}
+
+// TestMarkdownIsBounded reads what would nest without end.
+func TestMarkdownIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{">", "- ", "1. ", "[", "*a", "`a", "![", "{% hint %}\n", "| a ", "**_~~"} {
+		text := strings.Repeat(piece, 1000)
+		d := read(t, text)
+		if problems := d.Problems(""); len(problems) > 0 {
+			t.Errorf("%q: %+v", piece, problems[0])
+		}
+		settled(t, text)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := Write(contenttest.EveryKind(b))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := Read(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	d := contenttest.EveryKind(b)
+	b.SetBytes(int64(len(Write(d))))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			Write(d)
+		}
+	})
+}

@@ -1,0 +1,44 @@
+package content
+
+import "github.com/octavo-docs/octavo/schema"
+
+// Marks is a set of those marks of text that Markdown and PDF have.
+type Marks uint8
+
+// The marks.
+const (
+	Bold Marks = 1 << iota
+	Italic
+	Strike
+	Code
+)
+
+// markNames is in the order in which a leaf lists its marks.
+var markNames = []struct {
+	mark Marks
+	name string
+}{{Bold, "bold"}, {Italic, "italic"}, {Strike, "strikethrough"}, {Code, "code"}}
+
+// List gives the marks as a leaf holds them.
+func (m Marks) List() []schema.Mark {
+	list := []schema.Mark{}
+	for _, row := range markNames {
+		if m&row.mark != 0 {
+			list = append(list, schema.Mark{Object: schema.ObjectMark, Type: row.name})
+		}
+	}
+	return list
+}
+
+// MarksOf reads the marks of a leaf. Marks without a form in Markdown are left out.
+func MarksOf(list []schema.Mark) Marks {
+	var m Marks
+	for _, mark := range list {
+		for _, row := range markNames {
+			if row.name == mark.Type {
+				m |= row.mark
+			}
+		}
+	}
+	return m
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package content
-
-// raceFactor is how much longer the race detector lets everything take, at most.
-const raceFactor = 30

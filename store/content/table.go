@@ -1,0 +1,134 @@
+package content
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Table is a table block with its members in the order in which they are shown.
+type Table struct {
+	Titles     []string
+	Alignments []string
+	Cells      [][][]schema.Node // by row and column: inlines
+}
+
+// TableOf reads a table block, and what is missing in it as empty.
+func TableOf(n *schema.Node) Table {
+	view, _ := n.Data["view"].(map[string]any)
+	definition, _ := n.Data["definition"].(map[string]any)
+	records, _ := n.Data["records"].(map[string]any)
+	columns, _ := view["columns"].([]any)
+	var t Table
+	var ids []string
+	for _, column := range columns {
+		if id, ok := column.(string); ok {
+			about, _ := definition[id].(map[string]any)
+			ids = append(ids, id)
+			t.Titles = append(t.Titles, Member(about, "title"))
+			t.Alignments = append(t.Alignments, Member(about, "textAlignment"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(definition)) {
+		// Columns that the view does not show are not lost.
+		if about, ok := definition[name].(map[string]any); ok && !slices.Contains(ids, name) {
+			ids = append(ids, name)
+			t.Titles = append(t.Titles, Member(about, "title"))
+			t.Alignments = append(t.Alignments, Member(about, "textAlignment"))
+		}
+	}
+	fragments := map[string][]schema.Node{}
+	for _, fragment := range n.Fragments {
+		fragments[fragment.Fragment] = Inlines(fragment.Nodes)
+	}
+	for _, record := range inOrder(records) {
+		values, _ := record["values"].(map[string]any)
+		row := make([][]schema.Node, len(ids))
+		for i, id := range ids {
+			row[i] = cellOf(values[id], fragments)
+		}
+		t.Cells = append(t.Cells, row)
+	}
+	return t
+}
+
+func inOrder(records map[string]any) []map[string]any {
+	names := slices.Sorted(maps.Keys(records))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(orderIndex(records[a]), orderIndex(records[b]))
+	})
+	list := make([]map[string]any, len(names))
+	for i, name := range names {
+		list[i], _ = records[name].(map[string]any)
+	}
+	return list
+}
+
+func orderIndex(record any) string {
+	members, _ := record.(map[string]any)
+	return Member(members, "orderIndex")
+}
+
+// Inlines puts the blocks of a cell into one line.
+func Inlines(blocks []schema.Node) []schema.Node {
+	var inlines []schema.Node
+	for i := range blocks {
+		if len(inlines) > 0 {
+			inlines = append(inlines, schema.Text(" "))
+		}
+		if HoldsText(&blocks[i]) {
+			inlines = append(inlines, blocks[i].Nodes...)
+			continue
+		}
+		var b strings.Builder
+		plainBlock(&b, &blocks[i])
+		if text := strings.TrimSuffix(b.String(), "\n"); text != "" {
+			inlines = append(inlines, schema.Text(text))
+		}
+	}
+	return inlines
+}
+
+// cellOf gives what a cell shows: its fragment if the value names one, else the value.
+func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
+	var text string
+	switch value := value.(type) {
+	case string:
+		if nodes, ok := fragments[value]; ok {
+			return nodes
+		}
+		text = Clean(value)
+	case float64:
+		text = strconv.FormatFloat(value, 'f', -1, 64)
+	case bool:
+		text = strconv.FormatBool(value)
+	case []any:
+		text = strings.Join(texts(value), ", ")
+	case map[string]any:
+		text = RefLabel(value)
+		if ref, ok := value["ref"]; ok {
+			text = cmp.Or(Member(value, "alt"), RefLabel(ref))
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return []schema.Node{schema.Text(text)}
+}
+
+// Rows gives the titles and the rows as text.
+func (t Table) Rows() [][]string {
+	rows := [][]string{t.Titles}
+	for _, cells := range t.Cells {
+		row := make([]string, len(cells))
+		for i, cell := range cells {
+			row[i] = strings.ReplaceAll(InlineText(cell), "\n", " ")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// ChangeRequest is a row of its table.
+type ChangeRequest = db.ChangeRequest
+
+// ChangeRequestRow is a change request with the head of its space, which tells whether it is outdated.
+type ChangeRequestRow struct {
+	ChangeRequest ChangeRequest
+	Head          string
+}
+
+// Outdated says whether the main content went on without the request.
+func (r ChangeRequestRow) Outdated() bool {
+	return r.ChangeRequest.Status != schema.ChangeRequestMerged && baseOf(r.ChangeRequest) != r.Head
+}
+
+// baseOf is the revision of the main content that a request's own changes start from.
+func baseOf(request ChangeRequest) string {
+	if request.RevisionMergedAncestor != nil {
+		return *request.RevisionMergedAncestor
+	}
+	return request.RevisionInitial
+}
+
+// NewChangeRequest is what a change request is made of.
+type NewChangeRequest struct {
+	SpaceID string
+	Subject string
+	UserID  string
+}
+
+// CreateChangeRequest opens a draft on the space's current content.
+func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeRequest) (ChangeRequest, error) {
+	var row ChangeRequest
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		space, err := q.NumberChangeRequest(ctx, request.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		row, err = q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
+			ID: schema.NewID(), SpaceID: request.SpaceID, OrganizationID: space.OrganizationID, Number: space.ChangeRequestNumber,
+			Subject: request.Subject, CreatedBy: request.UserID, Revision: space.Revision,
+		})
+		if err != nil {
+			return interpret(err, "change request")
+		}
+		if err := s.within(ctx, q, quotaChangeRequests, request.SpaceID); err != nil {
+			return err
+		}
+		return addContributor(ctx, q, row.ID, request.UserID)
+	})
+	return row, err
+}
+
+func addContributor(ctx context.Context, q *db.Queries, requestID, userID string) error {
+	err := q.InsertContributor(ctx, db.InsertContributorParams{ChangeRequestID: requestID, UserID: userID})
+	return interpret(err, "contributor")
+}
+
+// ChangeRequest reads a change request of a space by its id or its number.
+func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
+	// No change request has number 0, so what is no number finds nothing by it.
+	number, err := strconv.ParseInt(idOrNumber, 10, 32)
+	if idOrNumber != strconv.FormatInt(number, 10) {
+		number = 0 // 01 and +1 are other texts.
+	}
+	if err != nil {
+		number = 0
+	}
+	row, err := s.queries.ChangeRequest(ctx, db.ChangeRequestParams{
+		SpaceID: spaceID, ID: idOrNumber, Number: int32(number),
+	})
+	return row, interpret(err, "change request")
+}
+
+// ChangeRequestEdit says what of a change request is to be another; nil leaves as it is.
+type ChangeRequestEdit struct {
+	Subject *string
+	// Description is JSON; with a value of null inside, the description goes.
+	Description schema.Opt[[]byte]
+	Status      *string
+}
+
+// EditChangeRequest changes what people say of a change request. A merged one keeps its status.
+func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, edit ChangeRequestEdit) (ChangeRequestRow, error) {
+	return s.changeRequest(ctx, request, func(q *db.Queries, _ Space, row *ChangeRequest) error {
+		if edit.Subject == nil && !edit.Description.Set && edit.Status == nil {
+			return errUnchanged
+		}
+		if edit.Status != nil {
+			if row.Status == schema.ChangeRequestMerged {
+				return schema.Conflict("the change request is merged: its status cannot change")
+			}
+			if err := setStatus(ctx, q, row, *edit.Status); err != nil {
+				return err
+			}
+		}
+		if edit.Subject != nil {
+			row.Subject = *edit.Subject
+		}
+		if edit.Description.Set {
+			row.Description = nil
+			if edit.Description.Value != nil {
+				row.Description = *edit.Description.Value
+			}
+		}
+		return nil
+	})
+}
+
+// setStatus changes a locked request's status and its space's counters with it.
+func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status string) error {
+	counted := func(status, counter string) int32 {
+		if status == counter {
+			return 1
+		}
+		return 0
+	}
+	err := q.AddToSpaceCounters(ctx, db.AddToSpaceCountersParams{
+		ID:    row.SpaceID,
+		Open:  counted(status, schema.ChangeRequestOpen) - counted(row.Status, schema.ChangeRequestOpen),
+		Draft: counted(status, schema.ChangeRequestDraft) - counted(row.Status, schema.ChangeRequestDraft),
+	})
+	row.Status = status
+	return interpret(err, "space")
+}
+
+// errUnchanged is what a change answers that has nothing to do: the row stays as it is, its time too.
+var errUnchanged = errors.New("there is nothing to change")
+
+// changeRequest locks a request and its space, lets change set what is to be another, and stores the row.
+func (s *Store) changeRequest(
+	ctx context.Context, request ChangeRequest, change func(q *db.Queries, space Space, row *ChangeRequest) error,
+) (ChangeRequestRow, error) {
+	var changed ChangeRequestRow
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		space, err := q.LockSpace(ctx, request.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		row, err := q.LockChangeRequest(ctx, request.ID)
+		if err != nil {
+			return interpret(err, "change request")
+		}
+		changed = ChangeRequestRow{ChangeRequest: row, Head: space.Revision}
+		if err := change(q, space, &row); err != nil {
+			if errors.Is(err, errUnchanged) {
+				return nil
+			}
+			return err
+		}
+		changed.ChangeRequest, err = q.SetChangeRequest(ctx, db.SetChangeRequestParams{
+			ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
+			RevisionMergedAncestor: row.RevisionMergedAncestor, RevisionMerged: row.RevisionMerged,
+		})
+		return interpret(err, "change request")
+	})
+	return changed, err
+}
+
+// ChangeRequestFilter narrows a list of change requests; nil members let everything through.
+type ChangeRequestFilter struct {
+	Statuses    []string
+	Creator     *string
+	Contributor *string
+	// Reviewer is who was asked to review.
+	Reviewer *string
+	Cluster  *string
+	// ByCreation sorts by the time of creation instead of that of the last change; the latest come first.
+	ByCreation bool
+}
+
+// Cursor is the place of a row in a list with this filter.
+func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) Cursor[time.Time] {
+	if f.ByCreation {
+		return Cursor[time.Time]{row.ChangeRequest.CreatedAt, row.ChangeRequest.ID}
+	}
+	return Cursor[time.Time]{row.ChangeRequest.UpdatedAt, row.ChangeRequest.ID}
+}
+
+// ListChangeRequestsInSpace lists the requests of a space, after a cursor if there is one.
+func (s *Store) ListChangeRequestsInSpace(
+	ctx context.Context, spaceID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
+) (Page[ChangeRequestRow], error) {
+	total, err := s.planned.CountChangeRequestsInSpace(ctx, db.CountChangeRequestsInSpaceParams{
+		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+	})
+	if err != nil {
+		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+	}
+	from := after.orFirst(endOfTime)
+	rows, err := s.planned.ListChangeRequestsInSpace(ctx, db.ListChangeRequestsInSpaceParams{
+		SpaceID: spaceID, Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+	}
+	requests := make([]ChangeRequestRow, len(rows))
+	for i, row := range rows {
+		requests[i] = ChangeRequestRow(row)
+	}
+	return pageOf(requests, size, total), nil
+}
+
+// ListChangeRequestsInOrganization lists the requests of those of an organization's spaces that the viewer may see, after a
+// cursor if there is one.
+func (s *Store) ListChangeRequestsInOrganization(
+	ctx context.Context, viewer Viewer, organizationID string, f ChangeRequestFilter, after *Cursor[time.Time], size int,
+) (Page[ChangeRequestRow], error) {
+	role := viewer.Role.Nullable()
+	total, err := s.planned.CountChangeRequestsInOrganization(ctx, db.CountChangeRequestsInOrganizationParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
+		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+	})
+	if err != nil {
+		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+	}
+	from := after.orFirst(endOfTime)
+	rows, err := s.planned.ListChangeRequestsInOrganization(ctx, db.ListChangeRequestsInOrganizationParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
+		Statuses: f.Statuses, Creator: f.Creator, Cluster: f.Cluster, Contributor: f.Contributor, Reviewer: f.Reviewer,
+		ByCreation: f.ByCreation, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[ChangeRequestRow]{}, interpret(err, "change requests")
+	}
+	requests := make([]ChangeRequestRow, len(rows))
+	for i, row := range rows {
+		requests[i] = ChangeRequestRow(row)
+	}
+	return pageOf(requests, size, total), nil
+}

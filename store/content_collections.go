@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Collection is a row of its table.
+type Collection = db.Collection
+
+// kindCollection is how placed_content calls collections, as requests do.
+const kindCollection = "collection"
+
+// MaxNesting bounds how deep collections stand in each other. The recursive queries stop there.
+const MaxNesting = 16
+
+// CollectionAccess is a collection as a member of its organization sees it.
+type CollectionAccess struct {
+	Collection Collection
+	ContentAccess
+}
+
+// NewCollection is what a collection is made of. ParentID is nil at the top.
+type NewCollection struct {
+	OrganizationID string
+	ParentID       *string
+	Title          string
+}
+
+// CreateCollection adds a collection behind everything else in its parent. The parent must be of the same organization.
+func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) (Collection, error) {
+	var row Collection
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		position, err := takePlace(ctx, q, collection.OrganizationID, collection.ParentID, 1)
+		if err != nil {
+			return err
+		}
+		row, err = q.InsertCollection(ctx, db.InsertCollectionParams{
+			ID: schema.NewID(), OrganizationID: collection.OrganizationID, ParentID: collection.ParentID,
+			Title: collection.Title, Position: position,
+		})
+		if err != nil {
+			return interpret(err, "collection")
+		}
+		return s.within(ctx, q, quotaCollections, collection.OrganizationID)
+	})
+	return row, err
+}
+
+// Collection reads a collection of an organization that the user is in; any other is not found.
+func (s *Store) Collection(ctx context.Context, userID, collectionID string) (CollectionAccess, error) {
+	row, err := s.queries.CollectionForUser(ctx, db.CollectionForUserParams{CollectionID: collectionID, UserID: userID})
+	if err != nil {
+		return CollectionAccess{}, interpret(err, "collection")
+	}
+	return CollectionAccess{
+		Collection: row.Collection, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank),
+	}, nil
+}
+
+// CollectionCursor is where a list of collections goes on: by how deep they are nested, then by their position there.
+type CollectionCursor struct {
+	Depth int32
+	Cursor[int64]
+}
+
+// Keys are the cursor as the sort keys of a page token.
+func (c CollectionCursor) Keys() []string {
+	return append([]string{strconv.FormatInt(int64(c.Depth), 10)}, c.Cursor.Keys()...)
+}
+
+// ParseCollectionCursor reads the sort keys of a page token; nil, those of the first page, give nil.
+func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
+	if keys == nil {
+		return nil, nil //nolint:nilnil // The first page has no cursor.
+	}
+	depth, err := strconv.ParseInt(keys[0], 10, 32)
+	if err != nil {
+		return nil, schema.Invalid("page", "is not a page of this list")
+	}
+	place, err := ParseCursor[int64](keys[1:])
+	if err != nil {
+		return nil, err
+	}
+	return &CollectionCursor{int32(depth), *place}, nil
+}
+
+// ListCollections lists the collections of an organization that the viewer may see, parents before what is in them; those at
+// the top alone unless nested.
+func (s *Store) ListCollections(
+	ctx context.Context, viewer Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
+) (Page[CollectionAccess], error) {
+	role := viewer.Role.Nullable()
+	total, err := s.planned.CountCollections(ctx, db.CountCollectionsParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
+	})
+	if err != nil {
+		return Page[CollectionAccess]{}, interpret(err, "collections")
+	}
+	var from CollectionCursor
+	if after != nil {
+		from = *after
+	}
+	rows, err := s.planned.ListCollections(ctx, db.ListCollectionsParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Nested: nested,
+		AfterDepth: from.Depth, AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[CollectionAccess]{}, interpret(err, "collections")
+	}
+	collections := make([]CollectionAccess, len(rows))
+	for i, row := range rows {
+		collections[i] = CollectionAccess{Collection: row.Collection, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(collections, size, total), nil
+}
+
+// CollectionChange says what to change; what is nil or not set stays.
+type CollectionChange struct {
+	Title        *string
+	Description  *string
+	DefaultLevel schema.Opt[string]
+}
+
+// UpdateCollection changes a collection's own members.
+func (s *Store) UpdateCollection(ctx context.Context, id string, change CollectionChange) (Collection, error) {
+	row, err := s.queries.UpdateCollection(ctx, db.UpdateCollectionParams{
+		ID: id, Title: change.Title, Description: change.Description,
+		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value,
+	})
+	return row, interpret(err, "collection")
+}
+
+// DeleteCollection removes a collection, and nothing that is in it: its content takes its place in the order of its parent,
+// with its level and its grants, so that nobody's access changes. What is gone already stays gone.
+func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := lockCollection(ctx, q, organizationID, id)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := q.LiftAccess(ctx, id); err != nil {
+			return interpret(err, "collection")
+		}
+		if err := liftContent(ctx, q, row); err != nil {
+			return err
+		}
+		return interpret(q.DeleteCollection(ctx, id), "collection")
+	})
+}
+
+// liftContent puts what is in a collection into its place.
+func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
+	others, err := contentIn(ctx, q, row.OrganizationID, row.ParentID, nil)
+	if err != nil {
+		return err
+	}
+	inside, err := contentIn(ctx, q, row.OrganizationID, &row.ID, nil)
+	if err != nil {
+		return err
+	}
+	at := others.index(schema.ItemPointer{Type: kindCollection, ID: row.ID})
+	positions, err := others.makeRoom(ctx, q, at, len(inside))
+	if err != nil {
+		return err
+	}
+	if err := q.LiftContent(ctx, db.LiftContentParams{ID: row.ID, ParentID: row.ParentID}); err != nil {
+		return interpret(err, "collection")
+	}
+	return inside.moveTo(ctx, q, positions)
+}
+
+// lockCollection holds the organization's structure as it is and reads a collection in it.
+func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
+	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
+		return Collection{}, interpret(err, "organization")
+	}
+	row, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
+	return row, interpret(err, "collection")
+}

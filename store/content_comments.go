@@ -1,0 +1,341 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Comment is a row of its table: a comment, or as a row with a parent a reply to one.
+type Comment = db.Comment
+
+// Place is where a discussion stands: on a change request of the space or, without one, on the space itself. Comments on
+// change requests are not in the space's own list and do not count there.
+type Place struct {
+	SpaceID         string
+	ChangeRequestID *string
+}
+
+// thread names the list of the place's comments.
+func (p Place) thread() string {
+	if p.ChangeRequestID != nil {
+		return *p.ChangeRequestID
+	}
+	return p.SpaceID
+}
+
+// quota bounds the comments of the place.
+func (p Place) quota() quota {
+	if p.ChangeRequestID != nil {
+		return quotaRequestComments
+	}
+	return quotaSpaceComments
+}
+
+// CommentRef names a comment of a place or, with a parent, a reply to that comment.
+type CommentRef struct {
+	Place
+	ID     string
+	Parent *string
+}
+
+// what is how the object is called in an answer.
+func (r CommentRef) what() string {
+	if r.Parent != nil {
+		return "reply"
+	}
+	return "comment"
+}
+
+// CommentBody is the words of a comment, as JSON: as they were sent and, if that is Markdown, the document that it makes.
+type CommentBody struct {
+	Sent []byte
+	Made []byte
+}
+
+// NewComment is what a comment is made of.
+type NewComment struct {
+	Place
+	UserID          string
+	Body            CommentBody
+	NodeID          *string
+	PageID          *string
+	TableRecord     *string
+	TableDefinition *string
+}
+
+// CreateComment posts a comment at the head of the content.
+func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentRow, error) {
+	var row Comment
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = s.insertComment(ctx, q, comment, nil)
+		return err
+	})
+	if err != nil {
+		return CommentRow{}, err
+	}
+	return s.commentRow(ctx, row)
+}
+
+func (s *Store) insertComment(ctx context.Context, q *db.Queries, comment NewComment, review *string) (Comment, error) {
+	row, err := q.InsertComment(ctx, db.InsertCommentParams{
+		ID: schema.NewID(), SpaceID: comment.SpaceID, ChangeRequestID: comment.ChangeRequestID, AuthorID: comment.UserID,
+		Body: comment.Body.Sent, NodeID: comment.NodeID, PageID: comment.PageID, TableRecord: comment.TableRecord,
+		TableDefinition: comment.TableDefinition, ReviewID: review, Bound: s.bound(comment.quota()),
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = s.full(ctx, q, comment.quota(), comment.thread())
+	}
+	if err != nil {
+		return Comment{}, interpret(err, "place of the comment")
+	}
+	return row, keepMade(ctx, q, row.ID, comment.Body)
+}
+
+func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) error {
+	if body.Made == nil {
+		return nil
+	}
+	err := q.PutCommentDocument(ctx, db.PutCommentDocumentParams{ID: id, Body: body.Sent, Document: body.Made})
+	return interpret(err, "comment")
+}
+
+// CommentDocument gives the document that the Markdown of a comment makes. For a comment that was written before documents
+// were kept, it is made now, and kept.
+func (s *Store) CommentDocument(ctx context.Context, row Comment, make func(sent []byte) ([]byte, error)) ([]byte, error) {
+	made, err := s.queries.CommentDocument(ctx, row.ID)
+	if err == nil {
+		return made, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return nil, interpret(err, "comment")
+	}
+	if made, err = make(row.Body); err != nil {
+		return nil, err
+	}
+	return made, keepMade(ctx, s.queries, row.ID, CommentBody{Sent: row.Body, Made: made})
+}
+
+// CreateReply answers a comment.
+func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID string, body CommentBody) (CommentRow, error) {
+	var row Comment
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		row, err = q.InsertReply(ctx, db.InsertReplyParams{
+			ID: schema.NewID(), AuthorID: userID, Body: body.Sent, ParentID: commentID, SpaceID: place.SpaceID,
+			ChangeRequestID: place.ChangeRequestID, Bound: s.bound(quotaReplies),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = s.full(ctx, q, quotaReplies, commentID)
+		}
+		if err != nil {
+			return interpret(err, "comment")
+		}
+		return keepMade(ctx, q, row.ID, body)
+	})
+	if err != nil {
+		return CommentRow{}, err
+	}
+	return s.commentRow(ctx, row)
+}
+
+// Comment reads a comment or a reply with everything that is shown of it.
+func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error) {
+	row, err := s.queries.Comment(ctx, db.CommentParams{
+		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
+	})
+	if err != nil {
+		return CommentRow{}, interpret(err, ref.what())
+	}
+	return s.commentRow(ctx, row)
+}
+
+// CommentFilter narrows a list of comments; nil members let everything through.
+type CommentFilter struct {
+	Status  *string
+	PageID  *string
+	Authors []string
+}
+
+// ListComments lists the comments of a place by the time they were posted, after a cursor if there is one.
+func (s *Store) ListComments(
+	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int,
+) (Page[CommentRow], error) {
+	total, err := s.countComments(ctx, place.thread(), filter)
+	if err != nil {
+		return Page[CommentRow]{}, err
+	}
+	return s.listThread(ctx, place.thread(), filter, ascending, after, size, total)
+}
+
+// ListReplies lists the replies to a comment in the order they were posted.
+func (s *Store) ListReplies(
+	ctx context.Context, place Place, commentID string, after *Cursor[time.Time], size int,
+) (Page[CommentRow], error) {
+	parent, err := s.queries.Comment(ctx, db.CommentParams{
+		ID: commentID, SpaceID: place.SpaceID, ChangeRequestID: place.ChangeRequestID,
+	})
+	if err != nil {
+		return Page[CommentRow]{}, interpret(err, "comment")
+	}
+	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
+}
+
+// countComments asks the counters where they know, because counting a long list takes as long as reading it.
+func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
+	if filter.PageID != nil || filter.Authors != nil {
+		total, err := s.planned.CountComments(ctx, db.CountCommentsParams{
+			ThreadID: thread, Status: filter.Status, PageID: filter.PageID, Authors: filter.Authors,
+		})
+		return total, interpret(err, "comments")
+	}
+	counts, err := s.queries.ThreadCounts(ctx, thread)
+	if err != nil {
+		return 0, interpret(err, "comments")
+	}
+	switch {
+	case filter.Status == nil:
+		return counts.OpenComments + counts.ResolvedComments, nil
+	case *filter.Status == schema.CommentOpen:
+		return counts.OpenComments, nil
+	}
+	return counts.ResolvedComments, nil
+}
+
+func (s *Store) listThread(
+	ctx context.Context, thread string, filter CommentFilter, ascending bool, after *Cursor[time.Time], size int, total int64,
+) (Page[CommentRow], error) {
+	params := db.ListCommentsParams{
+		ThreadID: thread, Ascending: ascending, Status: filter.Status, PageID: filter.PageID, Authors: filter.Authors,
+		PageSize: pageSize(size),
+	}
+	if after != nil {
+		params.AfterAt, params.AfterID = &after.Key, after.ID
+	}
+	rows, err := s.planned.ListComments(ctx, params)
+	if err != nil {
+		return Page[CommentRow]{}, interpret(err, "comments")
+	}
+	page := pageOf(rows, size, total)
+	shown, err := s.commentRows(ctx, page.Rows)
+	return Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, err
+}
+
+// CommentChange is what changes of a comment; nil members stay. Removed reactions go before added ones come.
+type CommentChange struct {
+	Status  *string
+	Body    CommentBody
+	Added   []string
+	Removed []string
+}
+
+// UpdateComment changes a comment or a reply for a user. allow sees the row, locked, and may refuse.
+func (s *Store) UpdateComment(
+	ctx context.Context, ref CommentRef, userID string, change CommentChange, allow func(Comment) error,
+) (CommentRow, error) {
+	var row Comment
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		before, err := lockComment(ctx, q, ref)
+		if err != nil {
+			return err
+		}
+		if err := allow(before); err != nil {
+			return err
+		}
+		row = before
+		if change.Status != nil || change.Body.Sent != nil {
+			row, err = q.UpdateComment(ctx, db.UpdateCommentParams{
+				ID: ref.ID, UserID: userID, Status: change.Status, Body: change.Body.Sent,
+			})
+			if err != nil {
+				return interpret(err, ref.what())
+			}
+			if err := keepMade(ctx, q, row.ID, change.Body); err != nil {
+				return err
+			}
+		}
+		if err := react(ctx, q, ref.ID, userID, change); err != nil {
+			return err
+		}
+		return moveCounts(ctx, q, row.ThreadID, openness(row).minus(openness(before)))
+	})
+	if err != nil {
+		return CommentRow{}, err
+	}
+	return s.commentRow(ctx, row)
+}
+
+// DeleteComment removes a comment with its replies, or a reply. One that is not there is no error. allow sees the row, locked,
+// and may refuse.
+func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err := lockComment(ctx, q, ref)
+		if err != nil {
+			return err
+		}
+		if err := allow(row); err != nil {
+			return err
+		}
+		if err := q.DeleteComment(ctx, row.ID); err != nil {
+			return interpret(err, ref.what())
+		}
+		return moveCounts(ctx, q, row.ThreadID, commentCounts{}.minus(openness(row)))
+	})
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return nil
+	}
+	return err
+}
+
+// lockComment locks a reply's comment before the reply, as deleting that comment does, so that nobody waits in a circle.
+func lockComment(ctx context.Context, q *db.Queries, ref CommentRef) (Comment, error) {
+	if ref.Parent != nil {
+		if _, err := lockComment(ctx, q, CommentRef{Place: ref.Place, ID: *ref.Parent}); err != nil {
+			return Comment{}, err
+		}
+	}
+	row, err := q.LockComment(ctx, db.LockCommentParams{
+		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
+	})
+	return row, interpret(err, ref.what())
+}
+
+func react(ctx context.Context, q *db.Queries, commentID, userID string, change CommentChange) error {
+	if len(change.Removed) > 0 {
+		err := q.RemoveReactions(ctx, db.RemoveReactionsParams{CommentID: commentID, UserID: userID, Emoji: change.Removed})
+		if err != nil {
+			return interpret(err, "reaction")
+		}
+	}
+	if len(change.Added) > 0 {
+		err := q.AddReactions(ctx, db.AddReactionsParams{CommentID: commentID, UserID: userID, Emoji: change.Added})
+		return interpret(err, "reaction")
+	}
+	return nil
+}
+
+// commentCounts is what a comment adds to the counters of its list. Replies are never resolved: they count as open.
+type commentCounts struct{ open, resolved int64 }
+
+func openness(c Comment) commentCounts {
+	if c.Status == schema.CommentResolved {
+		return commentCounts{resolved: 1}
+	}
+	return commentCounts{open: 1}
+}
+
+func (c commentCounts) minus(other commentCounts) commentCounts {
+	return commentCounts{c.open - other.open, c.resolved - other.resolved}
+}
+
+func moveCounts(ctx context.Context, q *db.Queries, thread string, by commentCounts) error {
+	if by == (commentCounts{}) {
+		return nil
+	}
+	err := q.MoveThreadCounts(ctx, db.MoveThreadCountsParams{ThreadID: thread, Opened: by.open, Resolved: by.resolved})
+	return interpret(err, "comments")
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitOperation is a row of its table.
+type GitOperation = db.GitOperation
+
+// NewGitOperation is an import or an export that is to run.
+type NewGitOperation struct {
+	SpaceID string
+	Kind    string
+	// URL may hold a user and a password; they are taken out and sealed.
+	URL        string
+	Ref        string
+	Parameters schema.GitParameters
+	Provider   *string
+	// RepoURL is where people find the repository.
+	RepoURL *string
+	// Timestamp orders the operations of a space.
+	Timestamp time.Time
+	UserID    string
+	// Reason says why it does not run yet.
+	Reason string
+}
+
+// QueueGitOperation stores an operation for the engine to run. The space shows the repository as the last operation
+// in their order describes it, which need not be this one; one that describes none changes nothing of what is described.
+func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
+	address, err := url.Parse(n.URL)
+	if err != nil {
+		return GitOperation{}, schema.Invalid("url", "is no URL")
+	}
+	params := db.InsertGitOperationParams{
+		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued, Reason: n.Reason,
+		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
+		CreatedBy: &n.UserID,
+	}
+	if params.Parameters, err = json.Marshal(n.Parameters); err != nil {
+		return GitOperation{}, schema.Internal(err)
+	}
+	if address.User != nil {
+		params.Credentials, err = s.seal(ctx, "git operation "+params.ID, []byte(address.User.String()))
+		if err != nil {
+			return GitOperation{}, err
+		}
+	}
+	var row GitOperation
+	row, err = s.queries.InsertGitOperation(ctx, params)
+	return row, interpret(err, "space")
+}
+
+// GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that
+// runs it; empty if there were none. They are never answered to anybody.
+func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
+	sealed, err := s.queries.GitCredentials(ctx, operationID)
+	if err != nil || sealed == nil {
+		return "", interpret(err, "git operation")
+	}
+	credentials, err := s.unseal(ctx, "git operation "+operationID, sealed)
+	return string(credentials), err
+}
+
+// ListGitOperations lists the operations of a space from the last to the first in their order, after a cursor if there is one.
+func (s *Store) ListGitOperations(
+	ctx context.Context, spaceID string, after *Cursor[time.Time], size int,
+) (Page[GitOperation], error) {
+	total, err := s.queries.CountGitOperations(ctx, spaceID)
+	if err != nil {
+		return Page[GitOperation]{}, interpret(err, "git operations")
+	}
+	from := after.orFirst(endOfTime)
+	rows, err := s.queries.ListGitOperations(ctx, db.ListGitOperationsParams{
+		SpaceID: spaceID, Before: from.Key, BeforeID: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[GitOperation]{}, interpret(err, "git operations")
+	}
+	return pageOf(rows, size, total), nil
+}

@@ -1,0 +1,122 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestMergeIsJudgedOnWhatIsMerged changes what merge rules look at, before and after they are judged. What came before is judged,
+// though the caller has read the request earlier; what comes after waits for the merge, and then finds the request merged.
+func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
+	t.Parallel()
+	title := "Page"
+	insert := []tree.Change{tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title}}}
+	for name, change := range map[string]struct {
+		do   func(st *store.Store, request store.ChangeRequest, users []string) error
+		seen func(facts store.MergeFacts, before store.ChangeRequest) bool
+	}{
+		"review": {
+			func(st *store.Store, request store.ChangeRequest, users []string) error {
+				_, err := st.CreateReview(t.Context(), store.NewReview{
+					Place: store.Place{SpaceID: request.SpaceID, ChangeRequestID: &request.ID}, UserID: users[1], Status: schema.ReviewApproved,
+				})
+				return err
+			},
+			func(facts store.MergeFacts, _ store.ChangeRequest) bool {
+				return len(facts.Reviews) == 1 && facts.Reviews[0].Status == schema.ReviewApproved
+			},
+		},
+		"reviewer": {
+			func(st *store.Store, request store.ChangeRequest, users []string) error {
+				_, err := st.RequestReviewers(t.Context(), store.ReviewRequest{
+					ChangeRequestID: request.ID, UserIDs: users[1:3], RequestedBy: users[0],
+				})
+				return err
+			},
+			func(facts store.MergeFacts, _ store.ChangeRequest) bool {
+				return len(facts.Reviews) == 2 && facts.Reviews[0].Requested
+			},
+		},
+		"content": {
+			func(st *store.Store, request store.ChangeRequest, users []string) error {
+				_, err := st.ChangeContent(t.Context(), request, store.ContentChange{UserID: users[1], Pages: insert, Names: []string{"x"}})
+				return err
+			},
+			func(facts store.MergeFacts, before store.ChangeRequest) bool {
+				return facts.ChangeRequest.Revision != before.Revision
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.URL(t)
+			st := storetest.Open(t, url)
+			places, users := discussion(t, st)
+			request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := change.do(st, request, users); err != nil {
+				t.Fatal(err)
+			}
+			conn, late := connect(t, url), make(chan error, 1)
+			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
+				if !change.seen(facts, request) {
+					t.Errorf("judged on %+v", facts)
+				}
+				go func() { late <- change.do(st, request, users) }()
+				eventually.True(t, time.Minute, "the change to wait for the merge", func() bool {
+					var waiting bool
+					err := conn.QueryRow(t.Context(), `select exists (
+						select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0)`).Scan(&waiting)
+					return err == nil && waiting
+				})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := <-late; !schema.IsCode(err, schema.CodeConflict) {
+				t.Errorf("a change after the merge: %v", err)
+			}
+		})
+	}
+}
+
+// TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and of the organization after the caller has read them.
+func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	places, users := discussion(t, st)
+	request, err := st.ChangeRequest(t.Context(), places[1].SpaceID, *places[1].ChangeRequestID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ofSpace, ofOrganization = `{"type": "none"}`, `{"type": "rules", "rules": []}`
+	if _, err := st.UpdateSpace(t.Context(), request.SpaceID, store.SpaceChange{MergeRules: []byte(ofSpace)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.UpdateOrganization(t.Context(), request.OrganizationID, store.OrganizationChange{MergeRules: []byte(ofOrganization)}); err != nil {
+		t.Fatal(err)
+	}
+	refusal := schema.Conflict("not by these rules")
+	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
+		if string(facts.SpaceRules) != ofSpace || string(facts.OrganizationRules) != `{"type": "rules", "rules": []}` {
+			t.Errorf("judged by %s and %s", facts.SpaceRules, facts.OrganizationRules)
+		}
+		return refusal
+	})
+	if !schema.IsCode(err, schema.CodeConflict) {
+		t.Errorf("a refused merge: %v", err)
+	}
+	after, err := st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
+	if err != nil || after.Status != request.Status {
+		t.Errorf("a refused merge left %s, %v", after.Status, err)
+	}
+}

@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Review is a row of its table.
+type Review = db.ChangeRequestReview
+
+// ReviewerRow is a requested reviewer with the users that are shown of it.
+type ReviewerRow struct {
+	db.ChangeRequestReviewer
+	User        User
+	RequestedBy User
+}
+
+// ReviewRow is a review with everything that is shown of it.
+type ReviewRow struct {
+	Review
+	Reviewer    User
+	RequestedBy *User
+	// Outdated says that it does not count any more: the content changed, or a newer review or a newer request for one came.
+	Outdated bool
+	// Comment is nil where the review has none, or none any more.
+	Comment *CommentRow
+}
+
+// ReviewRequest asks users for reviews of a change request; nil members of the request itself stay.
+type ReviewRequest struct {
+	ChangeRequestID string
+	UserIDs         []string
+	RequestedBy     string
+	Subject         *string
+	// Description is JSON.
+	Description []byte
+}
+
+// RequestReviewers asks for reviews. Who was asked and has not answered stays asked as they were; who has answered is asked
+// anew, and their answer does not count any more. The status of the change request stays: only its own operation moves it.
+func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
+	var rows []db.ChangeRequestReviewer
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		head, err := lockForReview(ctx, q, request.ChangeRequestID)
+		if err != nil {
+			return err
+		}
+		// In one order, so that two requests for the same people do not wait for each other.
+		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
+			ChangeRequestID: head.ID, UserIds: slices.Sorted(slices.Values(request.UserIDs)), Revision: head.Revision,
+			RequestedBy: request.RequestedBy,
+		})
+		if err != nil {
+			return interpret(err, "reviewer")
+		}
+		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: request.UserIDs})
+		if err != nil {
+			return interpret(err, "review")
+		}
+		err = q.DescribeChangeRequest(ctx, db.DescribeChangeRequestParams{
+			ID: head.ID, Subject: request.Subject, Description: request.Description,
+		})
+		if err != nil {
+			return interpret(err, "change request")
+		}
+		rows, err = q.RequestedReviewers(ctx, db.RequestedReviewersParams{ChangeRequestID: head.ID, UserIds: request.UserIDs})
+		return interpret(err, "reviewers")
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b db.ChangeRequestReviewer) int {
+		return slices.Index(request.UserIDs, a.UserID) - slices.Index(request.UserIDs, b.UserID)
+	})
+	return s.reviewerRows(ctx, rows)
+}
+
+// lockForReview keeps the change request as it is until the transaction ends, and refuses one that is over.
+func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest, error) {
+	request, err := q.LockReviewedRequest(ctx, id)
+	if err != nil {
+		return ChangeRequest{}, interpret(err, "change request")
+	}
+	if request.Status != "draft" && request.Status != "open" {
+		return ChangeRequest{}, schema.Conflict("the change request is " + request.Status + ": only drafts and open ones are reviewed")
+	}
+	return request, nil
+}
+
+// ListRequestedReviewers lists who is asked to review, after the user `after`.
+func (s *Store) ListRequestedReviewers(
+	ctx context.Context, changeRequestID, after string, size int,
+) (Page[ReviewerRow], error) {
+	total, err := s.queries.CountRequestedReviewers(ctx, changeRequestID)
+	if err != nil {
+		return Page[ReviewerRow]{}, interpret(err, "reviewers")
+	}
+	rows, err := s.queries.ListRequestedReviewers(ctx, db.ListRequestedReviewersParams{
+		ChangeRequestID: changeRequestID, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[ReviewerRow]{}, interpret(err, "reviewers")
+	}
+	page := pageOf(rows, size, total)
+	shown, err := s.reviewerRows(ctx, page.Rows)
+	return Page[ReviewerRow]{Rows: shown, Total: page.Total, More: page.More}, err
+}
+
+func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewer) ([]ReviewerRow, error) {
+	var ids []string
+	for _, row := range rows {
+		ids = append(ids, row.UserID, row.RequestedBy)
+	}
+	users, err := s.UsersByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]ReviewerRow, len(rows))
+	for i, row := range rows {
+		shown[i] = ReviewerRow{ChangeRequestReviewer: row, User: users[row.UserID], RequestedBy: users[row.RequestedBy]}
+	}
+	return shown, nil
+}
+
+// RemoveRequestedReviewer takes a request for a review back. Who is not asked is no error; a review that was given stays.
+func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
+	err := s.queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{ChangeRequestID: changeRequestID, UserID: userID})
+	return interpret(err, "reviewer")
+}
+
+// NewReview is what a review is made of. Comment is a body in JSON, or nil.
+type NewReview struct {
+	Place
+	UserID  string
+	Status  string
+	Comment CommentBody
+}
+
+// CreateReview reviews a change request as it is now. The reviewer's earlier review does not count any more.
+func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, error) {
+	var row Review
+	var head ChangeRequest
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		if head, err = lockForReview(ctx, q, *review.ChangeRequestID); err != nil {
+			return err
+		}
+		err = q.SupersedeReviews(ctx, db.SupersedeReviewsParams{ChangeRequestID: head.ID, UserIds: []string{review.UserID}})
+		if err != nil {
+			return interpret(err, "review")
+		}
+		row, err = q.InsertReview(ctx, db.InsertReviewParams{
+			ID: schema.NewID(), ChangeRequestID: head.ID, UserID: review.UserID, Revision: head.Revision, Status: review.Status,
+		})
+		if err != nil {
+			return interpret(err, "review")
+		}
+		if err = q.DescribeChangeRequest(ctx, db.DescribeChangeRequestParams{ID: head.ID}); err != nil {
+			return interpret(err, "change request")
+		}
+		if review.Comment.Sent != nil {
+			comment := NewComment{Place: review.Place, UserID: review.UserID, Body: review.Comment}
+			_, err = s.insertComment(ctx, q, comment, &row.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return ReviewRow{}, err
+	}
+	return s.reviewRow(ctx, row, head.Revision)
+}
+
+// Review reads a review of a change request whose current revision is given.
+func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string) (ReviewRow, error) {
+	row, err := s.queries.Review(ctx, db.ReviewParams{ID: id, ChangeRequestID: changeRequestID})
+	if err != nil {
+		return ReviewRow{}, interpret(err, "review")
+	}
+	return s.reviewRow(ctx, row, revision)
+}
+
+// ListReviews lists the reviews of a change request whose current revision is given, after the id `after`; outdated, if it is
+// not nil, says which of them.
+func (s *Store) ListReviews(
+	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
+) (Page[ReviewRow], error) {
+	total, err := s.planned.CountReviews(ctx, db.CountReviewsParams{
+		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision,
+	})
+	if err != nil {
+		return Page[ReviewRow]{}, interpret(err, "reviews")
+	}
+	rows, err := s.planned.ListReviews(ctx, db.ListReviewsParams{
+		ChangeRequestID: changeRequestID, Outdated: outdated, Revision: revision, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[ReviewRow]{}, interpret(err, "reviews")
+	}
+	page := pageOf(rows, size, total)
+	shown, err := s.reviewRows(ctx, page.Rows, revision)
+	return Page[ReviewRow]{Rows: shown, Total: page.Total, More: page.More}, err
+}
+
+func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (ReviewRow, error) {
+	rows, err := s.reviewRows(ctx, []Review{row}, revision)
+	if err != nil {
+		return ReviewRow{}, err
+	}
+	return rows[0], nil
+}
+
+// reviewRows finds what belongs to a page of reviews in a fixed number of statements.
+func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) ([]ReviewRow, error) {
+	var ids, users []string
+	for _, row := range rows {
+		ids, users = append(ids, row.ID), append(users, row.UserID)
+		if row.RequestedBy != nil {
+			users = append(users, *row.RequestedBy)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.UsersByID(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	written, err := s.queries.CommentsOfReviews(ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "comments")
+	}
+	comments, err := s.commentRows(ctx, written)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]ReviewRow, len(rows))
+	for i, row := range rows {
+		shown[i] = ReviewRow{Review: row, Reviewer: found[row.UserID], Outdated: row.Superseded || row.Revision != revision}
+		if row.RequestedBy != nil {
+			user := found[*row.RequestedBy]
+			shown[i].RequestedBy = &user
+		}
+		of := func(c CommentRow) bool { return c.ReviewID != nil && *c.ReviewID == row.ID }
+		if at := slices.IndexFunc(comments, of); at >= 0 {
+			shown[i].Comment = &comments[at]
+		}
+	}
+	return shown, nil
+}
+
+// reviewStates gives everybody who is asked to review a change request or has reviewed it, with what they last said of its
+// current revision.
+func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
+	rows, err := q.ReviewState(ctx, request.ID)
+	if err != nil {
+		return nil, interpret(err, "reviews")
+	}
+	states := make([]schema.ReviewState, len(rows))
+	for i, row := range rows {
+		states[i] = schema.ReviewState{User: row.UserID, Requested: row.Requested, Contributor: row.Contributor}
+		if row.Revision == request.Revision {
+			states[i].Status = row.Status
+		}
+	}
+	return states, nil
+}

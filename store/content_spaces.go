@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// SpaceAccess is a space as a member of its organization sees it.
+type SpaceAccess struct {
+	Space Space
+	ContentAccess
+}
+
+// NewSpace is what a space is made of.
+type NewSpace struct {
+	OrganizationID string
+	// ParentID is the collection it goes into, of the same organization; nil for the top.
+	ParentID *string
+	Title    string
+	Emoji    string
+	EditMode string
+	Language *string
+}
+
+// CreateSpace adds a space whose first revision is empty, behind everything else in its parent.
+func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
+	var row Space
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		position, err := takePlace(ctx, q, space.OrganizationID, space.ParentID, 0)
+		if err != nil {
+			return err
+		}
+		row, err = q.InsertSpace(ctx, db.InsertSpaceParams{
+			ID: schema.NewID(), OrganizationID: space.OrganizationID, ParentID: space.ParentID, Position: position,
+			Title: space.Title, Emoji: space.Emoji, EditMode: space.EditMode, Language: space.Language, Revision: schema.NewID(),
+		})
+		if err != nil {
+			return interpret(err, "space")
+		}
+		err = q.InsertRevision(ctx, db.InsertRevisionParams{
+			ID: row.Revision, SpaceID: row.ID, Type: "edits", Parents: []string{}, Pages: []byte("[]"), Files: []byte("[]"),
+		})
+		if err != nil {
+			return interpret(err, "revision")
+		}
+		return s.within(ctx, q, quotaSpaces, space.OrganizationID)
+	})
+	return row, err
+}
+
+// Space reads a space of an organization that the user is in; any other is not found.
+func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess, error) {
+	spaces, err := s.SpacesByID(ctx, userID, []string{spaceID})
+	if err != nil {
+		return SpaceAccess{}, err
+	}
+	space, ok := spaces[spaceID]
+	if !ok {
+		return SpaceAccess{}, schema.NotFound("space")
+	}
+	return space, nil
+}
+
+// SpacesByID reads spaces for a page of resources that hold them. Spaces of organizations that the user is not in have no
+// entry; what the user may do with the others, and whether the user may see them, is for api.RightsOf to say.
+func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
+	rows, err := s.queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
+	if err != nil {
+		return nil, interpret(err, "spaces")
+	}
+	spaces := make(map[string]SpaceAccess, len(rows))
+	for _, row := range rows {
+		spaces[row.Space.ID] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(row.Role, row.Level, row.GrantRank)}
+	}
+	return spaces, nil
+}
+
+// AccessToSpace tells what decides about each of these users' access to a space. Users who are not in its organization have no
+// entry.
+func (s *Store) AccessToSpace(ctx context.Context, spaceID string, users []string) (map[string]ContentAccess, error) {
+	rows, err := s.queries.AccessOfUsers(ctx, db.AccessOfUsersParams{SpaceID: spaceID, Users: users})
+	if err != nil {
+		return nil, interpret(err, "space")
+	}
+	access := make(map[string]ContentAccess, len(rows))
+	for _, row := range rows {
+		access[row.UserID] = contentAccess(row.Role, row.Level, row.GrantRank)
+	}
+	return access, nil
+}
+
+// ListSpaces lists the spaces of an organization that the viewer may see, in the order they were made, after the id `after`.
+func (s *Store) ListSpaces(
+	ctx context.Context, viewer Viewer, organizationID, after string, size int,
+) (Page[SpaceAccess], error) {
+	role := viewer.Role.Nullable()
+	total, err := s.planned.CountSpaces(ctx, db.CountSpacesParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role,
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	rows, err := s.planned.ListSpaces(ctx, db.ListSpacesParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	spaces := make([]SpaceAccess, len(rows))
+	for i, row := range rows {
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(spaces, size, total), nil
+}
+
+// ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
+func (s *Store) ListSpacesInCollection(
+	ctx context.Context, userID string, in CollectionAccess, after *Cursor[int64], size int,
+) (Page[SpaceAccess], error) {
+	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) //nolint:gosec // A rank is at most 6.
+	organization, from := in.Collection.OrganizationID, after.orFirst(0)
+	total, err := s.queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
+		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	rows, err := s.queries.ListSpacesInCollection(ctx, db.ListSpacesInCollectionParams{
+		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,
+		AfterPosition: from.Key, After: from.ID, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[SpaceAccess]{}, interpret(err, "spaces")
+	}
+	spaces := make([]SpaceAccess, len(rows))
+	for i, row := range rows {
+		spaces[i] = SpaceAccess{Space: row.Space, ContentAccess: contentAccess(role, row.Level, row.GrantRank)}
+	}
+	return pageOf(spaces, size, total), nil
+}
+
+// SpaceChange says what to change; what is nil or not set stays.
+type SpaceChange struct {
+	Title        *string
+	Emoji        *string
+	Icon         schema.Opt[string]
+	EditMode     *string
+	Language     *string
+	DefaultLevel schema.Opt[string]
+	// MergeRules are JSON.
+	MergeRules []byte
+}
+
+// UpdateSpace changes a space's own members.
+func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
+	row, err := s.queries.UpdateSpace(ctx, db.UpdateSpaceParams{
+		ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
+		EditMode: change.EditMode, Language: change.Language,
+		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules,
+	})
+	return row, interpret(err, "space")
+}
+
+// DeleteSpace removes a space with its content, and from the sites that it is part of. What is gone already stays gone.
+//
+// Its site spaces go with it, which changes the structure of their sites. Writers of those lock the site before its rows, and so
+// does this: the other way round each would wait for the other. A site that takes the space in meanwhile makes it begin anew.
+func (s *Store) DeleteSpace(ctx context.Context, id string) error {
+	for gone := false; !gone; {
+		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+			sites, err := q.LockSitesOfSpace(ctx, id)
+			if err != nil {
+				return interpret(err, "site")
+			}
+			if _, err := q.LockSpaceToDelete(ctx, id); err != nil {
+				return interpret(err, "space")
+			}
+			more, err := q.InOtherSites(ctx, db.InOtherSitesParams{SpaceID: id, Sites: sites})
+			if err != nil || more {
+				return interpret(err, "site spaces")
+			}
+			gone = true
+			return interpret(q.DeleteSpace(ctx, id), "space")
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SpaceByID reads a space for a caller whose right to it is already known, such as the holder of a signed address.
+func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
+	row, err := s.queries.SpaceByID(ctx, spaceID)
+	return row, interpret(err, "space")
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Cursor is where a list goes on: after the row with this sort key and this id. The id makes the order total, so that rows that
+// come and go between two pages neither repeat nor hide others. Lists that are sorted by the id alone take just that.
+type Cursor[K time.Time | int64 | float32] struct {
+	Key K
+	ID  string
+}
+
+// Keys are the cursor as the sort keys of a page token.
+func (c Cursor[K]) Keys() []string {
+	switch key := any(c.Key).(type) {
+	case time.Time:
+		return []string{strconv.FormatInt(key.UnixMicro(), 10), c.ID}
+	case float32:
+		return []string{strconv.FormatFloat(float64(key), 'g', -1, 32), c.ID}
+	default:
+		return []string{strconv.FormatInt(any(c.Key).(int64), 10), c.ID}
+	}
+}
+
+// ParseCursor reads the sort keys of a page token; nil, those of the first page, give nil.
+func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], error) {
+	if keys == nil {
+		return nil, nil //nolint:nilnil // The first page has no cursor.
+	}
+	c := Cursor[K]{ID: keys[1]}
+	ok := schema.ValidID(c.ID)
+	switch key := any(&c.Key).(type) {
+	case *time.Time:
+		*key, ok = parseTime(keys[0], ok)
+	case *float32:
+		f, err := strconv.ParseFloat(keys[0], 32)
+		*key, ok = float32(f), ok && err == nil && f >= 0 && f <= maxRank
+	case *int64:
+		n, err := strconv.ParseInt(keys[0], 10, 64)
+		*key, ok = n, ok && err == nil
+	}
+	if !ok {
+		return nil, schema.Invalid("page", "is not a page of this list")
+	}
+	return &c, nil
+}
+
+// maxRank is beyond the rank of everything that a search finds: ranks are below 1. Infinity and NaN are no ranks.
+const maxRank = 1000
+
+// The times before and after all others that are stored. Postgres knows later ones, RFC 3339 does not.
+var (
+	beginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// parseTime reads microseconds, or RFC 3339 as versions up to 0.9 wrote it into the tokens of some lists.
+func parseTime(text string, ok bool) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if micros, notMicros := strconv.ParseInt(text, 10, 64); notMicros == nil {
+		at, err = time.UnixMicro(micros), nil
+	}
+	return at, ok && err == nil && at.After(beginOfTime) && at.Before(endOfTime)
+}
+
+// orFirst gives the cursor, or for nil the place before the first row.
+func (c *Cursor[K]) orFirst(first K) Cursor[K] {
+	if c == nil {
+		return Cursor[K]{Key: first}
+	}
+	return *c
+}

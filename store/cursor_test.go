@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 4, 5, 6, 7, 891_234_000, time.UTC)
+	times, err := store.ParseCursor[time.Time](store.Cursor[time.Time]{Key: at, ID: "a"}.Keys())
+	if err != nil || !times.Key.Equal(at) || times.ID != "a" {
+		t.Errorf("%+v, %v", times, err)
+	}
+	// Some lists wrote their times so until cursors were one.
+	if old, err := store.ParseCursor[time.Time]([]string{at.Format(time.RFC3339Nano), "a"}); err != nil || !old.Key.Equal(at) {
+		t.Errorf("%+v, %v", old, err)
+	}
+	for _, position := range []int64{0, -1, 1 << 62} {
+		if c, err := store.ParseCursor[int64](store.Cursor[int64]{Key: position, ID: "a"}.Keys()); err != nil || c.Key != position {
+			t.Errorf("%d: %+v, %v", position, c, err)
+		}
+	}
+	for _, rank := range []float32{0, 0.1, 0.0303964} {
+		if c, err := store.ParseCursor[float32](store.Cursor[float32]{Key: rank, ID: "a"}.Keys()); err != nil || c.Key != rank {
+			t.Errorf("%g: %+v, %v", rank, c, err)
+		}
+	}
+	if c, err := store.ParseCursor[int64](nil); c != nil || err != nil {
+		t.Errorf("first page: %+v, %v", c, err)
+	}
+	for _, keys := range [][]string{
+		{"", "a"}, {"x", "a"}, {"NaN", "a"}, {"Inf", "a"}, {"-9223372036854775809", "a"}, {"1", ""}, {"1", "a b"}, {"1", "\x00"},
+	} {
+		_, timeErr := store.ParseCursor[time.Time](keys)
+		_, placeErr := store.ParseCursor[int64](keys)
+		_, rankErr := store.ParseCursor[float32](keys)
+		for _, err := range []error{timeErr, placeErr, rankErr} {
+			if !schema.IsCode(err, schema.CodeBadRequest) {
+				t.Errorf("%q: %v", keys, err)
+			}
+		}
+	}
+	for _, micros := range []string{"9223372036854775807", "-9223372036854775808"} {
+		if _, err := store.ParseCursor[time.Time]([]string{micros, "a"}); !schema.IsCode(err, schema.CodeBadRequest) {
+			t.Errorf("%s: %v", micros, err)
+		}
+	}
+}

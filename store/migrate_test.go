@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestAccessFunctionsAreCurrent changes a function behind the store's back: the next start puts its own text back, and the one
+// after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
+func TestAccessFunctionsAreCurrent(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn := connect(t, url)
+	query := func(sql string) string {
+		t.Helper()
+		var text string
+		if err := conn.QueryRow(t.Context(), sql).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	migrate := func() {
+		t.Helper()
+		st, err := store.New(store.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const version = "select xmin::text || ' ' || prosrc from pg_proc where proname = 'grants_of'"
+	theirs := `create or replace function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$
+		select g.* from grants g where false $$; comment on table content_access is 'another text'`
+
+	before := query(version)
+	migrate()
+	if after := query(version); after != before {
+		t.Errorf("a start that changes nothing wrote the function again: %s", after)
+	}
+	exec(theirs)
+	migrate()
+	if after := query(version); strings.Contains(after, "where false") {
+		t.Errorf("the text of another version stays: %s", after)
+	}
+	exec(theirs)
+	exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
+	migrate()
+	if after := query(version); !strings.Contains(after, "where false") {
+		t.Errorf("an older node put its text in place of a newer one's: %s", after)
+	}
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// The rows of conversations.
+type (
+	Conversation        = db.Conversation
+	ConversationContent = db.ConversationContent
+	ConversationIssue   = db.ConversationIssue
+)
+
+// NewConversation is what a conversation is made of. Parts and Metadata are JSON.
+type NewConversation struct {
+	// SourceID is the id that the source gave.
+	SourceID  string
+	Subject   *string
+	URL       *string
+	CreatedAt *time.Time
+	Parts     []byte
+	Metadata  []byte
+	// Impact is the highest of the issues; nil if there are none.
+	Impact *string
+	Issues []NewIssue
+}
+
+// NewIssue is what an issue of a conversation is made of. Details are JSON.
+type NewIssue struct {
+	Title   string
+	Details []byte
+	Summary string
+	Impact  string
+	Words   []string
+}
+
+// IngestConversations stores conversations of one source, all or nothing. What the source has sent before under the same id
+// is replaced, and keeps our id and those of its issues as far as it has as many. It gives our ids, for AnalyzeConversations.
+func (s *Store) IngestConversations(
+	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
+) ([]string, error) {
+	// In one order everywhere, so that requests with the same conversations wait for each other instead of in a circle.
+	// Of conversations with the same id the last one counts.
+	ordered := slices.Clone(conversations)
+	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
+	var ids []string
+	added := false
+	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
+			return err
+		}
+		for i, c := range ordered {
+			if i+1 < len(ordered) && ordered[i+1].SourceID == c.SourceID {
+				continue
+			}
+			row, err := ingestConversation(ctx, q, organizationID, source, now, c)
+			if err != nil {
+				return err
+			}
+			ids, added = append(ids, row.ID), added || row.Version == 1
+		}
+		if added {
+			return s.within(ctx, q, quotaConversations, organizationID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func ingestConversation(
+	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, c NewConversation,
+) (row db.Conversation, err error) {
+	row, err = q.UpsertConversation(ctx, db.UpsertConversationParams{
+		ID: schema.NewID(), OrganizationID: organizationID, Source: source, SourceID: c.SourceID, Subject: c.Subject, Url: c.URL,
+		Impact: c.Impact, CreatedAt: c.CreatedAt, Now: now,
+	})
+	if err != nil {
+		return row, interpret(err, "conversation")
+	}
+	err = q.UpsertConversationContent(ctx, db.UpsertConversationContentParams{
+		ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata,
+	})
+	if err != nil {
+		return row, interpret(err, "conversation")
+	}
+	for i, issue := range c.Issues {
+		err := q.UpsertConversationIssue(ctx, db.UpsertConversationIssueParams{
+			ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(i), //nolint:gosec // Few.
+			Title: issue.Title, Details: issue.Details, Summary: issue.Summary, Impact: issue.Impact,
+			Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
+		})
+		if err != nil {
+			return row, interpret(err, "issue")
+		}
+	}
+	return row, interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
+		ConversationID: row.ID, Position: int32(len(c.Issues)), //nolint:gosec // Few.
+	}), "issue")
+}
+
+// ListConversations lists an organization's conversations in the order they first came in, after the id `after`. A nil
+// source lets those of every source through.
+func (s *Store) ListConversations(
+	ctx context.Context, organizationID string, source *string, after string, size int,
+) (Page[Conversation], error) {
+	total, err := s.planned.CountConversations(ctx, db.CountConversationsParams{OrganizationID: organizationID, Source: source})
+	if err != nil {
+		return Page[Conversation]{}, interpret(err, "conversations")
+	}
+	rows, err := s.planned.ListConversations(ctx, db.ListConversationsParams{
+		OrganizationID: organizationID, Source: source, After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[Conversation]{}, interpret(err, "conversations")
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// Conversation reads a conversation of an organization with its content.
+func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
+	row, err := s.queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
+	return row.Conversation, row.ConversationContent, interpret(err, "conversation")
+}
+
+// IssueRow is an issue with the conversation that it is from.
+type IssueRow struct {
+	Issue        ConversationIssue
+	Conversation Conversation
+}
+
+// IssueFilter narrows a list of issues; nil members let everything through.
+type IssueFilter struct {
+	Cluster      *string
+	Conversation *string
+}
+
+// ListConversationIssues lists an organization's issues in the order they were found, after the id `after`.
+func (s *Store) ListConversationIssues(
+	ctx context.Context, organizationID string, filter IssueFilter, after string, size int,
+) (Page[IssueRow], error) {
+	total, err := s.planned.CountConversationIssues(ctx, db.CountConversationIssuesParams{
+		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
+	})
+	if err != nil {
+		return Page[IssueRow]{}, interpret(err, "issues")
+	}
+	rows, err := s.planned.ListConversationIssues(ctx, db.ListConversationIssuesParams{
+		OrganizationID: organizationID, Cluster: filter.Cluster, Conversation: filter.Conversation,
+		After: after, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[IssueRow]{}, interpret(err, "issues")
+	}
+	issues := make([]IssueRow, len(rows))
+	for i, row := range rows {
+		issues[i] = IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}
+	}
+	return pageOf(issues, size, total), nil
+}
+
+// ConversationIssue reads an issue of an organization.
+func (s *Store) ConversationIssue(ctx context.Context, organizationID, id string) (IssueRow, error) {
+	row, err := s.queries.ConversationIssueByID(ctx, db.ConversationIssueByIDParams{ID: id, OrganizationID: organizationID})
+	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, interpret(err, "issue")
+}
