@@ -1,7 +1,7 @@
-// Package fair admits requests to a bounded room so that no party can keep the
-// others out: event batches by site, queries by organization and token, the
-// memory of request bodies by token.
+// Package fair admits requests to a limited resource so that no party can keep
+// the others out. It shares out event batches by site, queries by organization
+// and token, and the memory of request bodies by token.
 //
-// It imports nothing of this module, so that api, ingest and query share it
-// without knowing each other.
+// It must not import any package of this module, so that api, ingest and query
+// can share it without importing each other.
 package fair

@@ -7,25 +7,26 @@ import (
 	"time"
 )
 
-// Room is how much may be inside of a gate, and how it is shared.
+// Room is the capacity of a gate and how it is shared.
 type Room struct {
-	// Slots and Bytes bound what is inside. Bytes of 0 are not counted.
+	// Slots and Bytes bound the admitted requests. If Bytes is 0, bytes are not
+	// counted.
 	Slots, Bytes int64
-	// Waiting bounds who waits; 0 is as many as Slots. Their bytes are bounded
-	// by Bytes.
+	// Waiting bounds the number of waiting requests; 0 means Slots. Their bytes
+	// are bounded by Bytes.
 	Waiting int64
-	// Wait bounds how long.
+	// Wait bounds how long a request waits.
 	Wait time.Duration
-	// Headroom is how many times the room that is still free one party may
-	// use, so that a party that comes anew finds room at once; 0 sets no bound.
-	// With 3, a party alone stops at three quarters of the room, two at six
-	// sevenths together.
+	// Headroom limits one party to this many times the room that is still free,
+	// so that a new party finds room at once; 0 sets no limit. With 3, a single
+	// party stops at three quarters of the room, and two parties together at
+	// six sevenths.
 	Headroom int64
-	// PartySlots and MemberSlots bound the slots of one party, and of one
-	// member of a party; 0 sets no bound.
+	// PartySlots and MemberSlots limit the slots of one party and of one member
+	// of a party; 0 sets no limit.
 	PartySlots, MemberSlots int64
-	// PartyBytes bounds the bytes of one party; 0 sets no bound. Only a gate
-	// without bounds for members has it.
+	// PartyBytes limits the bytes of one party; 0 sets no limit. It cannot be
+	// combined with MemberSlots.
 	PartyBytes int64
 }
 
@@ -34,24 +35,25 @@ type Verdict int
 
 // The verdicts.
 const (
-	// Admitted: the caller is inside and has to leave.
+	// Admitted: the caller is inside and must call Leave.
 	Admitted Verdict = iota
-	// OwnShare: the party, or the member, has used its share up.
+	// OwnShare: the party or the member has used up its share.
 	OwnShare
 	// Full: others fill the room.
 	Full
 )
 
-// Observer watches who waits. Its methods are called without the gate's lock.
+// Observer observes waiting requests. Its methods are called without the gate's
+// lock.
 type Observer interface {
 	Waiting(delta int)
 	Waited(time.Duration)
 }
 
-// Gate lets requests in. Who finds no room waits a bounded time. The next to
-// enter is of the party that uses least, of equals the one whose last turn was
-// the longest ago; within a party it is the member that uses least, and within
-// a member first come first served.
+// Gate admits requests. One that finds no room waits for a bounded time. The
+// next to enter belongs to the party that uses least, and among equals to the
+// one whose last turn is longest ago. Within a party, the member that uses
+// least goes first; within a member, requests are first come, first served.
 type Gate struct {
 	room     Room
 	observer Observer
@@ -59,11 +61,11 @@ type Gate struct {
 	mu      sync.Mutex
 	inside  load
 	outside load // waiting
-	active  int  // parties with anything inside or outside
+	active  int  // parties with a request inside or waiting
 	waiting map[*Party]struct{}
-	queue   partyHeap // waiting parties of which somebody may enter
-	turn    uint64    // counts what entered
-	came    uint64    // counts who began to wait
+	queue   partyHeap // waiting parties with a request that may enter
+	turn    uint64    // counts admitted requests
+	came    uint64    // counts parties that began to wait
 }
 
 // load is a number of requests and their bytes.
@@ -72,17 +74,17 @@ type load struct{ slots, bytes int64 }
 func (l *load) add(bytes int64) { l.slots++; l.bytes += bytes }
 func (l *load) sub(bytes int64) { l.slots--; l.bytes -= bytes }
 
-// Party is one that shares the room with others. The zero value is ready; it
-// belongs to one gate, whose lock guards it.
+// Party shares the room with others. The zero value is ready to use. It belongs
+// to one gate, whose lock guards it.
 type Party struct {
 	inside  load
 	outside load
 	waiting list.List          // of *waiter, the oldest first
-	members map[string]*member // those with anything inside or waiting, if members are bounded
-	place   int                // in Gate.queue plus 1; 0 is not there
-	share   float64            // as of its place in the queue
-	turn    uint64             // when one of it entered last
-	came    uint64             // when it began to wait
+	members map[string]*member // those with a request inside or waiting; only with MemberSlots
+	place   int                // index in Gate.queue plus 1; 0 if it is not there
+	share   float64            // by which the queue is sorted
+	turn    uint64             // Gate.turn of its last admitted request
+	came    uint64             // Gate.came when it began to wait
 }
 
 type member struct {
@@ -94,8 +96,8 @@ type waiter struct {
 	party   *Party
 	member  string
 	weight  int64
-	at      *list.Element // nil once it waits no more
-	done    chan struct{} // closed when it was let in or sent away
+	at      *list.Element // nil once it no longer waits
+	done    chan struct{} // closed when it is admitted or refused
 	verdict Verdict
 }
 
@@ -107,9 +109,10 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter takes a slot, and room for so many bytes, for a member of a party.
-// Leave with the same arguments gives it back. A weight above all the room, or
-// above a party's bound, counts as all of it: it enters when it is alone.
+// Enter takes a slot and room for the bytes, for a member of a party. Leave
+// with the same arguments gives them back. A request larger than the whole
+// room, or than the party's limit, counts as exactly that much: it enters when
+// it is alone.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -152,11 +155,12 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 		p.forget(name, m)
 	}
 	g.sort(p)
-	g.rested(p)
+	g.deactivateIfIdle(p)
 	g.admit()
 }
 
-// Weight is what so many bytes count for.
+// Weight is what a request of this size counts for: at most the party's limit
+// and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
 	if g.room.PartyBytes > 0 {
 		bytes = min(bytes, g.room.PartyBytes)
@@ -164,7 +168,7 @@ func (g *Gate) Weight(bytes int64) int64 {
 	return min(bytes, g.room.Bytes)
 }
 
-// Idle reports whether nobody of a party is inside or waits.
+// Idle reports whether the party has no request inside or waiting.
 func (g *Gate) Idle(p *Party) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -173,7 +177,8 @@ func (g *Gate) Idle(p *Party) bool {
 
 func (p *Party) idle() bool { return p.inside.slots == 0 && p.outside.slots == 0 }
 
-// shareOf is how much of the room a load takes, by what it takes most of.
+// shareOf is the share of the room that a load takes: of its slots or of its
+// bytes, whichever is larger.
 func (g *Gate) shareOf(l load) float64 {
 	share := float64(l.slots) / float64(g.room.Slots)
 	if g.room.Bytes > 0 {
@@ -182,7 +187,7 @@ func (g *Gate) shareOf(l load) float64 {
 	return share
 }
 
-// fits tells whether there is room at all, and whether the party may use it.
+// fits tells whether there is room, and whether the party may use it.
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	free := load{g.room.Slots - g.inside.slots, g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
@@ -193,7 +198,7 @@ func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	return room, allowed
 }
 
-// isNext tells whether nobody who waits would enter before somebody who comes.
+// isNext tells whether a new request of the party goes before all waiting ones.
 func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
@@ -211,7 +216,7 @@ func (g *Gate) memberFull(p *Party, name string) bool {
 	return m != nil && m.inside >= g.room.MemberSlots
 }
 
-// member finds or makes a party's member; nil if members are not bounded.
+// member finds or creates a party's member. It is nil without MemberSlots.
 func (g *Gate) member(p *Party, name string) *member {
 	if g.room.MemberSlots == 0 {
 		return nil
@@ -233,7 +238,7 @@ func (p *Party) forget(name string, m *member) {
 	}
 }
 
-// take lets a request in.
+// take admits a request.
 func (g *Gate) take(p *Party, name string, weight int64) {
 	if p.idle() {
 		g.active++
@@ -248,15 +253,15 @@ func (g *Gate) take(p *Party, name string, weight int64) {
 	}
 }
 
-// rested counts a party out that has nothing here any more.
-func (g *Gate) rested(p *Party) {
+// deactivateIfIdle counts the party out of active if it has no request left.
+func (g *Gate) deactivateIfIdle(p *Party) {
 	if p.idle() {
 		g.active--
 	}
 }
 
-// next is who of a party enters next, nil if the party, or every member that
-// waits, has its share already.
+// next is the party's request that enters next. It is nil if none waits, or if
+// the party or every waiting member has used up its share.
 func (g *Gate) next(p *Party) *waiter {
 	front := p.waiting.Front()
 	if front == nil {
@@ -265,7 +270,7 @@ func (g *Gate) next(p *Party) *waiter {
 	if g.room.MemberSlots == 0 {
 		w := front.Value.(*waiter)
 		if g.overBytes(p, w.weight) {
-			return nil // it must not keep those back who have not
+			return nil // it must not block parties that are below their limit
 		}
 		return w
 	}
@@ -284,8 +289,8 @@ func (g *Gate) next(p *Party) *waiter {
 	return best
 }
 
-// admit lets in who waits, as long as the next one fits. It does not look
-// behind that one: a large body would wait for ever.
+// admit admits waiting requests as long as the next one fits. It does not skip
+// one that does not fit: a large body would wait forever.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 {
 		p := g.queue[0]

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// patience only bounds a failure.
+// patience bounds how long a test waits before it fails.
 const patience = 60 * time.Second
 
 type watched struct{ waiting atomic.Int64 }
@@ -20,7 +20,8 @@ type watched struct{ waiting atomic.Int64 }
 func (w *watched) Waiting(delta int)    { w.waiting.Add(int64(delta)) }
 func (w *watched) Waited(time.Duration) {}
 
-// crowd enters a gate and shows in which order its people were let in.
+// crowd sends requests into a gate and shows the order in which they are
+// admitted.
 type crowd struct {
 	t       *testing.T
 	gate    *Gate
@@ -48,7 +49,7 @@ func (c *crowd) party(name string) *Party {
 	return c.parties[name]
 }
 
-// come enters in the background; who is let in stays until leave.
+// come enters in the background. An admitted request stays inside until leave.
 func (c *crowd) come(party, member string) {
 	p := c.party(party)
 	c.wait.Go(func() {
@@ -91,7 +92,7 @@ func (c *crowd) wantRefused(want Verdict) {
 			c.t.Fatalf("verdict %d, want %d", got, want)
 		}
 	case <-time.After(patience):
-		c.t.Fatal("nobody was refused")
+		c.t.Fatal("no request was refused")
 	}
 }
 
@@ -116,8 +117,8 @@ func (c *crowd) wantIdle() {
 	}
 }
 
-// TestMemberBound: a member beyond its bound waits, though there is room, and
-// the other members of its party enter past it.
+// TestMemberBound: a member at its limit waits although there is room, and the
+// other members of its party overtake it.
 func TestMemberBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 4, MemberSlots: 2})
@@ -144,7 +145,8 @@ func TestMemberBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBound: a party does not take all the room, however many members it has.
+// TestPartyBound: a party cannot take all the room, however many members it
+// has.
 func TestPartyBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
@@ -165,8 +167,8 @@ func TestPartyBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBytes: a party at its bound of bytes waits, though there is room, and
-// keeps nobody else back, not even who uses as much.
+// TestPartyBytes: a party at its limit of bytes waits although there is room,
+// and blocks no other party, not even one that uses as much.
 func TestPartyBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 100, Bytes: 8, PartyBytes: 2})
@@ -190,10 +192,10 @@ func TestPartyBytes(t *testing.T) {
 	}
 	c.wantEntered("a/")
 	if v := c.gate.Enter(cancelled(t), c.party("b"), "", 1000); v != Admitted {
-		t.Errorf("more than the bound of a party with nothing inside: %d", v)
+		t.Errorf("a request above the limit, of a party with nothing inside: %d", v)
 	}
 	if v := c.gate.Enter(cancelled(t), c.party("b"), "", 1); v != OwnShare {
-		t.Errorf("a party at its bound: %d", v)
+		t.Errorf("a party at its limit: %d", v)
 	}
 	c.gate.Leave(c.party("b"), "", 1000)
 	for range 2 {
@@ -208,7 +210,8 @@ func cancelled(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestEqualTurns: what waits enters party by party, not in the order of arrival.
+// TestEqualTurns: waiting requests enter party by party, not in the order of
+// arrival.
 func TestEqualTurns(t *testing.T) {
 	t.Parallel()
 	for name, room := range map[string]Room{"slots": {Slots: 1, Bytes: 1000}, "bytes": {Slots: 1000, Bytes: 1}, "members": {Slots: 1, MemberSlots: 1}} {
@@ -218,7 +221,8 @@ func TestEqualTurns(t *testing.T) {
 			c := newCrowd(t, room)
 			c.come("first", "")
 			c.wantEntered("first/")
-			// Waiters take no bytes of the room, but are bounded by it.
+			// Waiting requests take no bytes of the room, but Bytes bounds them
+			// too.
 			c.gate.mu.Lock()
 			bytes := c.gate.room.Bytes
 			if bytes == 1 {
@@ -244,8 +248,8 @@ func TestEqualTurns(t *testing.T) {
 	}
 }
 
-// TestVerdicts: who is at a bound of its own is told so, whoever meets a room
-// full of others is told that.
+// TestVerdicts: a party at its own limit gets OwnShare; one that finds the room
+// filled by others gets Full.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 4, PartySlots: 2, MemberSlots: 1, Wait: time.Millisecond})
@@ -266,8 +270,8 @@ func TestVerdicts(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestWhoGivesUpItsPlace: a full waiting room costs the member that fills it
-// most, never somebody who comes anew.
+// TestWhoGivesUpItsPlace: when too many wait, the member with the most waiting
+// loses a place, never a newcomer.
 func TestWhoGivesUpItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})
@@ -286,7 +290,7 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.come("c", "1")
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
-	c.come("a", "greedy") // has to go itself: modest has as many places
+	c.come("a", "greedy") // is refused itself: modest has as many places
 	c.wantRefused(OwnShare)
 	c.leave("b", "1")
 	c.wantEntered("c/1")
@@ -301,8 +305,8 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: whatever comes and goes, the bounds hold, and at the end nothing
-// is left.
+// TestBooks: with requests entering and leaving at random, all limits hold, and
+// at the end nothing is left.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, Headroom: 3, Wait: 50 * time.Microsecond})
@@ -331,7 +335,7 @@ func TestBooks(t *testing.T) {
 				}
 				for i, q := range g.queue {
 					if q.place != i+1 || g.next(q) == nil || q.share != g.shareOf(q.inside) {
-						t.Error("the queue is in disorder")
+						t.Error("the queue is not in heap order")
 					}
 				}
 				g.mu.Unlock()

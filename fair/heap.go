@@ -1,7 +1,8 @@
 package fair
 
-// partyHeap has the party that uses least first; of equals, the one whose last
-// turn was the longest ago; of those without one, the one that came first.
+// partyHeap has the party that uses least first; among equals, the one whose
+// last turn is longest ago; among those without a turn, the one that came
+// first.
 type partyHeap []*Party
 
 func (h partyHeap) Len() int { return len(h) }

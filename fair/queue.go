@@ -2,9 +2,9 @@ package fair
 
 import "container/heap"
 
-// queueUp puts a request at the end of its party's queue. If the waiting room
-// is full, the newest of the party that fills it most has to go, which may be
-// this one. It gives the waiter, or nil and the verdict.
+// queueUp puts a request at the end of its party's queue. If too many wait, it
+// removes the newest request of the party that has the most waiting, which may
+// be this one. It returns the waiter, or nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.Bytes {
 		most := p
@@ -20,7 +20,7 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 		}
 		w.verdict = g.verdict(w.party, w.member, w.weight)
 		g.dequeue(w)
-		g.rested(w.party)
+		g.deactivateIfIdle(w.party)
 		close(w.done)
 	}
 	w := &waiter{party: p, member: name, weight: weight, done: make(chan struct{})}
@@ -43,9 +43,9 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	return w, Admitted
 }
 
-// newest is who of a party gives up its place: the newest of the member that
-// has most of them. Somebody who comes to the party itself counts as one of its
-// member; nil is that this one has to go.
+// newest returns the party's request that gives up its place: the newest one of
+// the member with the most waiting. With own, a new request of the member comes
+// counts too; nil means that the new request itself must go.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -86,8 +86,8 @@ func (g *Gate) dequeue(w *waiter) {
 	g.sort(p)
 }
 
-// sort puts a party where what it uses now belongs, or takes it out of the
-// queue if nobody of it may enter.
+// sort moves a party to its place in the queue by what it uses now, or removes
+// it if none of its requests may enter.
 func (g *Gate) sort(p *Party) {
 	if g.next(p) == nil {
 		if p.place > 0 {
@@ -103,7 +103,8 @@ func (g *Gate) sort(p *Party) {
 	}
 }
 
-// giveUp ends a wait that was in vain, unless it was not at the last moment.
+// giveUp removes a waiter that timed out, unless it was admitted or refused
+// meanwhile.
 func (g *Gate) giveUp(w *waiter) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,14 +113,14 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 	}
 	verdict := g.verdict(w.party, w.member, w.weight)
 	g.dequeue(w)
-	g.rested(w.party)
+	g.deactivateIfIdle(w.party)
 	g.admit() // the next may need less room
 	return verdict
 }
 
-// verdict says whose fault it is that there is no room: the party's, if it or
-// its member is at its bound, has more than an equal part of the room or is
-// held back while others find room; else the room is full.
+// verdict tells why there is no room. OwnShare: the party or its member is at
+// its limit, uses more than an equal part of the room, or is held back by
+// Headroom while others find room. Full: everything else.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
 	if g.partyFull(p, weight) || g.memberFull(p, name) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {

@@ -15,10 +15,10 @@ var absentText = map[insights.NullRule]string{
 	insights.Excluded:  "left out",
 }
 
-// columns writes the column table for the people who query.
+// columns writes the column table for people who write queries.
 func columns(b *bytes.Buffer) error {
 	b.WriteString("# Insights columns\n\n" + notice)
-	b.WriteString("No value: how an event without a value reads; *left out* means that such events are not in the answer when the column is selected or grouped by.\n\n")
+	b.WriteString("The column *no value* says how an event without a value reads. *left out*: such events are not in the answer when the column is selected or grouped by.\n\n")
 	b.WriteString("| column | use | values | operators | extra | no value | stored as | what it is |\n|---|---|---|---|---|---|---|---|\n")
 	for _, c := range insights.Columns() {
 		if c.Name == "" {
@@ -27,7 +27,7 @@ func columns(b *bytes.Buffer) error {
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", c.Name, use(c), cellText(c.Value.Shape()),
 			operators(c), extra(c), absentText[c.Null], storedAs(c), cellText(c.Doc))
 	}
-	b.WriteString("\nKept beside these, not queried through the API:\n\n| stored as | privacy | what it is |\n|---|---|---|\n")
+	b.WriteString("\nAlso stored, but not available through the API:\n\n| stored as | privacy | what it is |\n|---|---|---|\n")
 	for _, c := range insights.Columns() {
 		if c.Name == "" {
 			fmt.Fprintf(b, "| %s | %s | %s |\n", storedAs(c), c.Privacy, cellText(c.Doc))
@@ -77,10 +77,10 @@ func storedAs(c insights.Column) string {
 
 func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
 
-// reasons writes the reasons for which events are refused.
+// reasons writes the table of reasons why events are refused.
 func reasons(b *bytes.Buffer) error {
 	b.WriteString("# Why an event is refused\n\n" + notice)
-	b.WriteString("A request is taken whole or not at all. The label is the `reason` of `octavo_intake_requests_refused_total`.\n\n")
+	b.WriteString("A request is accepted as a whole or not at all. The label is the `reason` label of `octavo_intake_requests_refused_total`.\n\n")
 	b.WriteString("| reason | status | try again | when |\n|---|---|---|---|\n")
 	for _, r := range insights.Reasons {
 		again := "no"

@@ -1,6 +1,6 @@
-// Command gen writes the documents that follow from the tables: the columns,
-// the reasons, the operations and the metrics. With --check it writes nothing
-// and fails if a document is stale.
+// Command gen writes the documents that are generated from tables in the code:
+// columns, reasons, operations, OpenAPI and metrics. With --check it writes
+// nothing and fails if a document is stale. It holds no facts of its own.
 package main
 
 import (
@@ -46,7 +46,8 @@ func main() {
 	}
 }
 
-// run writes the document, or compares it and reports whether it is fresh.
+// run writes the document. With check it compares instead, and reports whether
+// the file is fresh.
 func (d document) run(check bool) (fresh bool, err error) {
 	var b bytes.Buffer
 	if err := d.write(&b); err != nil {

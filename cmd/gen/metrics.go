@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// recorder is a registerer that keeps what is registered with it.
+// recorder is a Registerer that remembers its collectors.
 type recorder struct {
 	prometheus.Registerer
 	seen []prometheus.Collector
@@ -32,8 +32,8 @@ func (r *recorder) MustRegister(list ...prometheus.Collector) {
 	}
 }
 
-// described is one metric as its description prints itself: client_golang
-// gives no other access to it.
+// described parses the printed form of a metric's description: client_golang
+// offers no other access to it.
 var described = regexp.MustCompile(`^Desc\{fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 
 // metrics writes every metric that the server registers.
@@ -50,7 +50,7 @@ func metrics(b *bytes.Buffer) error {
 		for d := range descriptions {
 			m := described.FindStringSubmatch(d.String())
 			if m == nil {
-				return fmt.Errorf("a description reads otherwise than expected: %s", d)
+				return fmt.Errorf("a metric's description has an unexpected form: %s", d)
 			}
 			labels := ""
 			if m[3] != "" {
@@ -60,7 +60,7 @@ func metrics(b *bytes.Buffer) error {
 		}
 	}
 	if len(lines) == 0 {
-		return errors.New("nothing is registered")
+		return errors.New("no metric is registered")
 	}
 	sort.Strings(lines)
 	b.WriteString("# Metrics\n\n" + notice + "Served at `/metrics` of the operators' listener (`OCTAVO_ADMIN_LISTEN`), beside those of the Go runtime and the process.\n\n")
@@ -74,16 +74,16 @@ func kindOf(c prometheus.Collector, name string) string {
 		return "counter"
 	case interface {
 		WithLabelValues(values ...string) prometheus.Gauge
-	}: // also what extends a *prometheus.GaugeVec
+	}: // also types that embed a *prometheus.GaugeVec
 		return "gauge"
 	case *prometheus.HistogramVec, prometheus.Histogram:
 		return "histogram"
-	case prometheus.Gauge: // a gauge has all that a counter has, so it is asked first
+	case prometheus.Gauge: // before Counter, whose methods a gauge has too
 		return "gauge"
 	case prometheus.Counter:
 		return "counter"
 	}
-	// A collector of our own has these two.
+	// Collectors of our own have counters and gauges only.
 	if strings.HasSuffix(name, "_total") {
 		return "counter"
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api"
 )
 
-// openAPI writes the OpenAPI document as a server without a name of its own would serve it.
+// openAPI writes the OpenAPI document without a server URL.
 func openAPI(b *bytes.Buffer) error {
 	document, err := api.OpenAPI("")
 	if err != nil {

@@ -8,34 +8,34 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// engines shows what the embedded engines use, measured whenever Prometheus
-// asks. It shows nothing if none is embedded.
+// engines collects the resource use of the embedded engines on each scrape. It
+// collects nothing if no engine is embedded.
 type engines struct {
 	usage atomic.Pointer[func() []embedded.Usage]
 }
 
 func newEngines() *engines { return &engines{} }
 
-// engineGauges has a row for each metric. One of which a value of 0 says nothing
-// is left out then.
+// engineGauges has a row for each metric. Unless zero is set, a value of 0
+// means "not measured" and is left out.
 var engineGauges = []struct {
 	desc *prometheus.Desc
 	zero bool
 	of   func(embedded.Usage) float64
 }{
-	{engineDesc("octavo_engine_up", "1 for an embedded engine that answers, 0 for one that starts or is restarted."), true, func(u embedded.Usage) float64 {
+	{engineDesc("octavo_engine_up", "1 if the embedded engine answers, 0 while it starts or restarts."), true, func(u embedded.Usage) float64 {
 		if u.Up {
 			return 1
 		}
 		return 0
 	}},
-	{engineDesc("octavo_engine_memory_bytes", "Resident memory of an embedded engine's processes; what they share counts once."), false, func(u embedded.Usage) float64 {
+	{engineDesc("octavo_engine_memory_bytes", "Resident memory of an embedded engine's processes. Shared pages count once."), false, func(u embedded.Usage) float64 {
 		return float64(u.Memory)
 	}},
-	{engineDesc("octavo_engine_disk_bytes", "Size of the embedded broker's files, which are the event log; that of the other engines is not measured."), false, func(u embedded.Usage) float64 {
+	{engineDesc("octavo_engine_disk_bytes", "Size of the embedded broker's event log on disk. Not measured for the other engines."), false, func(u embedded.Usage) float64 {
 		return float64(u.Disk)
 	}},
-	{engineDesc("octavo_engine_disk_max_bytes", "Bound of the embedded broker's log (OCTAVO_KAFKA_MAX_BYTES): posts are refused when what is not stored yet reaches it."), false, func(u embedded.Usage) float64 {
+	{engineDesc("octavo_engine_disk_max_bytes", "Maximum size of the embedded broker's log (OCTAVO_KAFKA_MAX_BYTES). Posts are refused when events that are not stored yet fill it."), false, func(u embedded.Usage) float64 {
 		return float64(u.MaxDisk)
 	}},
 }
@@ -44,11 +44,11 @@ func engineDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, []string{"engine"}, nil)
 }
 
-// WatchEngines shows embedded engines in the metrics, by what usage tells of
-// them.
+// WatchEngines adds the embedded engines to the metrics. usage measures them.
 func (m *Metrics) WatchEngines(usage func() []embedded.Usage) {
 	for _, u := range usage() {
-		// A counter that begins with its first event hides that from increase().
+		// Start each counter at 0: if it appeared with the first restart,
+		// increase() would not see that one.
 		m.restarts.WithLabelValues(u.Name)
 	}
 	m.engines.usage.Store(&usage)

@@ -1,5 +1,6 @@
-// Package observe puts every part's metrics into one registry. It is apart
-// from the server so that cmd/gen documents just what the server exports.
+// Package observe registers the metrics of every part in one registry. It is
+// separate from the server so that cmd/gen documents exactly what the server
+// exports. It must not import cmd/octavo.
 package observe
 
 import (
@@ -44,7 +45,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",
-			Help: "Restarts of embedded engines that ended or did not answer, by engine.",
+			Help: "Restarts of embedded engines that exited or stopped answering, by engine.",
 		}, []string{"engine"}),
 		engines: newEngines(),
 	}
@@ -61,7 +62,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 // EngineRestarted counts a restart of an embedded engine.
 func (m *Metrics) EngineRestarted(engine string) { m.restarts.WithLabelValues(engine).Inc() }
 
-// Runtime registers what the Go runtime and the process tell of themselves.
+// Runtime registers the metrics of the Go runtime and the process.
 func Runtime(r prometheus.Registerer) error {
 	for _, c := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),

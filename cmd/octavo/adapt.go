@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ingest and query know nothing of the API, and the API nothing of them: these
-// adapters are where their words meet.
+// ingest and query do not import the API, nor does the API import them. These
+// adapters translate between their types.
 
-// comeBack is when a client may come back after a refusal that will pass.
+// comeBack is the Retry-After of a refusal that passes by itself.
 const comeBack = time.Second
 
 type eventIntake struct{ intake *intake.Intake }
@@ -44,16 +44,18 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	return e
 }
 
-// eventBalances are those of a process that began then.
+// eventBalances answers balances from the counters of this process, which began
+// at since.
 type eventBalances struct {
 	sites *balance.Sites
 	since time.Time
 	roles []string
 	log   *eventlog.Log
-	group string // of the log's sinks
+	group string // consumer group of the sinks
 }
 
-// lostWait bounds how long a balance waits for the log.
+// lostWait bounds how long a balance waits for the log's count of lost
+// messages.
 const lostWait = 2 * time.Second
 
 func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBalance {

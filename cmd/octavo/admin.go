@@ -14,20 +14,20 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// adminOff is the OCTAVO_ADMIN_LISTEN of a node without an operators' listener.
+// adminOff as OCTAVO_ADMIN_LISTEN turns the operators' listener off.
 const adminOff = "off"
 
-// admin is the operators' listener. What it shows names tenants and looks into
-// the process, and it asks for no token: it is kept from the public by its
-// address.
+// admin is the operators' listener: metrics, profiles, version and health. It
+// shows tenants' ids and the inside of the process without asking for a token,
+// so only its address keeps it from the public.
 type admin struct {
 	listener net.Listener
 	http     *http.Server
 }
 
-// startAdmin starts the operators' listener, unless it is off. An address that
-// is taken ends the start: a node that nobody can look into would be found out
-// when it is too late.
+// startAdmin starts the operators' listener, unless it is off. If the address
+// is taken, the node does not start: otherwise nobody would notice the missing
+// metrics until they are needed.
 func (n *node) startAdmin(ctx context.Context) error {
 	if n.settings.Admin == adminOff {
 		return nil
@@ -42,20 +42,20 @@ func (n *node) startAdmin(ctx context.Context) error {
 	n.onStop("operators' listener", n.admin.http.Shutdown)
 	go func() {
 		if err := n.admin.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.log.Error("the operators' listener has ended", "error", err)
+			n.log.Error("The operators' listener failed.", "error", err)
 		}
 	}()
 	return nil
 }
 
-// adminPages has no /debug/pprof/cmdline: settings given as flags are in it,
-// secrets too.
+// adminPages leaves out /debug/pprof/cmdline: it would show secrets that were
+// given as flags.
 func (n *node) adminPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", observe.Handler(n.registry))
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(buildInfo()) // the client may have gone
+		_ = json.NewEncoder(w).Encode(buildInfo()) // fails only if the client has gone
 	})
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
@@ -69,7 +69,7 @@ func (n *node) adminPages() http.Handler {
 	return mux
 }
 
-// address is where the listener is, or off.
+// address returns the listener's address, or "off".
 func (a *admin) address() string {
 	if a == nil {
 		return adminOff
@@ -77,20 +77,20 @@ func (a *admin) address() string {
 	return a.listener.Addr().String()
 }
 
-// descriptorsBeside are the file descriptors that are not connections of
-// clients: of the engines, the log's files, other listeners.
+// descriptorsBeside is the number of file descriptors reserved for everything
+// but clients' connections: engines, log files, other listeners.
 const descriptorsBeside = 1024
 
-// maxConns is OCTAVO_MAX_CONNS, or less where the process has not as many file
-// descriptors: accepting one that it has none for would fail. Go has raised the
-// soft limit to the hard one at the start.
+// maxConns returns OCTAVO_MAX_CONNS, or less if the process has too few file
+// descriptors: accepting a connection without one would fail. Go's runtime has
+// already raised the soft limit to the hard one.
 func (n *node) maxConns() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= uint64(n.settings.MaxConns+descriptorsBeside) {
 		return n.settings.MaxConns
 	}
 	most := max(int(limit.Cur)-descriptorsBeside, int(limit.Cur)/2)
-	n.log.Warn("fewer connections than OCTAVO_MAX_CONNS: the limit of open files (ulimit -n) is too low for as many",
+	n.log.Warn("The limit of open files (ulimit -n) is too low for OCTAVO_MAX_CONNS: fewer connections are accepted.",
 		"connections", most, "open_files", limit.Cur)
 	return most
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestOperatorsListener: what is for operators is there, and not where clients are; it shows no secret.
+// TestOperatorsListener: the operators' pages are served on their own listener
+// only, and show no secret.
 func TestOperatorsListener(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
@@ -37,7 +38,7 @@ func TestOperatorsListener(t *testing.T) {
 		}
 	}
 	if said := i.output.String(); !strings.Contains(said, "http://"+i.admin+"/metrics") {
-		t.Errorf("the start does not name the operators' listener: %s", said)
+		t.Errorf("the start-up output does not name the operators' listener: %s", said)
 	}
 }
 

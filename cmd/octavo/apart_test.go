@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// newNode runs a node inside of the test, on the tests' engines and with all
-// roles. Its requests are made through the instance.
+// newNode runs a node with all roles inside the test process, on the shared
+// test engines. The instance makes its requests.
 func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	t.Helper()
 	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), output: &capture.Buffer{}}
@@ -58,8 +58,8 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	return n, i
 }
 
-// Queries that take all of their connections, for as long as they like, keep
-// no event from the table, and the node in its balancer.
+// TestQueriesDoNotHoldUpTheSink: queries that occupy all of their connections
+// delay no insert, and the node stays ready.
 func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	t.Parallel()
 	address := enginetest.ClickHouse(t)
@@ -69,16 +69,17 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	}
 	defer func() { _ = own.Close() }()
 	n, i := newNode(t, address)
-	// Who waits for a connection must be told so, and not that the query was slow.
+	// A caller who waits for a connection must be told that, and not that the
+	// query was slow.
 	if connectionWait >= query.Grace {
-		t.Errorf("a connection is waited for as long as %s, and a query gets %s beside its time", connectionWait, query.Grace)
+		t.Errorf("connectionWait is %s, longer than query.Grace, %s", connectionWait, query.Grace)
 	}
 	slow, cancel := context.WithCancel(t.Context())
 	var running []driver.Rows
 	end := func() {
 		cancel()
 		for _, rows := range running {
-			_ = rows.Close() // it says that it was cancelled
+			_ = rows.Close() // fails: the query was cancelled
 		}
 		running = nil
 	}
@@ -111,8 +112,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// An insert that the store does not answer keeps no query waiting, also more
-// of them at once than there are connections.
+// TestSinkDoesNotHoldUpQueries: an insert that the store does not answer delays
+// no query, even with more queries at once than connections.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))
@@ -148,8 +149,8 @@ func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// holding passes connections on, but what the client sends from a text on only
-// once it is released.
+// holding is a proxy that stops forwarding what the client sends when it sees a
+// certain text, until it is released.
 type holding struct {
 	target   string
 	text     []byte
@@ -174,7 +175,7 @@ func newHolding(t *testing.T, target, text string) *holding {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
-				return // the test's end
+				return // the test has ended
 			}
 			running.Go(func() { h.pass(client) })
 		}
@@ -197,14 +198,14 @@ func (h *holding) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", h.target)
 	if err != nil {
-		return // as if it did not listen
+		return // as if nothing listened
 	}
 	defer func() { _ = server.Close() }()
 	go func() {
-		_, _ = io.Copy(client, server) // ends with either of them
+		_, _ = io.Copy(client, server) // ends when either side closes
 		_ = client.Close()
 	}()
-	// The end of what was passed on, in which the text may have begun.
+	// The last bytes that were forwarded: the text may begin in them.
 	var tail []byte
 	buffer := make([]byte, 64<<10)
 	for {

@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestBalance posts good events, and bad ones: everything that came in is in the balance,
-// at the endpoint and in the metrics, and nothing is left over once the sink has stored what was accepted.
+// TestBalance posts good and bad events. The endpoint and the metrics account
+// for all of them, and nothing is in flight once the sink has stored the
+// accepted ones.
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

@@ -19,95 +19,96 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Settings are what `serve`, `migrate` and `token` need to know. Each is a
-// flag, an environment variable and a member of the configuration file, in
-// this order of precedence. What is tagged secret can stand in a file of its
-// own as well; see secretFiles.
+// Settings are the settings of every command that uses the engines. Each is a
+// flag, an environment variable and a member of the configuration file, in this
+// order of precedence. Those tagged secret can be read from a file of their
+// own; see secretFiles.
 type Settings struct {
 	Listen    string   `env:"OCTAVO_LISTEN" default:"127.0.0.1:8080" help:"Address to serve HTTP on."`
-	Admin     string   `name:"admin-listen" env:"OCTAVO_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address of the operators' listener: metrics, pprof, version, health. It asks for no token, so keep it from the public; off: none."`
-	PublicURL string   `env:"OCTAVO_PUBLIC_URL" help:"Address under which clients reach this server, for the URLs in answers. Default: http:// and the listen address."`
-	DataDir   string   `env:"OCTAVO_DATA_DIR" default:"data" type:"path" help:"Directory of the embedded engines' data."`
-	Roles     []string `env:"OCTAVO_ROLES" default:"api,sink,jobs" help:"What this node does: api, sink, jobs."`
+	Admin     string   `name:"admin-listen" env:"OCTAVO_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address of the operators' listener, for metrics, pprof, version and health, or off. It asks for no token: do not expose it to the public."`
+	PublicURL string   `env:"OCTAVO_PUBLIC_URL" help:"URL under which clients reach this server, used in responses. Default: http:// and the listen address."`
+	DataDir   string   `env:"OCTAVO_DATA_DIR" default:"data" type:"path" help:"Directory for the embedded engines' data."`
+	Roles     []string `env:"OCTAVO_ROLES" default:"api,sink,jobs" help:"Roles of this node: api, sink, jobs."`
 
-	PostgresURL       string   `env:"OCTAVO_POSTGRES_URL" secret:"" help:"Postgres 15 or later. Default: the embedded one."`
-	KafkaBrokers      []string `env:"OCTAVO_KAFKA_BROKERS" help:"Kafka brokers, host:port. Default: the embedded one."`
-	ClickHouseURL     string   `name:"clickhouse-url" env:"OCTAVO_CLICKHOUSE_URL" secret:"" help:"ClickHouse over its native protocol (clickhouse://). Default: the embedded one."`
-	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster, for replicated and distributed tables."`
-	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Folder in which npm installed the embedded engines. Default: deploy/engines beside the program or the working directory."`
+	PostgresURL       string   `env:"OCTAVO_POSTGRES_URL" secret:"" help:"URL of a Postgres server, version 15 or later. Default: the embedded Postgres."`
+	KafkaBrokers      []string `env:"OCTAVO_KAFKA_BROKERS" help:"Addresses of Kafka brokers, host:port. Default: the embedded broker."`
+	ClickHouseURL     string   `name:"clickhouse-url" env:"OCTAVO_CLICKHOUSE_URL" secret:"" help:"URL of ClickHouse's native protocol (clickhouse://). Default: the embedded ClickHouse."`
+	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster. With it, tables are replicated and distributed."`
+	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory in which npm installed the embedded engines. Default: deploy/engines next to the program or in the working directory."`
 
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
-	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic when it is created."`
-	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic when it is created: 3 on a cluster."`
+	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic. Used only to create it."`
+	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic. Used only to create it; use 3 on a cluster."`
 
-	KafkaMinInSync int           `name:"kafka-min-insync" env:"OCTAVO_KAFKA_MIN_INSYNC" default:"0" help:"How many replicas must have an event before it is acknowledged (min.insync.replicas of the topic when it is created). 0: all but one, at least one."`
-	KafkaRetention time.Duration `env:"OCTAVO_KAFKA_RETENTION" default:"168h" help:"How long the topic keeps events, stored or not, when it is created. Sinks that are away for longer lose events."`
+	KafkaMinInSync int           `name:"kafka-min-insync" env:"OCTAVO_KAFKA_MIN_INSYNC" default:"0" help:"Replicas that must have an event before it is acknowledged: min.insync.replicas of the topic. Used only to create it. 0: all but one, at least one."`
+	KafkaRetention time.Duration `env:"OCTAVO_KAFKA_RETENTION" default:"168h" help:"How long the topic keeps events, stored or not. Used only to create it. If sinks are down for longer, events are lost."`
 
-	ClickHouseInsertQuorum string `name:"clickhouse-insert-quorum" env:"OCTAVO_CLICKHOUSE_INSERT_QUORUM" default:"auto" help:"On a ClickHouse cluster, how many replicas must have an insert before it counts: auto (most of them), a number, or off."`
+	ClickHouseInsertQuorum string `name:"clickhouse-insert-quorum" env:"OCTAVO_CLICKHOUSE_INSERT_QUORUM" default:"auto" help:"On a ClickHouse cluster, how many replicas must have an insert before it succeeds: auto (a majority), a number, or off."`
 
-	KafkaMaxBytes     int64 `env:"OCTAVO_KAFKA_MAX_BYTES" default:"17179869184" help:"Bytes of the embedded broker's log at most. When what is not stored yet reaches it, event posts are answered 503."`
-	KafkaRetainBytes  int64 `env:"OCTAVO_KAFKA_RETAIN_BYTES" default:"1073741824" help:"Bytes of the embedded broker's log that are kept although they are stored."`
-	KafkaMinFreeBytes int64 `env:"OCTAVO_KAFKA_MIN_FREE_BYTES" default:"0" help:"Bytes of the disk that the embedded broker leaves free, by answering event posts 503. 0: 512 MiB, or 5 % of the disk if that is less."`
+	KafkaMaxBytes     int64 `env:"OCTAVO_KAFKA_MAX_BYTES" default:"17179869184" help:"Maximum size of the embedded broker's log in bytes. When events that are not stored yet fill it, event posts are answered 503."`
+	KafkaRetainBytes  int64 `env:"OCTAVO_KAFKA_RETAIN_BYTES" default:"1073741824" help:"Bytes of already stored events that the embedded broker's log keeps."`
+	KafkaMinFreeBytes int64 `env:"OCTAVO_KAFKA_MIN_FREE_BYTES" default:"0" help:"Disk space in bytes that the embedded broker leaves free: with less, event posts are answered 503. 0: 512 MiB, or 5 % of the disk if that is less."`
 
-	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"After how long a silent sink loses its partitions to the others. Brokers take no less than their group.min.session.timeout.ms, as a rule 6 s."`
+	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"How long a sink may be silent before its partitions go to other sinks. Brokers refuse less than their group.min.session.timeout.ms, 6 s by default."`
 
-	KafkaTLS      string `name:"kafka-tls" env:"OCTAVO_KAFKA_TLS" enum:"off,on" default:"off" help:"Whether Kafka is spoken to by TLS: off or on."`
-	KafkaTLSCA    string `name:"kafka-tls-ca" env:"OCTAVO_KAFKA_TLS_CA" type:"path" help:"PEM file of the authorities that the brokers' certificates are from. Default: the system's."`
-	KafkaTLSCert  string `name:"kafka-tls-cert" env:"OCTAVO_KAFKA_TLS_CERT" type:"path" help:"PEM file of a certificate to show to the brokers."`
-	KafkaTLSKey   string `name:"kafka-tls-key" env:"OCTAVO_KAFKA_TLS_KEY" type:"path" help:"PEM file of that certificate's key."`
-	KafkaSASL     string `name:"kafka-sasl" env:"OCTAVO_KAFKA_SASL" enum:",plain,scram-sha-256,scram-sha-512" default:"" help:"How to log in to Kafka: plain, scram-sha-256 or scram-sha-512. Default: no login."`
-	KafkaUsername string `env:"OCTAVO_KAFKA_USERNAME" help:"Who logs in to Kafka."`
-	KafkaPassword string `env:"OCTAVO_KAFKA_PASSWORD" secret:"" help:"With which password."`
+	KafkaTLS      string `name:"kafka-tls" env:"OCTAVO_KAFKA_TLS" enum:"off,on" default:"off" help:"Whether to connect to Kafka with TLS: off or on."`
+	KafkaTLSCA    string `name:"kafka-tls-ca" env:"OCTAVO_KAFKA_TLS_CA" type:"path" help:"PEM file of the certificate authorities to trust for Kafka. Default: the system's."`
+	KafkaTLSCert  string `name:"kafka-tls-cert" env:"OCTAVO_KAFKA_TLS_CERT" type:"path" help:"PEM file of the client certificate for Kafka."`
+	KafkaTLSKey   string `name:"kafka-tls-key" env:"OCTAVO_KAFKA_TLS_KEY" type:"path" help:"PEM file of the client certificate's private key."`
+	KafkaSASL     string `name:"kafka-sasl" env:"OCTAVO_KAFKA_SASL" enum:",plain,scram-sha-256,scram-sha-512" default:"" help:"SASL mechanism for Kafka: plain, scram-sha-256 or scram-sha-512. Default: no login."`
+	KafkaUsername string `env:"OCTAVO_KAFKA_USERNAME" help:"User name for Kafka."`
+	KafkaPassword string `env:"OCTAVO_KAFKA_PASSWORD" secret:"" help:"Password for Kafka."`
 
-	ClickHouseTLSCA string `name:"clickhouse-tls-ca" env:"OCTAVO_CLICKHOUSE_TLS_CA" type:"path" help:"PEM file of the authorities that ClickHouse's certificate is from, for a URL with secure=true. Default: the system's."`
+	ClickHouseTLSCA string `name:"clickhouse-tls-ca" env:"OCTAVO_CLICKHOUSE_TLS_CA" type:"path" help:"PEM file of the certificate authorities to trust for ClickHouse, if its URL has secure=true. Default: the system's."`
 
-	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"Database of places by IP address, in MaxMind's format. Default: no country."`
-	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may lie."`
-	SiteKeyMaxPast time.Duration `env:"OCTAVO_SITE_KEY_MAX_PAST" default:"720h" help:"How old an event may be that a site's key posts. A user's token posts events of any age: that is an import."`
-	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"On the first start with an empty database, the first user's token."`
-	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) whose X-Forwarded-For is believed."`
+	GeoIPMMDB      string        `name:"geoip-mmdb" env:"OCTAVO_GEOIP_MMDB" type:"path" help:"MaxMind database (.mmdb) that gives the country of an IP address. Default: none, events have no country."`
+	EventMaxFuture time.Duration `env:"OCTAVO_EVENT_MAX_FUTURE" default:"1h" help:"How far in the future an event's timestamp may be."`
+	SiteKeyMaxPast time.Duration `env:"OCTAVO_SITE_KEY_MAX_PAST" default:"720h" help:"How old an event posted with a site key may be. A user's token may post events of any age, for imports."`
+	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"Token of the first user, who is created on the first start with an empty database."`
+	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) of proxies whose X-Forwarded-For header is trusted."`
 
-	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, twice as many at once; 0: no bound."`
-	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events; 0: no bound."`
+	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, with bursts of twice as many. 0: no limit."`
+	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events. 0: no limit."`
 
-	PublicRateLimit     int `env:"OCTAVO_PUBLIC_RATE_LIMIT" default:"100" help:"Requests per second of one address (IPv6: network of /64) to what needs no token, such as files and PDFs, twice as many at once; 0: no bound. Trusted proxies have none."`
-	WrongTokenRateLimit int `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" default:"50" help:"The same for requests without a good token; 0: no bound."`
-	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Open connections on the listener; no more than the process has file descriptors for. At the bound, those that have been idle for the longest time make room."`
-	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Open connections of one address (IPv6: network of /64); 0: no bound. Trusted proxies have none."`
-	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Bytes that the bodies of all requests in flight may take beyond the first 16 KiB of each. Those of one token may take a quarter, or 16 MiB if that is more. A body that finds no room waits for 2 s; then its request is refused, with 429 if the token has its share and else 503."`
+	PublicRateLimit     int `env:"OCTAVO_PUBLIC_RATE_LIMIT" default:"100" help:"Requests per second of one IP address (IPv6: /64 network) to what needs no token, such as files and PDFs, with bursts of twice as many. 0: no limit. Trusted proxies have no limit."`
+	WrongTokenRateLimit int `env:"OCTAVO_WRONG_TOKEN_RATE_LIMIT" default:"50" help:"The same for requests without a valid token. 0: no limit."`
+	MaxConns            int `env:"OCTAVO_MAX_CONNS" default:"16384" help:"Maximum number of open connections on the listener, further limited by the process's file descriptors. At the limit, the connections that have been idle longest are closed."`
+	MaxConnsPerIP       int `name:"max-conns-per-ip" env:"OCTAVO_MAX_CONNS_PER_IP" default:"512" help:"Maximum number of open connections of one IP address (IPv6: /64 network). 0: no limit. Trusted proxies have no limit."`
+	BodyMemory          int `env:"OCTAVO_BODY_MEMORY" default:"67108864" help:"Memory in bytes for the bodies of all requests in flight, beyond the first 16 KiB of each. One token may use a quarter of it, or 16 MiB if that is more. A request waits up to 2 s for memory; then it is refused, with 429 if its token has used its share and with 503 otherwise."`
 
-	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are good for; 0: without end."`
+	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are valid. 0: forever."`
 
-	QueryConcurrency int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node lets the insights store work on at once; more wait. Times OCTAVO_QUERY_MAX_MEMORY, it is the memory that the store needs for them."`
-	QueryPerOrg      int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them may be of one organization."`
-	QueryPerToken    int           `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"How many of them may be of one token."`
-	QueryQueueWait   time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn before it is answered with 429, or with 503 if it is others that fill the node."`
-	QueryMaxTime     time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered with 400."`
-	QueryMaxMemory   int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory of one query in the insights store, in MiB."`
+	QueryConcurrency int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once; more wait. The store needs this number times OCTAVO_QUERY_MAX_MEMORY of memory."`
+	QueryPerOrg      int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them one organization may run."`
+	QueryPerToken    int           `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"How many of them one token may run."`
+	QueryQueueWait   time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn. Then it is answered 429 if its own organization or token is at its limit, and 503 if others fill the node."`
+	QueryMaxTime     time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered 400."`
+	QueryMaxMemory   int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory that one query may use in the insights store, in MiB."`
 	QueryMaxRows     uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
-	QueryMaxThreads  int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads of one query in the insights store; 0: as the store is set up."`
+	QueryMaxThreads  int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting."`
 
 	Quotas store.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
 
-	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stop goes on serving while /readyz says no, until no connection is left: longer than the load balancer takes to notice."`
-	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stop may take to finish what was begun."`
-	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Least level that is logged: debug, info, warn or error."`
+	DrainWait   time.Duration `env:"OCTAVO_DRAIN_WAIT" default:"1s" help:"How long a stopping node keeps serving while /readyz fails, unless all connections close earlier. Make it longer than the load balancer takes to notice."`
+	StopTimeout time.Duration `env:"OCTAVO_STOP_TIMEOUT" default:"30s" help:"How long a stopping node may take to finish requests and flush."`
+	LogLevel    slog.Level    `env:"OCTAVO_LOG_LEVEL" default:"info" help:"Minimum level of log lines: debug, info, warn or error."`
 }
 
-// leastSinkSession leaves a sink room for a heartbeat that comes late.
+// leastSinkSession leaves room for a late heartbeat.
 const leastSinkSession = 3 * time.Second
 
-// leastBodyMemory is room for one body of the largest size, once as sent and once inflated.
+// leastBodyMemory has room for one body of the largest size, both as sent and
+// inflated.
 const leastBodyMemory = 16 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}
 
-// Validate is called by kong. It finds what can be known to be wrong before
-// anything is started, and names the setting.
+// Validate is called by kong before Run. It checks what can be checked without
+// starting anything, and its errors name the setting.
 func (s *Settings) Validate() error {
 	for _, role := range s.Roles {
 		if !slices.Contains(allRoles, role) {
-			return fmt.Errorf("OCTAVO_ROLES: unknown role %q, known are %s", role, strings.Join(allRoles, ", "))
+			return fmt.Errorf("OCTAVO_ROLES: unknown role %q, must be one of %s", role, strings.Join(allRoles, ", "))
 		}
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
@@ -123,7 +124,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_MAX_CONNS: must be at least 1")
 	}
 	if s.BodyMemory < leastBodyMemory {
-		return fmt.Errorf("OCTAVO_BODY_MEMORY: must be at least %d, room for one of the largest bodies, sent and inflated", leastBodyMemory)
+		return fmt.Errorf("OCTAVO_BODY_MEMORY: must be at least %d, to hold one body of the largest size both as sent and inflated", leastBodyMemory)
 	}
 	if s.KafkaPartitions < 1 || s.KafkaPartitions > 1<<16 {
 		return fmt.Errorf("OCTAVO_KAFKA_PARTITIONS: must be from 1 to %d", 1<<16)
@@ -144,7 +145,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_KAFKA_MAX_BYTES: must be at least %d", embedded.LeastLogBytes)
 	}
 	if s.KafkaRetainBytes < 1<<20 || s.KafkaRetainBytes > s.KafkaMaxBytes/2 {
-		return fmt.Errorf("OCTAVO_KAFKA_RETAIN_BYTES: must be from 1 MiB to a half of OCTAVO_KAFKA_MAX_BYTES")
+		return fmt.Errorf("OCTAVO_KAFKA_RETAIN_BYTES: must be from 1 MiB to half of OCTAVO_KAFKA_MAX_BYTES")
 	}
 	if s.KafkaMinFreeBytes < 0 {
 		return fmt.Errorf("OCTAVO_KAFKA_MIN_FREE_BYTES: must not be negative")
@@ -153,7 +154,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_SINK_SESSION_TIMEOUT: must be at least %s", leastSinkSession)
 	}
 	if len(s.KafkaBrokers) == 0 && (s.KafkaTLS == "on" || s.KafkaSASL != "") {
-		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: need OCTAVO_KAFKA_BROKERS, the embedded broker has a login of its own and no TLS")
+		return fmt.Errorf("OCTAVO_KAFKA_TLS and OCTAVO_KAFKA_SASL: only with OCTAVO_KAFKA_BROKERS; the embedded broker has its own login and no TLS")
 	}
 	if len(s.KafkaBrokers) > 0 {
 		if err := eventlog.CheckBrokers(s.KafkaBrokers); err != nil {
@@ -167,7 +168,7 @@ func (s *Settings) Validate() error {
 		return fmt.Errorf("OCTAVO_EVENT_MAX_FUTURE: must not be negative")
 	}
 	if s.SiteKeyMaxPast <= 0 {
-		return fmt.Errorf("OCTAVO_SITE_KEY_MAX_PAST: must be above zero")
+		return fmt.Errorf("OCTAVO_SITE_KEY_MAX_PAST: must be above 0")
 	}
 	if s.InviteLifetime < 0 {
 		return fmt.Errorf("OCTAVO_INVITE_LIFETIME: must not be negative")
@@ -179,7 +180,7 @@ func (s *Settings) Validate() error {
 		}
 	}
 	if s.DrainWait < 0 || s.DrainWait >= s.StopTimeout {
-		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be shorter than OCTAVO_STOP_TIMEOUT, and not negative")
+		return fmt.Errorf("OCTAVO_DRAIN_WAIT: must be at least 0 and less than OCTAVO_STOP_TIMEOUT")
 	}
 	if s.RateLimit < 0 || s.EventRateLimit < 0 {
 		return fmt.Errorf("OCTAVO_RATE_LIMIT and OCTAVO_EVENT_RATE_LIMIT: must not be negative")
@@ -213,13 +214,13 @@ func (s *Settings) validateQueries() error {
 	return nil
 }
 
-// What no machine has.
+// Bounds that only a mistake exceeds.
 const (
 	maxQueryConcurrency = 10_000
 	maxQueryMemory      = 1 << 30 // MiB
 )
 
-// queryConfig is what queries may take of the insights store.
+// queryConfig has the limits of queries on the insights store.
 func (s *Settings) queryConfig() query.Config {
 	return query.Config{
 		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
@@ -239,7 +240,7 @@ func (s *Settings) proxies() ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// kafkaLogin is how brokers that the settings name want to be spoken to.
+// kafkaLogin is the login to the brokers that the settings name.
 func (s *Settings) kafkaLogin() eventlog.Login {
 	return eventlog.Login{
 		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
@@ -247,14 +248,13 @@ func (s *Settings) kafkaLogin() eventlog.Login {
 	}
 }
 
-// store is what a server does with Postgres.
 func (s *Settings) store(url string) store.Config {
 	return store.Config{URL: url, InviteLifetime: s.InviteLifetime, Quotas: s.Quotas}
 }
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }
 
-// publicURL is the address in the URLs of answers.
+// publicURL is the base of the URLs in responses.
 func (s *Settings) publicURL() string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
@@ -266,12 +266,12 @@ func (s *Settings) publicURL() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// logger writes JSON lines to stderr: stdout is for what a person asked for.
+// logger writes JSON lines to stderr: stdout is for a command's output.
 func (s *Settings) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{
 		Level: s.LogLevel,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindDuration { // a number would not say its unit
+			if a.Value.Kind() == slog.KindDuration { // as a number it would lack a unit
 				a.Value = slog.StringValue(a.Value.Duration().String())
 			}
 			return a

@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSettingsAreNamed: what can be known to be wrong is found before anything
-// is started, and the error names the setting.
+// TestSettingsAreNamed: bad settings are found before anything is started, and
+// the error names the setting.
 func TestSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for flag, setting := range map[string]string{
@@ -61,8 +61,8 @@ func TestSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuotaSettings reads quotas from the environment, and has a bound for each by default: above the sizes that the service is
-// made for.
+// TestQuotaSettings: quotas are read from the environment, and each has a
+// default above the sizes that the service is made for.
 func TestQuotaSettings(t *testing.T) {
 	t.Setenv("OCTAVO_QUOTA_SITES", "7")
 	var cli commands
@@ -80,7 +80,7 @@ func TestQuotaSettings(t *testing.T) {
 	quotas := reflect.ValueOf(cfg.Quotas)
 	for i := range quotas.NumField() {
 		if quotas.Field(i).Int() <= 0 {
-			t.Errorf("%s has no bound", quotas.Type().Field(i).Name)
+			t.Errorf("%s has no default quota", quotas.Type().Field(i).Name)
 		}
 	}
 }

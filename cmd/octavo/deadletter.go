@@ -18,16 +18,16 @@ import (
 type DeadLetterCmd struct {
 	List   DeadLetterListCmd   `cmd:"" help:"List the events that could not be stored, and why."`
 	Show   DeadLetterShowCmd   `cmd:"" help:"Print one of them as JSON, with its message."`
-	Replay DeadLetterReplayCmd `cmd:"" help:"Append them to the event log again, once what was wrong is mended."`
+	Replay DeadLetterReplayCmd `cmd:"" help:"Append them to the event log again, once the cause is fixed."`
 }
 
 // DeadLetterListCmd is `octavo deadletter list`.
 type DeadLetterListCmd struct {
 	Settings `embed:""`
-	All      bool   `help:"Also those that were replayed."`
-	Site     string `help:"Only this site's."`
-	Limit    int    `help:"How many at most, 0: all." default:"100"`
-	JSON     bool   `help:"Print a JSON object for each, without its message."`
+	All      bool   `help:"Also list those that were replayed."`
+	Site     string `help:"Only events of this site."`
+	Limit    int    `help:"Maximum number to list. 0: all." default:"100"`
+	JSON     bool   `help:"Print one JSON object per event, without its message."`
 }
 
 // errEnough ends a listing.
@@ -43,7 +43,7 @@ func (c *DeadLetterListCmd) Run() error {
 func (c *DeadLetterListCmd) list(ctx context.Context, letters *deadletter.Letters, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	if !c.JSON {
-		// What cannot be written is told by Flush.
+		// Flush returns write errors.
 		_, _ = fmt.Fprintln(w, "KEY\tSITE\tRECEIVED\tREASON\tSTATE\tERROR")
 	}
 	n := 0
@@ -59,7 +59,7 @@ func (c *DeadLetterListCmd) list(ctx context.Context, letters *deadletter.Letter
 			d.Message = nil
 			return json.NewEncoder(out).Encode(deadLetterLine{d.Key(), replayed, d})
 		}
-		state := "waits"
+		state := "waiting"
 		if replayed {
 			state = "replayed"
 		}
@@ -82,7 +82,7 @@ type deadLetterLine struct {
 // DeadLetterShowCmd is `octavo deadletter show`.
 type DeadLetterShowCmd struct {
 	Settings `embed:""`
-	Key      string `arg:"" help:"Which one, as list shows it."`
+	Key      string `arg:"" help:"Key of the event, as printed by list."`
 }
 
 // Run shows a letter.
@@ -104,15 +104,15 @@ func (c *DeadLetterShowCmd) Run() error {
 // DeadLetterReplayCmd is `octavo deadletter replay`.
 type DeadLetterReplayCmd struct {
 	Settings `embed:""`
-	Keys     []string `arg:"" optional:"" help:"Which ones, as list shows them."`
-	All      bool     `help:"All that wait."`
-	Site     string   `help:"With --all: only this site's."`
+	Keys     []string `arg:"" optional:"" help:"Keys of events, as printed by list."`
+	All      bool     `help:"Replay every event that was not replayed yet."`
+	Site     string   `help:"With --all, only events of this site."`
 }
 
 // Run replays letters.
 func (c *DeadLetterReplayCmd) Run() error {
 	if c.All == (len(c.Keys) > 0) {
-		return errors.New("name the keys of dead letters, or say --all")
+		return errors.New("name the keys of dead letters, or use --all")
 	}
 	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
 		return c.replay(ctx, letters, os.Stderr)
@@ -131,7 +131,7 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 			return nil
 		case was:
 			delete(wanted, d.Key())
-			say(out, "%s was replayed before\n", d.Key())
+			say(out, "%s was already replayed\n", d.Key())
 			return nil
 		}
 		delete(wanted, d.Key())
@@ -139,30 +139,30 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 		switch {
 		case err == nil:
 			replayed++
-			say(out, "%s is in the log again\n", d.Key())
+			say(out, "%s replayed\n", d.Key())
 		case errors.Is(err, deadletter.ErrReplayed):
-			say(out, "%s was replayed before\n", d.Key())
+			say(out, "%s was already replayed\n", d.Key())
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
 			failed++
-			say(out, "%s is not replayed: %v\n", d.Key(), err)
+			say(out, "%s not replayed: %v\n", d.Key(), err)
 		}
 		return nil
 	})
 	for key := range wanted {
 		failed++
-		say(out, "%s: there is no such dead letter\n", key)
+		say(out, "%s: no such dead letter\n", key)
 	}
 	say(out, "%d replayed, %d not\n", replayed, failed)
 	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d dead letters are not replayed", failed)
+		err = fmt.Errorf("%d dead letters were not replayed", failed)
 	}
 	return err
 }
 
-// withDeadLetters runs a command on the event log: a running node's, or its
-// own for the moment.
+// withDeadLetters runs a command on the event log of a running node, or of an
+// embedded broker that it starts for the time of the command.
 func withDeadLetters(s *Settings, run func(context.Context, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()

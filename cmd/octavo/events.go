@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// eventsWait is how long a start waits for the first answer of the insights
-	// store before it goes on without.
+	// eventsWait is how long a start waits for the insights store's first
+	// answer before it continues without the store.
 	eventsWait = 5 * time.Second
-	// eventsRetry is between two attempts from then on; every eventsSay-th of
-	// them is said.
+	// eventsRetry is the pause between later attempts. Every eventsSay-th
+	// failure is logged.
 	eventsRetry = time.Second
 	eventsSay   = 30
 )
 
-// eventsSetup is what waits for the insights store: its migration, and the sink,
-// which begins after it.
+// eventsSetup is what waits for the insights store: its migration and then the
+// sink.
 type eventsSetup struct {
 	migrated atomic.Bool
 	sink     *sink.Sink             // nil without the role
 	table    *eventstore.ClickHouse // the sink's
 }
 
-// startEvents migrates the insights store and starts the sink. A store that is
-// away is waited for in the background: the log keeps the events meanwhile. One
-// that answers and refuses us, or shows a certificate that is not believed, is
-// an error.
+// startEvents migrates the insights store and starts the sink. If the store
+// does not answer, it keeps trying in the background while the log keeps the
+// events. A store that refuses us, or whose certificate is not trusted, is an
+// error.
 func (n *node) startEvents(ctx context.Context) error {
 	err := n.prepareEvents(ctx)
 	if err == nil {
@@ -54,7 +54,7 @@ func (n *node) startEvents(ctx context.Context) error {
 	if ctx.Err() != nil || !storeAway(err) {
 		return err
 	}
-	n.log.Warn("The insights store is away: events stay in the log, and queries are refused, until it is there.", "error", err)
+	n.log.Warn("The insights store does not answer: until it does, events stay in the log and queries are refused.", "error", err)
 	waiting, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -69,8 +69,8 @@ func (n *node) startEvents(ctx context.Context) error {
 	return nil
 }
 
-// prepareEvents asks the insights store for an answer and then migrates it,
-// which may take its time.
+// prepareEvents pings the insights store and then migrates it. Only the ping is
+// bounded by eventsWait: a migration may take long.
 func (n *node) prepareEvents(ctx context.Context) error {
 	if err := n.pingEvents(ctx); err != nil {
 		return err
@@ -81,13 +81,14 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	}
 	n.setup.migrated.Store(true)
 	if statements > 0 {
-		n.log.Info("migrated", "clickhouse", statements)
+		n.log.Info("ClickHouse is migrated.", "clickhouse", statements)
 	}
 	return nil
 }
 
-// pingEvents waits no longer than it says, nor than ctx: the client looks at
-// neither while it connects. What goes on after that ends by itself.
+// pingEvents pings the insights store for at most eventsWait. The ping runs in
+// a goroutine of its own because the client ignores its context while it
+// connects; the goroutine ends by itself later.
 func (n *node) pingEvents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, eventsWait)
 	defer cancel()
@@ -101,8 +102,9 @@ func (n *node) pingEvents(ctx context.Context) error {
 	}
 }
 
-// awaitEvents tries until the insights store is there. That it refuses us now
-// is no end of it: the process serves much else.
+// awaitEvents tries until the insights store is migrated and the sink has
+// started. Unlike startEvents it keeps trying when the store refuses us: the
+// process serves much else.
 func (n *node) awaitEvents(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		select {
@@ -116,10 +118,10 @@ func (n *node) awaitEvents(ctx context.Context) {
 		}
 		switch {
 		case err == nil:
-			n.log.Info("The insights store is there.")
+			n.log.Info("The insights store answers.")
 			return
 		case ctx.Err() == nil && attempt%eventsSay == 0:
-			n.log.Warn("The insights store is still away.", "error", err)
+			n.log.Warn("The insights store still does not answer.", "error", err)
 		}
 	}
 }
@@ -132,7 +134,8 @@ func (n *node) beginSink(ctx context.Context) error {
 	return n.setup.sink.Start(ctx)
 }
 
-// storeAway tells a server that does not answer from one that refuses us.
+// storeAway tells whether err means that the server does not answer, rather
+// than that it refuses us.
 func storeAway(err error) bool {
 	if _, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		return false

@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// patience is how long a condition is waited for. It only bounds a failure.
+// patience bounds how long a test waits for a condition before it fails.
 const patience = 90 * time.Second
 
 // program is the octavo binary, built once for this package's tests.
@@ -43,18 +43,19 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// programDir is program's folder, once there is one.
+// programDir is the program's folder, once it is built.
 var programDir string
 
 func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
 	}
-	// Servers run side by side: an operators' listener is had by who asks for one.
+	// Servers run side by side, so only tests that need an operators' listener
+	// start one.
 	_ = os.Setenv("OCTAVO_ADMIN_LISTEN", adminOff)
 	code := m.Run()
 	if programDir != "" {
-		_ = os.RemoveAll(programDir) // a temporary folder that ends with this run
+		_ = os.RemoveAll(programDir) // best effort: it is a temporary folder
 	}
 	os.Exit(code)
 }
@@ -80,7 +81,7 @@ type instance struct {
 }
 
 // newInstance chooses an address and starts a server on an empty data
-// directory. It is killed at the test's end if it still runs.
+// directory. If the server still runs when the test ends, it is killed.
 func newInstance(t *testing.T, env ...string) *instance {
 	t.Helper()
 	i := newIdle(t, env...)
@@ -88,7 +89,7 @@ func newInstance(t *testing.T, env ...string) *instance {
 	return i
 }
 
-// newIdle is newInstance of a server that is not started.
+// newIdle is like newInstance but does not start the server.
 func newIdle(t *testing.T, env ...string) *instance {
 	t.Helper()
 	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), admin: enginetest.Address(t), env: env}
@@ -110,14 +111,15 @@ func (i *instance) start() {
 			return fmt.Errorf("readyz answers %d %s", status, body)
 		}
 		if !strings.Contains(i.output.String(), "Octavo is ready") {
-			return errors.New("it has not said that it is ready")
+			return errors.New("it has not printed that it is ready")
 		}
 		return nil
 	})
 	i.readQuickstart()
 }
 
-// startUnready runs the server and waits until it answers at all.
+// startUnready runs the server and waits until it answers /healthz, ready or
+// not.
 func (i *instance) startUnready() {
 	i.t.Helper()
 	i.launch()
@@ -181,7 +183,7 @@ func (i *instance) readQuickstart() {
 	i.t.Helper()
 	text, err := os.ReadFile(filepath.Join(i.dir, "quickstart.env"))
 	if errors.Is(err, os.ErrNotExist) {
-		return // another instance made the organization
+		return // another instance created the organization
 	}
 	if err != nil {
 		i.t.Fatal(err)
@@ -195,7 +197,7 @@ func (i *instance) readQuickstart() {
 	}
 }
 
-// stop ends the server as a service manager does, and wants a clean exit.
+// stop sends SIGTERM, as a service manager does, and requires exit code 0.
 func (i *instance) stop() {
 	i.t.Helper()
 	if err := i.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -205,16 +207,16 @@ func (i *instance) stop() {
 	case err := <-i.ended:
 		i.ended <- err
 		if err != nil {
-			i.t.Fatalf("SIGTERM should end it with 0: %v\n%s", err, i.output)
+			i.t.Fatalf("after SIGTERM: %v, want exit code 0\n%s", err, i.output)
 		}
 	case <-time.After(patience):
-		i.t.Fatalf("it does not end\n%s", i.output)
+		i.t.Fatalf("it did not end after SIGTERM\n%s", i.output)
 	}
 }
 
-// kill is kill -9 of the server; its engines go with it.
+// kill sends SIGKILL to the server. Its engines die with it.
 func (i *instance) kill() {
-	_ = i.cmd.Process.Kill() // it may have ended
+	_ = i.cmd.Process.Kill() // it may have ended already
 	err := <-i.ended
 	i.ended <- err
 }
@@ -248,7 +250,7 @@ func (i *instance) requestAt(url, method, path, token string, body []byte) (int,
 	return res.StatusCode, answer
 }
 
-// metrics reads them at the operators' listener.
+// metrics reads /metrics at the operators' listener.
 func (i *instance) metrics() string {
 	i.t.Helper()
 	status, text := i.requestAt("http://"+i.admin, "GET", "/metrics", "", nil)
@@ -325,7 +327,7 @@ func (i *instance) aggregate(body string) (map[string][]any, error) {
 	return columns, nil
 }
 
-// wantCounts waits until the site has so many events of so many visitors.
+// wantCounts waits until the site has this many events of this many visitors.
 func (i *instance) wantCounts(events, visitors int) {
 	i.t.Helper()
 	i.until(fmt.Sprintf("%d events of %d visitors", events, visitors), func() error {
@@ -341,20 +343,22 @@ func (i *instance) wantCounts(events, visitors int) {
 	})
 }
 
-// until waits for a condition, and shows what the server said if that was in vain.
+// until waits for a condition. If it is not met in time, it fails the test and
+// logs the server's output.
 func (i *instance) until(what string, condition func() error) {
 	i.t.Helper()
 	met := false
 	defer func() {
 		if !met {
-			i.t.Logf("octavo said:\n%s", i.output)
+			i.t.Logf("octavo's output:\n%s", i.output)
 		}
 	}()
 	eventually.Succeeds(i.t, patience, what, condition)
 	met = true
 }
 
-// engine finds the process of one of the server's engines, 0 if it has none.
+// engine finds the process of one of the server's engines. It returns 0 if
+// there is none.
 func (i *instance) engine(name string) int {
 	marks := map[string]string{"postgres": filepath.Join(i.dir, "postgres"), "kafka": "engine\x00kafka", "clickhouse": "engine\x00clickhouse"}
 	entries, err := os.ReadDir("/proc")

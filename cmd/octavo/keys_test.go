@@ -26,10 +26,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// errKilled is what a killed node's parts answer: its client hears nothing.
+// errKilled is the error of every part of a killed node. Its client gets no
+// response.
 var errKilled = errors.New("the node was killed")
 
-// mortalKeys are the store's until the node is killed.
+// mortalKeys are the store's keys until the node is killed, then they fail.
 type mortalKeys struct {
 	*store.Store
 	killed bool
@@ -50,7 +51,7 @@ func (m *mortalKeys) ReleaseEventKey(ctx context.Context, site, key string, c sc
 	return m.Store.ReleaseEventKey(ctx, site, key, c)
 }
 
-// mortalLog is a log whose node is killed at an append: before or after it.
+// mortalLog is a log whose node is killed just before or just after an append.
 type mortalLog struct {
 	*eventlog.Log
 	keys          *mortalKeys
@@ -82,7 +83,7 @@ func (m *mortalLog) append(ctx context.Context, how func(context.Context, string
 	return err
 }
 
-// keyBench has a database and a topic that several nodes share.
+// keyBench is a database and a topic that several nodes share.
 type keyBench struct {
 	t       *testing.T
 	url     string
@@ -90,7 +91,7 @@ type keyBench struct {
 	topic   string
 }
 
-// keyNode is what a node has of the event path.
+// keyNode is a node's part of the event path.
 type keyNode struct {
 	*intake.Intake
 	*balance.Sites
@@ -113,7 +114,7 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	if err := log.Start(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // its topic goes next
+	b.t.Cleanup(func() { _ = log.Stop(context.Background()) }) // stop it before its topic is deleted
 	n := &keyNode{Sites: balance.NewSites(registry), keys: &mortalKeys{Store: storetest.Open(b.t, b.url)}}
 	n.log = &mortalLog{Log: log, keys: n.keys}
 	cfg := intake.Config{Log: n.log, Balances: n.Sites, Keys: n.keys, HashKey: [16]byte{1}, KeyWait: time.Minute}
@@ -126,8 +127,7 @@ func (b *keyBench) node(change func(*intake.Config)) *keyNode {
 	return n
 }
 
-// post sends one event of a visitor under a key, and gives the status that it
-// is answered with.
+// post sends one event of a visitor under a key and returns the status.
 func (n *keyNode) post(t *testing.T, site, key, visitor string) int {
 	t.Helper()
 	body := []byte(`{"events":[` + pageView(visitor) + `]}`)
@@ -153,7 +153,7 @@ func (n *keyNode) want(t *testing.T, status int, site, key, visitor string) {
 	}
 }
 
-// exec changes the keys as time would.
+// exec runs a statement on the keys table, to simulate the passing of time.
 func (b *keyBench) exec(sql string) {
 	b.t.Helper()
 	conn, err := pgx.Connect(b.t.Context(), b.url)
@@ -166,7 +166,7 @@ func (b *keyBench) exec(sql string) {
 	}
 }
 
-// messages are the ids of all messages in the log.
+// messages returns the ids of all messages in the log.
 func (b *keyBench) messages() []insights.MessageID {
 	b.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(b.brokers...), Timeout: 10 * time.Second}
@@ -219,7 +219,7 @@ func (b *keyBench) wantMessages(count, distinct int) {
 	}
 }
 
-// TestKeyOnTwoNodes: a key counts on every node, for one site, for one body,
+// TestKeyOnTwoNodes: a key is valid on every node, for one site and one body,
 // for a day.
 func TestKeyOnTwoNodes(t *testing.T) {
 	t.Parallel()
@@ -241,7 +241,7 @@ func TestKeyOnTwoNodes(t *testing.T) {
 		t.Errorf("balance %+v", got)
 	}
 
-	// After a day the key is free, whether its row is gone or not.
+	// After a day the key is free, whether its row has been deleted or not.
 	b.exec("update event_keys set created_at = now() - interval '23 hours 59 minutes' where site_id = 'site_a'")
 	one.want(t, 422, "site_a", "k", "w")
 	b.exec("update event_keys set created_at = now() - interval '24 hours' where site_id = 'site_a' and key = 'k'")
@@ -257,7 +257,7 @@ func TestKeyOnTwoNodes(t *testing.T) {
 	b.wantMessages(5, 5)
 }
 
-// TestKeyRace: of twenty requests with one key, half on each node, one is
+// TestKeyRace sends twenty requests with one key, half to each node: one is
 // appended and all are acknowledged.
 func TestKeyRace(t *testing.T) {
 	t.Parallel()
@@ -271,7 +271,7 @@ func TestKeyRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestKeyRefusals: a request that was refused has not used its key up.
+// TestKeyRefusals: a refused request does not use up its key.
 func TestKeyRefusals(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -279,7 +279,8 @@ func TestKeyRefusals(t *testing.T) {
 	if err := n.Accept(t.Context(), intake.Site{ID: "site_a"}, []byte(`{"events":[{}]}`), intake.Client{Now: time.Now(), IdempotencyKey: "k"}); err == nil {
 		t.Error("a bad event was taken")
 	}
-	// Refused by the log for good, then unknown, then taken.
+	// First the log refuses it for good, then its outcome is unknown, then it
+	// is accepted.
 	n.log.refuse = &insights.Refusal{Reason: insights.TooLong, Message: "events: too long"}
 	n.want(t, 400, "site_a", "k", "v")
 	n.log.refuse = errors.New("no answer")
@@ -288,7 +289,7 @@ func TestKeyRefusals(t *testing.T) {
 	n.log.refuse = nil
 	n.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(1, 1)
-	// Postgres does not answer when the end is written down, or at all.
+	// Postgres does not answer when the key is finished, or at all.
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")
 	b.wantMessages(2, 2)
@@ -298,10 +299,9 @@ func TestKeyRefusals(t *testing.T) {
 	b.wantMessages(3, 3)
 }
 
-// TestKeyOfKilledNode: a node ends between the claim of a key and its end. The
-// next request with it finds the message in the log, or appends it with the
-// id that it would have had; before the claim's time is over it is told to
-// wait.
+// TestKeyOfKilledNode: a node dies between claiming a key and finishing it. The
+// next request with the key finds the message in the log, or appends it under
+// the same id. Until the claim expires, it is told to wait.
 func TestKeyOfKilledNode(t *testing.T) {
 	t.Parallel()
 	for name, kill := range map[string]func(*mortalLog){
@@ -342,9 +342,9 @@ func TestKeyOfKilledNode(t *testing.T) {
 	}
 }
 
-// TestKeyLateAppend: the claim's time is over while its append goes on. The
-// message is in the log twice then, under one id and in one partition, so that
-// the sink stores it once.
+// TestKeyLateAppend: the claim expires while its append still runs. The message
+// is then in the log twice, under one id and in one partition, so that the sink
+// stores it once.
 func TestKeyLateAppend(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -380,8 +380,8 @@ func (g gatedLog) Append(ctx context.Context, site string, partition int, messag
 	return g.mortalLog.Append(ctx, site, partition, message)
 }
 
-// TestKeyOverHTTP: the header's form, and that the way a body is encoded is of
-// no consequence.
+// TestKeyOverHTTP checks the header's format, and that the same body in another
+// content encoding counts as a repeat.
 func TestKeyOverHTTP(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

@@ -14,12 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// layoutRetry is between two attempts to move the events table to today's
-// layout: another node may be at it, or an older sink still run.
+// layoutRetry is the pause between attempts to move the events table to the
+// current layout: another node may be moving it, or an older sink may still
+// run.
 const layoutRetry = 10 * time.Second
 
-// moveLayout moves the events table to today's layout, if it has another, while
-// no other process does.
+// moveLayout moves the events table to the current layout if it has an older
+// one. A lock in Postgres keeps other processes from moving it at the same
+// time.
 func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger) (moved bool, err error) {
 	access, err := b.kafkaAccess()
 	if err != nil {
@@ -47,7 +49,7 @@ func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, 
 	return true, layout.Move(ctx)
 }
 
-// startLayout moves the events table in the background, on nodes with a sink.
+// startLayout runs moveLayout in the background, on nodes with a sink.
 func (n *node) startLayout() error {
 	if n.setup.sink == nil {
 		return nil
@@ -60,7 +62,7 @@ func (n *node) startLayout() error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		said := ""
+		logged := ""
 		for {
 			if !n.setup.migrated.Load() {
 				if !pause(ctx, eventsRetry) {
@@ -72,9 +74,9 @@ func (n *node) startLayout() error {
 			if err == nil || ctx.Err() != nil {
 				return
 			}
-			if text := err.Error(); text != said && !errors.Is(err, store.ErrLocked) && !errors.Is(err, sink.ErrRebalancing) {
-				n.log.Warn("The events table keeps its earlier layout for now.", "error", err)
-				said = text
+			if text := err.Error(); text != logged && !errors.Is(err, store.ErrLocked) && !errors.Is(err, sink.ErrRebalancing) {
+				n.log.Warn("The events table keeps its old layout for now.", "error", err)
+				logged = text
 			}
 			if errors.Is(err, eventstore.ErrClusterLayout) {
 				return
@@ -92,7 +94,7 @@ func (n *node) startLayout() error {
 	return nil
 }
 
-// pause waits and reports whether ctx goes on.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

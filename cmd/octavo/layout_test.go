@@ -11,9 +11,9 @@ import (
 )
 
 // TestEventsTableIsMoved: a node that starts on the events table of the first
-// version serves at once, moves the table to today's layout in the background, and
-// loses nothing. octavo migrate finds nothing left to do, and does it for an
-// older table itself.
+// version serves at once, moves the table to the current layout in the
+// background and loses nothing. After that `octavo migrate` has nothing to do;
+// on an old table it makes the move itself.
 func TestEventsTableIsMoved(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

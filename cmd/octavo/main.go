@@ -1,5 +1,7 @@
-// Command octavo is the whole product: a documentation-site API with insights,
-// and the engines under it.
+// Command octavo is the product: a documentation-site API with insights, in one
+// binary with its embedded engines. This package reads settings, wires the
+// parts together and runs them; the parts themselves live in api, ingest,
+// query, store and cmd/engine, and none of them imports it.
 package main
 
 import (
@@ -17,12 +19,12 @@ type commands struct {
 
 	Serve      ServeCmd      `cmd:"" help:"Run the server."`
 	Seed       SeedCmd       `cmd:"" help:"Write a believable example site's events through the public API."`
-	Token      TokenCmd      `cmd:"" help:"Make, list and end tokens."`
-	Org        OrgCmd        `cmd:"" help:"Vouch for organizations, as the operator."`
-	Migrate    MigrateCmd    `cmd:"" help:"Bring the databases to this version's schema."`
-	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Look at events that could not be stored, and replay them."`
-	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table by ranges of offsets, and report every difference."`
-	Version    VersionCmd    `cmd:"" help:"Say which build this is."`
+	Token      TokenCmd      `cmd:"" help:"Create, list and revoke tokens."`
+	Org        OrgCmd        `cmd:"" help:"Manage organizations as the operator."`
+	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`
+	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`
+	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table, offset range by offset range, and report every difference."`
+	Version    VersionCmd    `cmd:"" help:"Print the version of this build."`
 	Engine     EngineCmd     `cmd:"" help:"Run an embedded engine by itself. octavo starts these; you rarely need to."`
 }
 
@@ -32,7 +34,6 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// options are how the command line is read.
 func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)
 	return []kong.Option{
@@ -41,7 +42,7 @@ func options(stdin io.Reader) []kong.Option {
 	}
 }
 
-// untilSignalled is done when the process is told to stop.
+// untilSignalled returns a context that ends on SIGTERM or SIGINT.
 func untilSignalled() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 }

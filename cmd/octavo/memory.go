@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// The Go runtime aims to stay below memoryLimit, so that the engines beside it
-// have the rest, and below it collects garbage less often than it would by
-// itself. GOMEMLIMIT and GOGC set other values.
+// memoryLimit is the Go runtime's soft limit: it leaves the rest of the machine
+// to the embedded engines. Below it, garbagePercent makes the collector run
+// less often than Go's default of 100. GOMEMLIMIT and GOGC override the two.
 const (
 	memoryLimit    = 196 << 20
 	garbagePercent = 300
 )
 
-// What open connections hold is no garbage: with ten thousand idle ones below a
-// fixed limit the collector runs without end, and everybody waits for it. Each
-// holds some 12 KiB, of which the limit gives back half.
+// Open connections hold live memory, some 12 KiB each. Under a fixed limit, ten
+// thousand idle ones make the collector run without end and slow every request
+// down. So the limit grows by half of what each connection holds.
 const (
 	connectionBytes = 6 << 10
-	connectionStep  = 1 << 10 // each change of the limit stops the world for a moment
+	connectionStep  = 1 << 10 // changing the limit stops the world briefly, so change it in steps
 )
 
 func memoryLimitFor(connections int) int64 {
@@ -36,7 +36,7 @@ func boundMemory() {
 	}
 }
 
-// followConnections keeps the memory limit to the number of open connections.
+// followConnections adjusts the memory limit to the number of open connections.
 func followConnections(ctx context.Context, open func() int) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

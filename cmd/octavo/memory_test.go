@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestMemoryLimitFollowsConnections: it rises in steps, and less than what the
-// connections hold.
+// TestMemoryLimitFollowsConnections: the limit rises in steps, and by less than
+// the connections hold.
 func TestMemoryLimitFollowsConnections(t *testing.T) {
 	t.Parallel()
 	for connections, want := range map[int]int64{

@@ -19,7 +19,7 @@ type MigrateCmd struct {
 	Settings `embed:""`
 }
 
-// Run migrates and says what it did.
+// Run migrates and prints what it did.
 func (c *MigrateCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
@@ -46,8 +46,8 @@ func (c *MigrateCmd) Run() (err error) {
 	moved, err := moveLayout(ctx, &c.Settings, b, st, events, nil, c.logger())
 	switch {
 	case errors.Is(err, eventstore.ErrOlderMembers), errors.Is(err, eventstore.ErrClusterLayout), errors.Is(err, store.ErrLocked):
-		// It goes on as it is, and an upgrade must not stop for it.
-		fmt.Printf("The events table keeps its earlier layout for now: %v\n", err)
+		// The old layout works too, so this must not fail an upgrade.
+		fmt.Printf("The events table keeps its old layout for now: %v\n", err)
 		return nil
 	case err == nil && moved:
 		fmt.Println("The events table has its new layout.")
@@ -58,7 +58,7 @@ func (c *MigrateCmd) Run() (err error) {
 type migrated struct{ postgres, clickHouse int }
 
 // migrate is safe to run on several nodes at once: Postgres migrations hold a
-// lock, ClickHouse statements can be repeated.
+// lock, and the ClickHouse statements can be repeated.
 func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (done migrated, err error) {
 	if done.postgres, err = st.Migrate(ctx); err != nil {
 		return done, err
@@ -67,8 +67,8 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 	return done, err
 }
 
-// migrateEvents is the part of the insights store. It returns how many
-// statements were run.
+// migrateEvents migrates the insights store and returns the number of
+// statements it ran.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
 	topology := insights.Topology{Cluster: s.ClickHouseCluster}
 	have, err := eventsTable(ctx, events)
@@ -92,8 +92,8 @@ func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done i
 	return done, nil
 }
 
-// eventsTable reads the columns of the events table and their types; none if
-// there is no table.
+// eventsTable reads the columns of the events table and their types. Without a
+// table it returns none.
 func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, error) {
 	rows, err := events.Query(ctx,
 		"SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",
@@ -101,7 +101,7 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the events table's columns: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // what could fail is in rows.Err
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	have := map[string]string{}
 	for rows.Next() {
 		var name, typ string
@@ -116,8 +116,8 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 	return have, nil
 }
 
-// eventsEngine reads the engine, with its settings, of the table that holds
-// the rows.
+// eventsEngine reads the engine and its settings of the table that holds the
+// rows, which on a cluster is the local one.
 func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, err error) {
 	err = events.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
 		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine)

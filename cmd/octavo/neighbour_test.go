@@ -22,31 +22,31 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// neighbourEnv makes this test binary a process of another user of the
-// machine. It carries a neighbour in JSON.
+// neighbourEnv makes this test binary act as another user of the machine. Its
+// value is a neighbour in JSON.
 const neighbourEnv = "OCTAVO_TEST_NEIGHBOUR"
 
-// nobody is that user.
+// nobody is that user's id.
 const nobody = 65534
 
-// neighbour is all that another user could find out without any right: ports
-// from /proc/net/tcp, names from the documentation, process ids. The files'
-// names are given too, which is more than the user could know.
+// neighbour is what another user can find out without any permission: ports
+// from /proc/net/tcp, names from the documentation, process ids. It also has
+// the names of the files, which the user could not know.
 type neighbour struct {
 	ClickHouse, Kafka, Postgres string // host:port
 	Files                       []string
 	PIDs                        []int
 }
 
-// findings are what the neighbour came by.
+// findings are what the neighbour obtained.
 type findings struct {
 	User     int
-	Got      []string          // none wanted
-	Refusals map[string]string // how the engines said no
-	Lines    []string          // the processes' arguments
+	Got      []string          // must be empty
+	Refusals map[string]string // the engines' errors
+	Lines    []string          // the command lines of the processes
 }
 
-// neighbourMain tries what another user may try, and prints the findings.
+// neighbourMain tries to get at the node's data and prints the findings.
 func neighbourMain() int {
 	var n neighbour
 	if err := json.Unmarshal([]byte(os.Getenv(neighbourEnv)), &n); err != nil {
@@ -145,8 +145,8 @@ func (n *neighbour) askPostgres(ctx context.Context, f *findings, login [2]strin
 	}
 }
 
-// TestNeighbourGetsNothing: another user of the machine comes by no row, no
-// topic, no file and no secret of a running node.
+// TestNeighbourGetsNothing: another user of the machine can read no row, topic,
+// file or secret of a running node.
 func TestNeighbourGetsNothing(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -199,7 +199,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	// Enough of each kind: the engines' own files are thousands.
+	// A few of each kind are enough: the engines have thousands of files.
 	few := n.Files[:0:0]
 	for _, name := range n.Files {
 		if len(few) < 40 || !strings.Contains(strings.TrimPrefix(name, i.dir+"/"), "/") {
@@ -215,7 +215,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 	for _, got := range f.Got {
 		t.Error(got)
 	}
-	// It was refused because of the login, and not because nobody was there.
+	// It must be refused for its login, and not because nothing listened.
 	if !strings.Contains(f.Refusals["clickhouse"], "516") || !strings.Contains(f.Refusals["postgres"], "authentication") || f.Refusals["kafka"] == "" ||
 		strings.Contains(f.Refusals["kafka"], "refused") {
 		t.Errorf("refusals: %q", f.Refusals)
@@ -230,7 +230,7 @@ func TestNeighbourGetsNothing(t *testing.T) {
 	}
 	i.wantCounts(1, 1) // the log is still there, and nothing was forged
 
-	// A command beside the node finds the logins.
+	// A command beside the node still finds the logins.
 	cmd := exec.Command(binary(t), "reconcile", "--data-dir", i.dir)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("reconcile beside the node: %v\n%s", err, output)
@@ -244,7 +244,8 @@ func askNeighbour(t *testing.T, n neighbour) *findings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not its path: the other user may not be allowed to the folder.
+	// Run it by its open file, not by its path: the other user may not have
+	// access to the folder.
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args[0] = os.Args[0]
 	cmd.Env, cmd.Dir = []string{neighbourEnv + "=" + string(text)}, "/"

@@ -10,7 +10,7 @@ import (
 
 // OrgCmd groups the operator's commands for organizations.
 type OrgCmd struct {
-	ProveDomain ProveDomainCmd `cmd:"" help:"Vouch that an e-mail domain is an organization's, where DNS cannot say so."`
+	ProveDomain ProveDomainCmd `cmd:"" help:"Confirm that an e-mail domain belongs to an organization, when it cannot be proved by DNS."`
 }
 
 // ProveDomainCmd is `octavo org prove-domain`.

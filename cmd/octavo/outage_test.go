@@ -34,8 +34,8 @@ func (i *instance) failing() (status int, names string, err error) {
 	return status, strings.Join(list, " "), nil
 }
 
-// wantUnavailable posts an event, under a key if one is given, and wants the
-// contract's error with the time to come back.
+// wantUnavailable posts an event, under a key if one is given, and expects the
+// contract's 503 with Retry-After.
 func (i *instance) wantUnavailable(key string) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events", strings.NewReader(`{"events":[`+pageView("v")+`]}`))
@@ -69,9 +69,9 @@ func (i *instance) wantUnavailable(key string) {
 	}
 }
 
-// TestStartWithoutKafka: a node that starts while Kafka is away serves all but
-// events, says what is missing, can be stopped, and takes events as soon as
-// Kafka is there.
+// TestStartWithoutKafka: a node that starts while Kafka is down serves
+// everything but events, reports the failing check, can be stopped, and accepts
+// events as soon as Kafka answers.
 func TestStartWithoutKafka(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -126,16 +126,16 @@ func TestStartWithoutKafka(t *testing.T) {
 	}
 	i.wantCounts(1, 1)
 
-	// The same is said when Kafka goes away under a running node.
+	// The same check fails when Kafka goes down under a running node.
 	broker.Close()
 	if status, names, err := i.failing(); status != 503 || names != "kafka" || err != nil {
 		t.Errorf("readyz without Kafka again: %d, failing %q, %v", status, names, err)
 	}
 }
 
-// TestStartWithoutClickHouse: a node that starts while ClickHouse is away takes
-// events in and answers queries with 503; what it took is stored once ClickHouse
-// is there.
+// TestStartWithoutClickHouse: a node that starts while ClickHouse is down
+// accepts events and answers queries with 503. It stores the accepted events
+// once ClickHouse answers.
 func TestStartWithoutClickHouse(t *testing.T) {
 	t.Parallel()
 	there, err := url.Parse(enginetest.ClickHouse(t))
@@ -159,7 +159,7 @@ func TestStartWithoutClickHouse(t *testing.T) {
 	if status, names, err := i.failing(); status != 503 || names != "clickhouse sink" || err != nil {
 		t.Errorf("readyz: %d, failing %q, %v", status, names, err)
 	}
-	// What a load balancer asks that wants the intake to go on.
+	// A load balancer that only wants the intake can leave the check out.
 	if status, answer := i.request("GET", "/readyz?exclude=clickhouse&exclude=sink", "", nil); status != 200 {
 		t.Errorf("readyz without the insights store: %d %s", status, answer)
 	}

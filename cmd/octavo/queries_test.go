@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ask sends a question and gives the whole answer.
+// ask runs a query and returns the whole response.
 func (i *instance) ask(body string) (status int, header http.Header, answer []byte) {
 	i.t.Helper()
 	req, err := http.NewRequestWithContext(i.t.Context(), http.MethodPost, i.url+i.insights()+"/events/aggregate", strings.NewReader(body))
@@ -29,8 +29,9 @@ func (i *instance) ask(body string) (status int, header http.Header, answer []by
 	return res.StatusCode, res.Header, answer
 }
 
-// Octavo-Fresh-Until is true: an answer that is fresh up to after an event was
-// acknowledged counts it. And it moves on by itself.
+// TestFreshUntil: an answer whose Octavo-Fresh-Until is later than an event's
+// acknowledgement counts that event. The header advances even without new
+// events.
 func TestFreshUntil(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -53,7 +54,8 @@ func TestFreshUntil(t *testing.T) {
 	}
 }
 
-// Claims come back as they were sent, through the whole path.
+// TestClaimsKeepTheirTypes: claims come back as they were sent, through the
+// whole event path.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -94,12 +96,12 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// A question that the engine does not answer in its time is the asker's to
-// change: 400, which says how, and nothing that makes a dashboard send it again.
+// TestSlowQuestionIsA400: a query that exceeds its time gets a 400 that says
+// what to change, without a Retry-After that would make a dashboard repeat it.
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_QUERY_MAX_TIME=5ms")
-	// Seconds of work, so that it is slow on every machine.
+	// Enough rows for seconds of work on any machine.
 	err := i.clickHouse().Exec(t.Context(), `INSERT INTO events (site, time, type, url, visitor, session)
 		SELECT '`+i.site+`', now64(3) - toIntervalSecond(1 + number % 100000), 'page_view', concat('https://docs.example.com/', toString(number)),
 		sipHash64(number, 1), sipHash64(number, 2) FROM numbers(3000000)`)

@@ -14,15 +14,16 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// quickstart is what a first start made for a person who tries Octavo out. It
-// is kept in the data directory, readable by its owner only, so that later
-// starts, a shell and the commands that it starts can use it.
+// quickstart is what the first start created for a person who tries Octavo out.
+// It is kept in a file of the data directory that only its owner can read, so
+// that later starts print the same and a shell can source it.
 type quickstart struct{ URL, Token, Org, Site string }
 
 func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
 
-// bootstrap makes the first user if the database is empty; with example also
-// an organization and a site. It returns nil when there is nothing to show.
+// bootstrap creates the first user if the database is empty, and with example
+// also an organization and a site. It returns nil when there is nothing to
+// show.
 func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) (*quickstart, error) {
 	if !example && s.BootstrapToken == "" {
 		return nil, nil
@@ -33,7 +34,7 @@ func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) 
 	}
 	made, err := st.Bootstrap(ctx, want)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the first user (OCTAVO_BOOTSTRAP_TOKEN): %w", err)
+		return nil, fmt.Errorf("cannot create the first user (OCTAVO_BOOTSTRAP_TOKEN): %w", err)
 	}
 	if !example {
 		return nil, nil
@@ -45,14 +46,15 @@ func bootstrap(ctx context.Context, s *Settings, st *store.Store, example bool) 
 	return q, q.save(s)
 }
 
-// earlierQuickstart is what an earlier start made, nil if it made nothing.
+// earlierQuickstart reads what an earlier start created. It returns nil if
+// there was none.
 func earlierQuickstart(s *Settings) (*quickstart, error) {
 	text, err := os.ReadFile(quickstartFile(s))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read what the first start made: %w", err)
+		return nil, fmt.Errorf("cannot read the quickstart file: %w", err)
 	}
 	q := &quickstart{}
 	members := map[string]*string{"OCTAVO_TOKEN": &q.Token, "OCTAVO_ORG": &q.Org, "OCTAVO_SITE": &q.Site}
@@ -62,23 +64,23 @@ func earlierQuickstart(s *Settings) (*quickstart, error) {
 			*at = value
 		}
 	}
-	q.URL = s.publicURL() // it may be another than at the first start
+	q.URL = s.publicURL() // it may have changed since the first start
 	return q, q.save(s)
 }
 
 func (q *quickstart) save(s *Settings) error {
 	text := fmt.Sprintf("export OCTAVO_URL=%s\nexport OCTAVO_TOKEN=%s\nexport OCTAVO_ORG=%s\nexport OCTAVO_SITE=%s\n", q.URL, q.Token, q.Org, q.Site)
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return fmt.Errorf("cannot keep what the first start made: %w", err)
+		return fmt.Errorf("cannot save the quickstart file: %w", err)
 	}
 	if err := writePrivate(quickstartFile(s), []byte(text)); err != nil {
-		return fmt.Errorf("cannot keep what the first start made: %w", err)
+		return fmt.Errorf("cannot save the quickstart file: %w", err)
 	}
 	return nil
 }
 
-// writePrivate writes a file that only its owner can read, also in place of
-// one that others could.
+// writePrivate writes a file that only its owner can read, even if it exists
+// with other permissions.
 func writePrivate(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -104,7 +106,7 @@ Its token and ids are in {{.File}}, which only you can read.
 For operators: http://{{.Admin}}/metrics, /version, /debug/pprof/heap
 {{- end}}
 
-In another shell, first of all:
+In another shell, first run:
 
 . {{.File}}
 
@@ -129,12 +131,12 @@ curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/even
 
 `))
 
-// print shows the address and three commands to paste, and the token if a
-// person reads it there: a file of the output would keep it, for others too.
+// print shows the address and three commands to paste. It shows the token only
+// on a terminal: redirected output would keep it where others may read it.
 func (q *quickstart) print(w io.Writer, s *Settings, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {
-		// A shell looks for a name without a slash elsewhere.
+		// The shell would look up a name without a slash in PATH.
 		if short, err := filepath.Rel(here, file); err == nil && strings.Contains(short, "/") && !strings.HasPrefix(short, "..") {
 			file = short
 		}

@@ -19,9 +19,9 @@ import (
 // ReconcileCmd is `octavo reconcile`.
 type ReconcileCmd struct {
 	Settings `embed:""`
-	From     int64 `help:"The offset to begin at in each partition; the log's first if that is later."`
-	Repair   bool  `help:"Put events that are in the log and not in the table back into the table, each once: after a restored backup, say. Rows that were deleted on purpose come back too."`
-	JSON     bool  `help:"Print JSON objects, one a line: each difference, then each partition."`
+	From     int64 `help:"Offset to begin at in each partition, or the log's first one if that is later."`
+	Repair   bool  `help:"Insert events that are in the log but not in the table, each once; for use after a restored backup, for example. Rows that were deleted on purpose come back too."`
+	JSON     bool  `help:"Print JSON objects, one per line: each difference, then each partition."`
 }
 
 // Validate is called by kong.
@@ -32,8 +32,8 @@ func (c *ReconcileCmd) Validate() error {
 	return c.Settings.Validate()
 }
 
-// Run compares the event log with the events table: a running node's, or its
-// own for the moment.
+// Run compares the event log with the events table, of a running node or of
+// embedded engines that it starts for the time of the command.
 func (c *ReconcileCmd) Run() (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
@@ -63,7 +63,8 @@ func (c *ReconcileCmd) Run() (err error) {
 	if !c.Repair {
 		return c.print(ctx, r.Run, os.Stdout)
 	}
-	// Postgres has the lock: two repairs at once could both find the same rows missing.
+	// The lock is in Postgres: two repairs at once could both insert the same
+	// missing rows.
 	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (c *ReconcileCmd) Run() (err error) {
 	defer st.Stop()
 	lock, err := st.TryLock(ctx, "reconcile --repair")
 	if errors.Is(err, store.ErrLocked) {
-		return errors.New("cannot repair: another `octavo reconcile --repair` is at it")
+		return errors.New("cannot repair: another `octavo reconcile --repair` is running")
 	}
 	if err != nil {
 		return err
@@ -85,11 +86,11 @@ func (c *ReconcileCmd) Run() (err error) {
 // comparison is Run or Repair of an sink.Reconciler.
 type comparison func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error)
 
-// print prints what differs or was put back, then what was compared. Any
-// difference that remains is an error.
+// print prints the differences and what was restored, then a summary of each
+// partition. Any remaining difference is an error.
 func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
-	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // what fails is told by Flush
+	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // Flush returns write errors
 	encode := json.NewEncoder(out).Encode
 	reported, differences := 0, 0
 	list, err := compare(ctx, c.From, func(d sink.Difference) error {

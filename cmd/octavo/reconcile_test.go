@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// The log and the table agree beside a running server; a row that goes missing
-// is told by its range and by the exit code.
+// TestReconcile: the log and the table agree beside a running server. A missing
+// row is reported with its range and makes the exit code 1.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -53,10 +53,10 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("after the difference: %v\n%s", err, output)
 	}
 	if _, err := i.octavo("reconcile", "--from", "-1"); err == nil {
-		t.Error("an offset below zero is taken")
+		t.Error("a negative offset is accepted")
 	}
 
-	// Only one repairs, and it puts back what is missing.
+	// Only one repair runs at a time, and it restores what is missing.
 	var running notes
 	if text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir})); err != nil || json.Unmarshal(text, &running) != nil {
 		t.Fatalf("%v: %s", err, text)

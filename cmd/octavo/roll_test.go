@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// balancer sends requests to the nodes that say they are ready, as a load
-// balancer does, and to another one if a connection is refused.
+// balancer acts like a load balancer: it sends requests to nodes that are
+// ready, and to another one if a connection is refused.
 type balancer struct {
 	t     *testing.T
 	nodes []*instance
@@ -44,7 +44,7 @@ func newBalancer(t *testing.T, nodes ...*instance) *balancer {
 	return b
 }
 
-// watch asks a node whether it is ready.
+// watch polls a node's /readyz.
 func (b *balancer) watch(n int) {
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
 		select {
@@ -61,8 +61,8 @@ func (b *balancer) watch(n int) {
 	}
 }
 
-// load posts events, each of a visitor of its own, until the end. Anything but
-// a 204 is a failure of the test.
+// load posts events until the end, each of a visitor of its own. Any answer but
+// 204 fails the test.
 func (b *balancer) load(path, token string, worker int) {
 	for n := 0; ; n++ {
 		select {
@@ -109,9 +109,8 @@ func (b *balancer) send(path, token string, body []byte) (int, string, error) {
 	return res.StatusCode, string(text), err
 }
 
-// TestRollingRestart restarts two API nodes and two sinks, one after the
-// other, under load: every request is answered 204, and every event is stored
-// once.
+// TestRollingRestart restarts two API nodes and two sinks one after the other
+// under load. Every request is answered 204 and every event is stored once.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	engines := []string{
@@ -149,9 +148,9 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("%d events acknowledged", acknowledged)
 }
 
-// TestBrokerKilled: a request is one message, so that of each either all
-// events are stored or none, also when the broker dies with it. What was not
-// acknowledged was answered with 503.
+// TestBrokerKilled: a request is one message, so either all of its events are
+// stored or none, even when the broker dies in the middle. Every other request
+// is answered 503.
 func TestBrokerKilled(t *testing.T) {
 	t.Parallel()
 	const perRequest = 7
@@ -187,7 +186,7 @@ func TestBrokerKilled(t *testing.T) {
 			return nil
 		})
 		pid := i.engine("kafka")
-		if pid == 0 { // to kill which would be to kill this process and its group
+		if pid == 0 { // kill(0) would kill this process's group
 			t.Fatal("no broker runs")
 		}
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// secretFiles gives every flag that is tagged secret a second one, which names
-// a file to read it from: --token has --token-file and OCTAVO_TOKEN_FILE, and
-// "-" is standard input. Any user of the machine can read the arguments of a
-// process, but not its files or its environment.
+// secretFiles adds a second flag for every flag tagged secret, which names a
+// file to read the secret from: --token gets --token-file and
+// OCTAVO_TOKEN_FILE, and "-" means standard input. Any user of the machine can
+// read the arguments of a process, but not its files or its environment.
 //
-// A flag's own value on the command line comes first, then its file, then its
-// environment variable.
+// A flag's value on the command line takes precedence over its file, and its
+// file over its environment variable.
 type secretFiles struct {
 	stdin io.Reader
-	used  bool // a second flag cannot read standard input again
+	used  bool // standard input can be read only once
 	files map[*kong.Value]*kong.Flag
 }
 
-// maxSecret is the most that is read of a file: it bounds a mistake.
+// maxSecret bounds what is read if a flag names the wrong file.
 const maxSecret = 64 << 10
 
 func newSecretFiles(stdin io.Reader) *secretFiles {
@@ -67,10 +67,11 @@ func (s *secretFiles) addFlags(k *kong.Kong) error {
 	})
 }
 
-// Validate is part of kong's Resolver.
+// Validate implements kong.Resolver.
 func (s *secretFiles) Validate(*kong.Application) error { return nil }
 
-// Resolve is called by kong for flags that the command line does not give.
+// Resolve implements kong.Resolver. kong calls it for flags that are not on the
+// command line.
 func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	file, ok := s.files[flag.Value]
 	if !ok {
@@ -84,7 +85,7 @@ func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) 
 	if onCommandLine {
 		path, _ = ctx.FlagValue(file).(string)
 	} else {
-		path = file.Target.String() // of the environment
+		path = file.Target.String() // from its environment variable
 	}
 	if path == "" {
 		return nil, nil
@@ -92,36 +93,36 @@ func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) 
 	if !onCommandLine {
 		for _, name := range flag.Tag.Envs {
 			if os.Getenv(name) != "" {
-				return nil, fmt.Errorf("%s and %s_FILE are both set: which one is meant?", name, name)
+				return nil, fmt.Errorf("%s and %s_FILE are both set; set only one of them", name, name)
 			}
 		}
 	}
 	return s.read(path)
 }
 
-// read gives the file's text without the end of its last line.
+// read returns the file's text without trailing line ends.
 func (s *secretFiles) read(path string) (string, error) {
 	in := s.stdin
 	if path == "-" {
 		if s.used {
-			return "", errors.New("standard input has been read for another secret")
+			return "", errors.New("standard input was already read for another secret")
 		}
 		s.used = true
 	} else {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("cannot read its file: %w", err)
+			return "", fmt.Errorf("cannot read the secret's file: %w", err)
 		}
 		defer func() { _ = file.Close() }()
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxSecret+1))
 	if err != nil {
-		return "", fmt.Errorf("cannot read its file: %w", err)
+		return "", fmt.Errorf("cannot read the secret's file: %w", err)
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	if secret == "" || len(text) > maxSecret {
-		return "", fmt.Errorf("its file %s must hold one secret of at most %d bytes", path, maxSecret)
+		return "", fmt.Errorf("the secret's file %s must not be empty or longer than %d bytes", path, maxSecret)
 	}
 	return secret, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSecretsComeFromFiles: every secret flag has a file and standard input as
-// alternatives, and precedence is as secretFiles says.
+// TestSecretsComeFromFiles: every secret flag can come from a file or standard
+// input, with the precedence that secretFiles documents.
 func TestSecretsComeFromFiles(t *testing.T) { //nolint:paralleltest // sets the environment
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte("from the file\n"), 0o600); err != nil {
@@ -44,7 +44,7 @@ func TestSecretsComeFromFiles(t *testing.T) { //nolint:paralleltest // sets the 
 		} {
 			t.Run(name+" "+c.what, func(t *testing.T) {
 				for _, clear := range []string{env, env + "_FILE"} {
-					t.Setenv(clear, "") // also puts it back
+					t.Setenv(clear, "") // Setenv restores it after the test
 					_ = os.Unsetenv(clear)
 				}
 				for key, value := range c.env {
@@ -56,7 +56,7 @@ func TestSecretsComeFromFiles(t *testing.T) { //nolint:paralleltest // sets the 
 					t.Fatal(err)
 				}
 				args := append([]string{command}, c.args...)
-				if name == "kafka-password" { // it does not come alone
+				if name == "kafka-password" { // it is only valid with these
 					args = append(args, "--kafka-brokers=a:1", "--kafka-sasl=plain", "--kafka-username=u")
 				}
 				_, err = parser.Parse(args)
@@ -76,7 +76,8 @@ func TestSecretsComeFromFiles(t *testing.T) { //nolint:paralleltest // sets the 
 	}
 }
 
-// TestSecretsAreTagged: a flag with a telling name has the alternatives.
+// TestSecretsAreTagged: every flag whose name sounds like a secret is tagged as
+// one.
 func TestSecretsAreTagged(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
@@ -91,7 +92,7 @@ func TestSecretsAreTagged(t *testing.T) {
 				telling := strings.HasSuffix(flag.Name, "token") || strings.HasSuffix(flag.Name, "password") ||
 					strings.HasSuffix(flag.Name, "secret") || flag.Name == "postgres-url" || flag.Name == "clickhouse-url"
 				if flag.Target.Kind() != reflect.String {
-					continue // a number of tokens is no token
+					continue // a limit per token, not a token
 				}
 				if telling && !flag.Tag.Has("secret") {
 					t.Errorf("%s --%s is not tagged secret", leaf.Path(), flag.Name)
@@ -100,6 +101,6 @@ func TestSecretsAreTagged(t *testing.T) {
 		}
 	}
 	if flags < 50 {
-		t.Errorf("only %d flags were looked at", flags)
+		t.Errorf("only %d flags were checked", flags)
 	}
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSecureEngines runs the product on three engines that it reaches by TLS,
-// with user and password, and certificates of an authority of ours.
+// TestSecureEngines runs the product on three engines with TLS, logins, and
+// certificates of a private certificate authority.
 func TestSecureEngines(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
@@ -60,8 +60,8 @@ func TestSecureEngines(t *testing.T) {
 	}
 	i.stop()
 
-	// Whoever shows a certificate of somebody else is not spoken to, and the
-	// setting is named.
+	// A server with another authority's certificate is refused, and the error
+	// names the setting.
 	stranger := enginetest.NewAuthority(t).CA
 	strict, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.TLS(authority.Server()), kfake.EnableSASL())
 	if err != nil {
@@ -70,7 +70,7 @@ func TestSecureEngines(t *testing.T) {
 	t.Cleanup(strict.Close)
 	strict.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		strict.KeepControl()
-		// As Apache Kafka answers; this broker would close the connection.
+		// This is Apache Kafka's answer; the embedded broker would close the connection.
 		res := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
 		res.ErrorCode = kerr.SaslAuthenticationFailed.Code
 		return res, nil, true
@@ -98,8 +98,8 @@ func TestSecureEngines(t *testing.T) {
 	}
 }
 
-// securePostgres starts a Postgres that takes TLS, and gives its URL with the
-// strictest way of looking at its certificate.
+// securePostgres starts a Postgres with TLS and returns its URL with
+// sslmode=verify-full.
 func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 	t.Helper()
 	enginesDir(t) // skips without engines
@@ -132,7 +132,7 @@ func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 		t.Fatal(err)
 	}
 	u.RawQuery = url.Values{"sslmode": {"verify-full"}, "sslrootcert": {authority.CA}}.Encode()
-	// The reload happens some time after it was asked for.
+	// pg_reload_conf returns before the reload happens.
 	eventually.Succeeds(t, patience, "a connection by TLS", func() error {
 		secure, err := pgx.Connect(t.Context(), u.String())
 		if err != nil {
@@ -144,7 +144,7 @@ func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 	return u.String()
 }
 
-// secureClickHouse puts TLS before the engine's own port.
+// secureClickHouse puts a TLS proxy in front of the engine's port.
 func secureClickHouse(t *testing.T, authority *enginetest.Authority) string {
 	t.Helper()
 	u, err := url.Parse(enginetest.ClickHouse(t))
@@ -165,7 +165,8 @@ func secureClickHouse(t *testing.T, authority *enginetest.Authority) string {
 	return u.String()
 }
 
-// relay connects each client of a listener to an address, until it is closed.
+// relay forwards each connection of a listener to an address, until the
+// listener is closed.
 func relay(listener net.Listener, to string) {
 	for {
 		client, err := listener.Accept()

@@ -22,15 +22,15 @@ import (
 // API, as a site would send them.
 type SeedCmd struct {
 	URL         string `help:"Address of the server." default:"http://127.0.0.1:8080" env:"OCTAVO_URL"`
-	Token       string `help:"API token of a user, or with --org and --site a site key." required:"" env:"OCTAVO_TOKEN" secret:""`
-	Events      int    `help:"How many events to send." default:"500000"`
-	Days        int    `help:"Over how many days until now to spread them." default:"30"`
-	Visitors    int    `help:"How many different people visit." default:"50000"`
-	Org         string `help:"Organization to use; absent: a new one, Example docs."`
-	Site        string `help:"Site to use, of the organization; absent: a new one, Example docs, with spaces."`
+	Token       string `help:"API token of a user. With --org and --site, a site key will do." required:"" env:"OCTAVO_TOKEN" secret:""`
+	Events      int    `help:"Number of events to send." default:"500000"`
+	Days        int    `help:"Spread the events over this many days until now." default:"30"`
+	Visitors    int    `help:"Number of different visitors." default:"50000"`
+	Org         string `help:"Id of the organization to use. Default: a new one, Example docs."`
+	Site        string `help:"Id of the organization's site to use. Default: a new one, Example docs, with spaces."`
 	Batch       int    `help:"Events per request." default:"500"`
 	Concurrency int    `help:"Requests at the same time." default:"4"`
-	Seed        uint64 `help:"Equal seeds make equal visitors, pages and sessions." default:"1"`
+	Seed        uint64 `help:"Seed of the generator: the same seed gives the same visitors, pages and sessions." default:"1"`
 }
 
 // Validate is called by kong before Run.
@@ -71,7 +71,7 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress seedProgress)
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("stopped after %d of %d events", sent, c.Events)
 	case err != nil:
-		return fmt.Errorf("cannot seed beyond %d of %d events: %w", sent, c.Events, err)
+		return fmt.Errorf("seeding failed after %d of %d events: %w", sent, c.Events, err)
 	}
 	say(out, "The visits of the last 30 days, by device and day, with the token in OCTAVO_TOKEN:\n\n%s\n", c.example(target))
 	return nil
@@ -87,14 +87,14 @@ func (t seedTarget) insights() string {
 	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
 }
 
-// target finds out where to send, and creates what the flags do not name.
+// target creates the organization and the site unless the flags name them.
 func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer) (seedTarget, error) {
 	t := seedTarget{org: c.Org, site: c.Site}
 	if t.site != "" {
-		// A site key may post events and nothing else, so ask nothing else.
+		// A site key may only post events, so make no other request.
 		return t, nil
 	}
-	// Asked first so that a bad token is found before anything is created.
+	// Check the token before creating anything.
 	if err := client.get(ctx, "/v1/user"); err != nil {
 		return t, fmt.Errorf("cannot use the token: %w", err)
 	}
@@ -176,8 +176,8 @@ func (c *SeedCmd) send(ctx context.Context, client *seedClient, target seedTarge
 	return int(sent.Load()), err
 }
 
-// example is a command that shows what was sent. The token is not in it, so
-// that it does not end up in logs.
+// example returns a command that queries what was sent. It reads the token from
+// the environment, to keep it out of logs.
 func (c *SeedCmd) example(t seedTarget) string {
 	return `curl -s -H "Authorization: Bearer $OCTAVO_TOKEN" -H 'Content-Type: application/json' \
   -d '{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"visitorDevice"},{"column":"eventsCount"},{"column":"visitorsCount"}],` +
@@ -186,5 +186,5 @@ func (c *SeedCmd) example(t seedTarget) string {
 `
 }
 
-// say writes to a person; one that is gone is no reason to stop.
+// say prints for a person to read, so it ignores write errors.
 func say(out io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(out, format, values...) }

@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// seedAttempts and seedLongestWait bound how long a batch is retried: with
-	// a server that never recovers, about two minutes.
+	// seedAttempts and seedLongestWait bound the retries of a batch: about two
+	// minutes if the server never recovers.
 	seedAttempts    = 8
 	seedLongestWait = 30 * time.Second
-	// seedGrace is how long requests under way may go on after an interrupt.
+	// seedGrace is how long requests in flight may continue after an interrupt.
 	seedGrace = 10 * time.Second
 )
 
-// seedClient speaks to the public API.
+// seedClient calls the public API.
 type seedClient struct {
 	base, token string
-	run         string // begins the idempotency keys of this run
+	run         string // prefix of this run's idempotency keys
 	http        *http.Client
-	// requests outlives the command's context by seedGrace, so that an
-	// interrupt does not cut off requests whose outcome it could not tell.
+	// requests outlives the command's context by seedGrace: cutting a request
+	// off would leave its outcome unknown.
 	requests context.Context
 	pause    func(ctx context.Context, d time.Duration) error
 }
 
-// newSeedClient makes a client; release it when done.
+// newSeedClient makes a client. The caller calls release when done.
 func newSeedClient(ctx context.Context, base, token string, connections int) (c *seedClient, release func()) {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(seedGrace, cancel) })
@@ -62,8 +62,8 @@ func seedPause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends a batch, again while the server is busy or out of reach. The key
-// makes that safe where an answer was lost.
+// post sends a batch and retries while the server is busy or unreachable. The
+// idempotency key makes that safe when an answer was lost.
 func (c *seedClient) post(ctx context.Context, path string, number int, body []byte) error {
 	key := c.run + "-" + strconv.Itoa(number)
 	_, err := c.send(ctx, http.MethodPost, path, body, http.StatusNoContent, key)
@@ -92,8 +92,9 @@ func (c *seedClient) create(ctx context.Context, path string, members map[string
 	return made.ID, nil
 }
 
-// send makes a request until it has an answer that waiting would not change.
-// Without a key it is not repeated where the outcome is unknown.
+// send makes a request, and retries it on answers that may change with time.
+// Without an idempotency key it does not retry a write whose outcome is
+// unknown.
 func (c *seedClient) send(ctx context.Context, method, path string, body []byte, want int, key string) ([]byte, error) {
 	var last error
 	for attempt := range seedAttempts {
@@ -108,14 +109,14 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 		case err != nil:
 			last = fmt.Errorf("%w (is the server running at %s?)", err, c.base)
 			if attempt == 0 && method == http.MethodGet {
-				// The first request of all: a wrong address should not take
-				// minutes to say so.
+				// This is the first request of all: a wrong address should fail
+				// at once.
 				return nil, last
 			}
 		case status == want:
 			return answer, nil
 		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable,
-			status == http.StatusConflict && key != "": // the attempt before is still at work
+			status == http.StatusConflict && key != "": // the previous attempt is still running
 			last = answerError(method, path, status, answer)
 			if after >= 0 {
 				wait = min(after, seedLongestWait)
@@ -133,7 +134,7 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 	return nil, fmt.Errorf("gave up after %d attempts: %w", seedAttempts, last)
 }
 
-// once makes one request. after is what Retry-After says, -1 if nothing.
+// once makes one request. after is the value of Retry-After, or -1.
 func (c *seedClient) once(method, path string, body []byte, key string) (status int, after time.Duration, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(c.requests, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *seedClient) once(method, path string, body []byte, key string) (status 
 		return 0, -1, nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	// Read to the end, or the connection could not be used again.
+	// Read to the end, so that the connection can be reused.
 	answer, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
 		return 0, -1, nil, fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
@@ -159,7 +160,8 @@ func (c *seedClient) once(method, path string, body []byte, key string) (status 
 	return response.StatusCode, retryAfter(response.Header.Get("Retry-After")), answer, nil
 }
 
-// retryAfter reads the header's two forms; -1 is absent or neither.
+// retryAfter reads both forms of the header. It returns -1 if the header is
+// absent or malformed.
 func retryAfter(value string) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, int(seedLongestWait/time.Second))) * time.Second
@@ -170,7 +172,7 @@ func retryAfter(value string) time.Duration {
 	return -1
 }
 
-// answerError says what the server said.
+// answerError makes an error of the server's answer.
 func answerError(method, path string, status int, answer []byte) error {
 	var body struct {
 		Error struct{ Message string }
@@ -181,7 +183,7 @@ func answerError(method, path string, status int, answer []byte) error {
 	}
 	err := fmt.Errorf("%s %s answered %d: %.300s", method, path, status, said)
 	if status == http.StatusRequestEntityTooLarge {
-		err = errors.Join(err, errors.New("a smaller --batch makes smaller requests"))
+		err = errors.Join(err, errors.New("try a smaller --batch"))
 	}
 	return err
 }

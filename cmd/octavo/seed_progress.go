@@ -34,11 +34,11 @@ func newSeedProgress(to *os.File, events int) seedProgress {
 
 type seedBar struct{ bar *progressbar.ProgressBar }
 
-// A bar that cannot be drawn is no reason to stop.
+// Seeding goes on if the bar cannot be drawn.
 func (b seedBar) add(events int) { _ = b.bar.Add(events) }
 func (b seedBar) done()          { _ = b.bar.Exit(); say(os.Stderr, "\n") }
 
-// seedLines writes a line now and then, for logs.
+// seedLines writes a line at most once per interval, for logs.
 type seedLines struct {
 	to    io.Writer
 	all   int

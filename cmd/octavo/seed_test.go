@@ -16,16 +16,16 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// seedServer checks every request against the contract.
+// seedServer is a server that checks every request against the contract.
 type seedServer struct {
 	*httptest.Server
 	t *testing.T
-	// refuse may answer a post of events in place of the server.
+	// refuse, if set, may answer a post of events and return true.
 	refuse func(w http.ResponseWriter, attempt int) bool
 
 	mu       sync.Mutex
 	created  []string
-	spaces   []string // of the site
+	spaces   []string // spaces of the created site
 	attempts int
 	keys     map[string]int    // posts by idempotency key
 	bodies   map[string]string // body by idempotency key
@@ -160,7 +160,7 @@ func TestSeedCreatesAndSends(t *testing.T) {
 	}
 }
 
-// The command that is printed must be a request that servers accept.
+// TestSeedExampleIsJSON: the printed command has a valid JSON body.
 func TestSeedExampleIsJSON(t *testing.T) {
 	example := (&SeedCmd{URL: "http://x"}).example(seedTarget{org: "o", site: "s"})
 	_, body, _ := strings.Cut(example, "-d '")
@@ -205,10 +205,10 @@ func TestSeedHonoursRetryAfter(t *testing.T) {
 			w.Header().Set("Retry-After", "3")
 			w.WriteHeader(http.StatusTooManyRequests)
 		case 3:
-			// The answer is lost: the outcome is unknown. net/http itself
+			// The answer is lost, so the outcome is unknown. net/http itself
 			// repeats a request that has an idempotency key.
 			panic(http.ErrAbortHandler)
-		case 4: // and finds that the one before is still at work
+		case 4: // the repeat finds the previous one still running
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusConflict)
 		default:
@@ -261,7 +261,7 @@ func TestSeedReportsRefusal(t *testing.T) {
 	c.Concurrency = 1
 	out, err := runSeed(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), "events[4].type is not known") || !strings.Contains(err.Error(), "200 of 2050") {
-		t.Errorf("error %v, want what the server said and how far it came", err)
+		t.Errorf("error %v, want the server's message and the number of events sent", err)
 	}
 	if !strings.Contains(out, "Sent 200 of 2050") || s.attempts != 3 {
 		t.Errorf("%d attempts and the output %q; a refusal must not be retried", s.attempts, out)
@@ -300,9 +300,9 @@ func TestSeedStopsWhenInterrupted(t *testing.T) {
 	}
 	out, err := runSeed(ctx, s.command())
 	if err == nil || !strings.HasPrefix(err.Error(), "stopped after") {
-		t.Fatalf("error %v, want that it was stopped", err)
+		t.Fatalf("error %v, want one that says it was stopped", err)
 	}
-	// Requests under way are finished and counted: what it says is what there is.
+	// Requests in flight are finished and counted, so the output is exact.
 	if want := fmt.Sprintf("Sent %d of 2050", s.events); !strings.Contains(out, want) || s.events == 2050 {
 		t.Errorf("the output %q, want %q", out, want)
 	}

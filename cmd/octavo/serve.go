@@ -23,19 +23,20 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Connections of one node to the insights store. Each use has its own, so that
-// none waits for another: slow queries hold up neither the sink nor /readyz,
-// and the sink, which does one thing at a time, holds up no query. Queries have
-// as many as may run at once (OCTAVO_QUERY_CONCURRENCY).
+// Connections of one node to the insights store. Each use has a pool of its
+// own, so that none waits for another: slow queries delay neither the sink nor
+// /readyz, and the sink, which runs one statement at a time, delays no query.
+// Queries have as many connections as may run at once
+// (OCTAVO_QUERY_CONCURRENCY).
 const (
-	sinkConnections = 2 // one may still be busy to end what was given up
+	sinkConnections = 2 // one may still be ending a statement that was given up
 	nodeConnections = 2 // migrations and /readyz
 )
 
 // ServeCmd runs the server until it is told to stop.
 type ServeCmd struct {
 	Settings   `embed:""`
-	Quickstart bool `help:"On the first start also make an organization and a site, and print commands to try."`
+	Quickstart bool `help:"On the first start, also create an organization and a site, and print commands to try."`
 }
 
 // Run starts the parts in order, waits, and stops them in reverse.
@@ -55,7 +56,7 @@ func (c *ServeCmd) Run() error {
 	if stopErr := n.stop(bounded); stopErr != nil {
 		err = errors.Join(err, stopErr)
 	}
-	// A stop that was asked for is a success, also in the middle of a start.
+	// A requested stop is a success, even in the middle of a start.
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 		return err
 	}
 	if migrations > 0 {
-		n.log.Info("migrated", "postgres", migrations)
+		n.log.Info("Postgres is migrated.", "postgres", migrations)
 	}
 	first, err := bootstrap(ctx, n.settings, n.store, example)
 	if err != nil {
@@ -120,17 +121,17 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
-	n.log.Info("ready", "listen", n.server.Addr().String(), "admin", n.admin.address(), "version", buildVersion(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
+	n.log.Info("Octavo is ready.", "listen", n.server.Addr().String(), "admin", n.admin.address(), "version", buildVersion(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
 	if !example {
 		return nil
 	}
-	if first == nil { // the database is somebody's already
+	if first == nil { // the database was set up before, not by a quickstart
 		first = &quickstart{URL: n.settings.publicURL()}
 	}
 	return first.print(os.Stdout, n.settings, term.IsTerminal(int(os.Stdout.Fd())))
 }
 
-// open makes the metrics, finds or starts the engines, and connects.
+// open creates the metrics, starts the embedded engines and connects.
 func (n *node) open(ctx context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	var err error
@@ -172,11 +173,11 @@ func (n *node) openEvents(use string, connections int) (driver.Conn, error) {
 	return conn, nil
 }
 
-// eventsReady says whether the insights store answers and has its table, as
-// this version wants it.
+// eventsReady returns an error unless the insights store answers and its table
+// is migrated to this version.
 func (n *node) eventsReady(ctx context.Context) error {
 	if !n.setup.migrated.Load() {
-		return errors.New("the insights store has not been there since the start")
+		return errors.New("the insights store has not answered since this node started")
 	}
 	have, err := eventsTable(ctx, n.events)
 	if err == nil && len(have) == 0 {
@@ -185,8 +186,8 @@ func (n *node) eventsReady(ctx context.Context) error {
 	return err
 }
 
-// startServer starts what answers HTTP: with the role api all of it, else only
-// health; and for operators their own listener.
+// startServer starts the HTTP server, which without the role api serves only
+// health checks, and the operators' listener.
 func (n *node) startServer(ctx context.Context) error {
 	proxies, err := n.settings.proxies()
 	if err != nil {
@@ -234,9 +235,9 @@ func (n *node) startServer(ctx context.Context) error {
 	return nil
 }
 
-// startLog starts appending to the event log. It makes the topic, so it comes
-// before the sink, which would wait for one. If Kafka is away, the log waits
-// for it in the background and refuses events meanwhile.
+// startLog starts the event log's producer. It creates the topic, so it comes
+// before the sink, which would wait for one. If Kafka does not answer, the log
+// refuses events and keeps trying in the background.
 func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
@@ -306,8 +307,8 @@ func (n *node) buildSink() error {
 	return nil
 }
 
-// sinkConfig is how this node's sink works, also for those that look at what
-// it did.
+// sinkConfig has the settings of this node's sink. `octavo reconcile` reads the
+// log and the table with the same.
 func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Logger) (sink.Config, error) {
 	access, err := b.kafkaAccess()
 	return sink.Config{
@@ -319,21 +320,22 @@ func (s *Settings) sinkConfig(b *backends, table eventstore.Store, log *slog.Log
 // sinkGroup is the consumer group of all sinks.
 func (s *Settings) sinkGroup() string { return s.KafkaTopic + ".sink" }
 
-// wait returns when the process is told to stop, or when a part that it cannot
-// do without has ended.
+// wait returns when the process is told to stop, or with an error when the
+// server or an embedded engine has failed for good.
 func (n *node) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		n.log.Info("stopping")
+		n.log.Info("Octavo is stopping.")
 		return nil
 	case err := <-n.server.Done():
-		return fmt.Errorf("cannot go on serving: %w", err)
+		return fmt.Errorf("the server failed: %w", err)
 	case err := <-n.backends.failed():
 		return err
 	}
 }
 
-// stop ends the parts in reverse order, all of them, whatever fails.
+// stop stops the parts in reverse order. An error of one does not keep the
+// others from being stopped.
 func (n *node) stop(ctx context.Context) error {
 	var errs []error
 	for i := len(n.stops) - 1; i >= 0; i-- {
@@ -341,6 +343,6 @@ func (n *node) stop(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("cannot stop %s: %w", n.stops[i].part, err))
 		}
 	}
-	n.log.Info("stopped")
+	n.log.Info("Octavo has stopped.")
 	return errors.Join(errs...)
 }

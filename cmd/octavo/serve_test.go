@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The README's first session works as it stands there.
+// TestReadmeSession: the README's first session works as printed there.
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -34,7 +34,7 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatal("the README has no session that begins with `. data/quickstart.env`")
 	}
 	run := func() string {
-		// In a folder of its own, where data is the server's.
+		// Run it in a folder whose data directory is the server's.
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", string(session[1]))
 		cmd.Dir = filepath.Dir(i.dir)
 		output, err := cmd.CombinedOutput()
@@ -50,8 +50,8 @@ func TestReadmeSession(t *testing.T) {
 	if again := run(); !strings.Contains(again, `"page_view"`) || !strings.Contains(again, `"search_type_query"`) {
 		t.Fatalf("the README's aggregate does not show the events:\n%s", again)
 	}
-	// The commands that the server prints are the same ones. The token is not
-	// printed: nobody reads at a terminal here, and a file would keep it.
+	// The server prints the same commands. It does not print the token, since
+	// its output is not a terminal and a file would keep it.
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}
@@ -66,8 +66,8 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// A stop and a start keep organizations, tokens and events, also events that
-// were acknowledged right before.
+// TestRestartKeepsEverything: a restart keeps organizations, tokens and events,
+// even events that were acknowledged just before.
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
@@ -84,7 +84,7 @@ func TestRestartKeepsEverything(t *testing.T) {
 	i.stop()
 	i.start()
 	if after := [3]string{i.token, i.org, i.site}; after != before {
-		t.Fatalf("the second start made new things: %v, were %v", after, before)
+		t.Fatalf("the second start created new resources: %v, before: %v", after, before)
 	}
 	if status, answer := i.request("GET", "/v1/orgs/"+i.org+"/sites/"+i.site, i.token, nil); status != 200 {
 		t.Fatalf("the site is gone: %d %s", status, answer)
@@ -100,8 +100,8 @@ func TestRestartKeepsEverything(t *testing.T) {
 	i.wantCounts(events+1, events+1)
 }
 
-// Each engine is killed under load: it comes back, and what was acknowledged
-// is there, once.
+// TestEnginesKilled kills each engine under load: it comes back, and every
+// acknowledged event is stored once.
 func TestEnginesKilled(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -111,8 +111,8 @@ func TestEnginesKilled(t *testing.T) {
 	for poster := range 4 {
 		posters.Go(func() {
 			for n := 0; !stop.Load(); n++ {
-				// Each attempt is a visitor of its own: an event that was stored
-				// without an answer is then told from one stored twice.
+				// Each attempt has a visitor of its own, to tell an event that
+				// was stored without an answer from one that was stored twice.
 				if status, _ := i.post(i.token, pageView(fmt.Sprintf("%d-%d", poster, n))); status == 204 {
 					acknowledged.Add(1)
 				}
@@ -144,7 +144,7 @@ func TestEnginesKilled(t *testing.T) {
 			}
 			return nil
 		})
-		// The supervisor's own ping comes later than the node's.
+		// The supervisor pings less often than the node does.
 		i.until("metrics of "+name, func() error {
 			metrics := i.metrics()
 			for _, line := range []string{"restarts_total{engine=%q} 1\n", "up{engine=%q} 1\n", "memory_bytes{engine=%q} "} {
@@ -164,7 +164,7 @@ func TestEnginesKilled(t *testing.T) {
 		}
 		events, visitors := int64(got["eventsCount"][0].(float64)), int64(got["visitorsCount"][0].(float64))
 		// An event whose answer was lost with the broker may be stored, but no
-		// visitor has two.
+		// visitor may have two.
 		if events < acknowledged.Load() || events != visitors {
 			return fmt.Errorf("%d events of %d visitors are stored, %d were acknowledged", events, visitors, acknowledged.Load())
 		}
@@ -172,7 +172,8 @@ func TestEnginesKilled(t *testing.T) {
 	})
 }
 
-// Events of every type come back under their type, with what they carry.
+// TestEveryEventType: events of every type can be queried by type, with all of
+// their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -225,7 +226,8 @@ func TestEveryEventType(t *testing.T) {
 	}
 }
 
-// One bad event refuses its whole request; nothing of it is stored.
+// TestBadBatchStoresNothing: one bad event refuses its whole request, and
+// nothing of it is stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -236,12 +238,12 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// They came later than the bad request, and are more than what was good of it.
+	// They came after the bad request and outnumber its good events, so counts
+	// would differ if any of those were stored.
 	i.wantCounts(2, 2)
 }
 
-// A data directory that another server uses, and a taken address, are said
-// clearly.
+// TestClearErrors: a failed start names the setting to change.
 func TestClearErrors(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -265,7 +267,7 @@ func TestClearErrors(t *testing.T) {
 			timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 			output, err := cmd.CombinedOutput()
 			timer.Stop()
-			// One that does not end by itself has a negative exit code.
+			// A process that had to be killed has a negative exit code.
 			if err == nil || cmd.ProcessState.ExitCode() < 0 || !strings.Contains(string(output), c.want) {
 				t.Fatalf("want an error that names %s, got %v:\n%s", c.want, err, output)
 			}
@@ -273,8 +275,9 @@ func TestClearErrors(t *testing.T) {
 	}
 }
 
-// A node without the role api serves health and metrics, and its sink stores
-// what another node took in: two processes share named engines.
+// TestRoles: a node without the role api serves health and metrics, and its
+// sink stores events that another node accepted. The two share engines that
+// settings name.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	engines := []string{
@@ -293,7 +296,7 @@ func TestRoles(t *testing.T) {
 	stored := fmt.Sprintf("octavo_site_events_total{outcome=%q,site=%q} 2", "stored", front.site)
 	back.until("its sink to have stored them", func() error {
 		if metrics := back.metrics(); !strings.Contains(metrics, stored) {
-			return errors.New("its metrics do not say so")
+			return errors.New("its metrics do not show the stored event")
 		}
 		return nil
 	})

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Old idempotency keys, ended invites and what deleted organizations had are
-// deleted every so often, a bounded number at a time, and without a pause while
-// there are more. That they count no more does not depend on it.
+// The sweep deletes old idempotency keys, expired invites and the data of
+// deleted organizations, in batches of bounded size. It runs about once a
+// minute, and without a pause while more is left. Expired rows are ignored
+// whether or not they have been deleted.
 const (
 	sweepInterval = time.Minute
-	sweepTime     = 30 * time.Second // of one go, after which a failure is said
+	sweepTime     = 30 * time.Second // bounds one sweep
 )
 
-// startSweep starts deleting what is only kept for a time, on nodes that have
-// the work of the background or make such things.
+// startSweep starts the sweep on nodes with the role jobs, and on those with
+// the role api, which create the rows.
 func (n *node) startSweep() {
 	if !n.settings.has("jobs") && !n.settings.has("api") {
 		return
@@ -26,7 +27,7 @@ func (n *node) startSweep() {
 		defer close(done)
 		more := false
 		for {
-			// Nodes that were started together do not sweep together.
+			// Jitter keeps nodes that start together from sweeping together.
 			wait := sweepInterval/2 + rand.N(sweepInterval)
 			if more {
 				wait = 0
@@ -38,7 +39,7 @@ func (n *node) startSweep() {
 			}
 			var err error
 			if more, err = sweep(ctx, n.sweepStep); err != nil && ctx.Err() == nil {
-				n.log.Warn("What is kept for a time only could not be deleted.", "error", err)
+				n.log.Warn("Cannot delete expired data; the next sweep tries again.", "error", err)
 			}
 		}
 	}()
@@ -49,7 +50,8 @@ func (n *node) startSweep() {
 	})
 }
 
-// sweepStep deletes some of each, and large organizations last: they may take all the time that is left.
+// sweepStep deletes one batch of each kind. Organizations come last: a large
+// one may take all the time that is left.
 func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := n.store.DeleteEndedInvites(ctx); err != nil {
 		return false, err
@@ -60,13 +62,14 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	return false, n.store.PurgeOrganizations(ctx)
 }
 
-// sweep deletes until there is no more, or its time is over: then there may be.
+// sweep runs step until nothing is left or sweepTime is over. more reports
+// whether something may be left.
 func sweep(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
 	for more = true; more; {
 		if more, err = step(bounded); err != nil {
-			// A step that had no time left failed for that alone.
+			// Running out of time is no error: the next sweep goes on.
 			late := bounded.Err() != nil && ctx.Err() == nil
 			if late {
 				err = nil

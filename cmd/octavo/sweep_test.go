@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSweepFollowsTheBacklog: as long as there is more, it goes on, far beyond
-// what used to be its bound.
+// TestSweepFollowsTheBacklog: the sweep continues as long as more is left,
+// without a bound on the number of batches.
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000

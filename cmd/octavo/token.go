@@ -14,12 +14,12 @@ import (
 
 // TokenCmd groups the commands for bearer tokens.
 type TokenCmd struct {
-	Create TokenCreateCmd `cmd:"" help:"Make a token for a user or a site, and print it: it is not shown again."`
-	List   TokenListCmd   `cmd:"" help:"List tokens, without the tokens themselves."`
-	Revoke TokenRevokeCmd `cmd:"" help:"End a token. Nodes notice within seconds."`
+	Create TokenCreateCmd `cmd:"" help:"Create a token for a user or a site and print it. It is not shown again."`
+	List   TokenListCmd   `cmd:"" help:"List tokens, without their secrets."`
+	Revoke TokenRevokeCmd `cmd:"" help:"Revoke a token. Nodes notice within seconds."`
 }
 
-// owner is whom a token is for.
+// owner names the user or the site that a token belongs to.
 type owner struct {
 	User string `help:"The user's id or e-mail address: the token acts as this user." xor:"owner"`
 	Site string `help:"The site's id: the token may only post this site's events." xor:"owner"`
@@ -34,7 +34,7 @@ type TokenCreateCmd struct {
 	JSON     bool          `help:"Print JSON."`
 }
 
-// Run makes the token.
+// Run creates the token.
 func (c *TokenCreateCmd) Run() error {
 	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error {
 		want := store.NewToken{User: c.User, SiteID: c.Site, Name: c.Name}
@@ -53,7 +53,7 @@ func (c *TokenCreateCmd) Run() error {
 			return json.NewEncoder(os.Stdout).Encode(map[string]any{"id": row.ID, "token": secret})
 		}
 		fmt.Printf("%s\n", secret)
-		fmt.Fprintf(os.Stderr, "This is the only time the token is shown. Its id is %s.\n", row.ID)
+		fmt.Fprintf(os.Stderr, "The token is shown only once. Its id is %s.\n", row.ID)
 		return nil
 	})
 }
@@ -72,7 +72,7 @@ func (c *TokenListCmd) Run() error {
 			return err
 		}
 		w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-		// What cannot be written is told by Flush.
+		// Flush returns write errors.
 		_, _ = fmt.Fprintln(w, "ID\tKIND\tFOR\tNAME\tCREATED\tLAST USED\tSTATE")
 		for _, t := range list {
 			holder := t.UserID
@@ -117,13 +117,13 @@ func (c *TokenRevokeCmd) Run() error {
 		if err := st.RevokeToken(ctx, c.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "revoked %s\n", c.ID)
+		fmt.Fprintf(os.Stderr, "Revoked %s.\n", c.ID)
 		return nil
 	})
 }
 
-// withStore runs a command on Postgres: a running node's, or its own for the
-// moment.
+// withStore runs a command on the Postgres of a running node, or on an embedded
+// one that it starts for the time of the command.
 func withStore(s *Settings, run func(context.Context, *store.Store) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()

@@ -17,8 +17,8 @@ func (i *instance) octavo(arguments ...string) (string, error) {
 	return strings.TrimSpace(string(output)), err
 }
 
-// Tokens are made, listed and revoked beside a running server, and each kind
-// may do what it is for.
+// TestTokens creates, lists and revokes tokens beside a running server, and
+// checks what each kind may do.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -36,7 +36,7 @@ func TestTokens(t *testing.T) {
 	if status, _ := i.request("POST", i.insights()+"/events/aggregate", key.Token, []byte(`{"range":"last7Days"}`)); status != 403 {
 		t.Errorf("a site key should not query: %d", status)
 	}
-	// Another site of the same organization is not the key's.
+	// The key is not valid for another site of the same organization.
 	status, answer := i.request("POST", "/v1/orgs/"+i.org+"/sites", i.token, []byte(`{"title":"Another"}`))
 	var other struct{ ID string }
 	if err := json.Unmarshal(answer, &other); status != 201 || err != nil {
@@ -56,7 +56,7 @@ func TestTokens(t *testing.T) {
 	}
 	i.until("refusal of the revoked token", func() error {
 		if status, _ := i.post(key.Token, pageView("b")); status != 401 {
-			return fmt.Errorf("it is answered %d", status)
+			return fmt.Errorf("it still answers %d", status)
 		}
 		return nil
 	})
@@ -68,7 +68,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestOperatorLetsPeopleIn makes a token for an address that was invited, which accepts with it, and vouches for a domain.
+// TestOperatorLetsPeopleIn creates a token for an invited address, accepts the
+// invite with it, and confirms an e-mail domain.
 func TestOperatorLetsPeopleIn(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

@@ -8,16 +8,16 @@ import (
 	"runtime/debug"
 )
 
-// version is set by `make build` to what git describes.
+// version is set by `make build` to the output of git describe.
 var version string
 
-// VersionCmd says which build this is.
+// VersionCmd is `octavo version`.
 type VersionCmd struct{}
 
-// Run prints it as JSON.
+// Run prints the build as JSON.
 func (VersionCmd) Run() error { return json.NewEncoder(os.Stdout).Encode(buildInfo()) }
 
-// build is what tells one build from another.
+// build identifies a build of this program.
 type build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
@@ -29,8 +29,8 @@ func buildInfo() build {
 	return build{Version: buildVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 }
 
-// buildVersion is what `make build` set, else the module's version for who
-// installed it by go install, else unknown.
+// buildVersion returns the version that `make build` set. Binaries from `go
+// install` have the module's version instead; all others are "unknown".
 func buildVersion() string {
 	module := ""
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {

@@ -20,8 +20,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Backends are the addresses of the three engines, and the embedded ones if
-// this process started any. This file is the only one that asks whether an
+// backends holds the addresses of the three engines, and the embedded engines
+// that this process started. This file is the only one that asks whether an
 // engine is embedded or named by a setting: all others see addresses.
 type backends struct {
 	postgresURL   string
@@ -29,12 +29,12 @@ type backends struct {
 	kafkaLogin    eventlog.Login
 	clickHouseURL string
 
-	engines *embedded.Engines // nil if every engine was named
-	notes   string            // file that tells other commands the addresses
+	engines *embedded.Engines // nil if settings name every engine
+	notes   string            // file with the addresses, for other commands
 }
 
-// openBackends starts the embedded engines that want asks for and that no
-// setting names. The caller stops them.
+// openBackends starts the engines in want that no setting names. The caller
+// stops them.
 func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog.Logger, onRestart func(string)) (*backends, error) {
 	b := &backends{postgresURL: s.PostgresURL, kafkaBrokers: s.KafkaBrokers, kafkaLogin: s.kafkaLogin(), clickHouseURL: s.ClickHouseURL}
 	want.Postgres = want.Postgres && s.PostgresURL == ""
@@ -71,12 +71,11 @@ func openBackends(ctx context.Context, s *Settings, want embedded.Set, log *slog
 	return b, nil
 }
 
-// embeddedLogin is how the embedded broker is logged in to.
 func embeddedLogin(l embedded.Login) eventlog.Login {
 	return eventlog.Login{Mechanism: "scram-sha-256", Username: l.User, Password: l.Password}
 }
 
-// kafkaAccess is how every connection to Kafka is made.
+// kafkaAccess has the TLS configuration and login of every connection to Kafka.
 func (b *backends) kafkaAccess() (eventlog.Access, error) {
 	access, err := eventlog.NewAccess(b.kafkaLogin)
 	if err != nil {
@@ -85,17 +84,17 @@ func (b *backends) kafkaAccess() (eventlog.Access, error) {
 	return access, nil
 }
 
-// stop ends the embedded engines, if there are any.
+// stop stops the embedded engines, if there are any.
 func (b *backends) stop(ctx context.Context) error {
 	if b.engines == nil {
 		return nil
 	}
-	// The notes go first: an address that is in them answers.
+	// Remove the notes first, so that every address in them answers.
 	return errors.Join(os.Remove(b.notes), b.engines.Stop(ctx))
 }
 
-// failed reports an embedded engine that cannot be kept alive; it never does
-// if none is embedded.
+// failed receives the error of an embedded engine that could not be kept alive.
+// It is nil if no engine is embedded.
 func (b *backends) failed() <-chan error {
 	if b.engines == nil {
 		return nil
@@ -103,15 +102,15 @@ func (b *backends) failed() <-chan error {
 	return b.engines.Err()
 }
 
-// notes are the addresses of a running node's embedded engines, for the
-// commands that a person runs beside it. The file is readable by its owner
-// only: the addresses hold passwords.
+// notes are the addresses of a running node's embedded engines, for commands
+// that an operator runs beside it. Only the file's owner can read it: the
+// addresses contain passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
 	ClickHouse string   `json:"clickhouse"`
 	Kafka      []string `json:"kafka"`
-	// KafkaLogin is zero if the brokers were named by settings, which then say
-	// how to log in.
+	// KafkaLogin is zero if settings name the brokers: then they have the login
+	// too.
 	KafkaLogin embedded.Login `json:"kafkaLogin"`
 }
 
@@ -123,13 +122,14 @@ func writeNotes(path string, n notes) error {
 		err = writePrivate(path, append(text, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("cannot note the engines' addresses: %w", err)
+		return fmt.Errorf("cannot write down the engines' addresses: %w", err)
 	}
 	return nil
 }
 
 // besideRunning opens the engines for a short command: those of a node that
-// runs on the same data directory, else its own for as long as it takes.
+// runs on the same data directory, or else embedded ones that it starts for the
+// time of the command.
 func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backends, error) {
 	var running notes
 	if text, err := os.ReadFile(notesFile(s)); err == nil && json.Unmarshal(text, &running) == nil && running.answers(ctx) {
@@ -152,7 +152,8 @@ func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backen
 	return openBackends(ctx, s, want, quiet, nil)
 }
 
-// answers tells notes of a running node from those that a killed one left.
+// answers tells whether the node that wrote the notes still runs: a killed one
+// leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
 	st, err := openStore(ctx, store.Config{URL: n.Postgres})
 	if err != nil {
@@ -173,19 +174,20 @@ func openStore(ctx context.Context, cfg store.Config) (*store.Store, error) {
 	return st, nil
 }
 
-// connectionWait bounds how long a statement waits for a connection, one of its
-// pool that is busy or a new one: less than a query may run, so that who finds
-// all of them busy is told to come back, and not that the query was too slow.
+// connectionWait bounds how long a statement waits for a connection, whether a
+// busy one of the pool or a new one. It is less than a query may run, so that a
+// caller who finds all connections busy is told to come back and not that the
+// query was too slow.
 const connectionWait = 10 * time.Second
 
-// sendBuffer is after how many bytes a connection sends what it has of an
-// insert. It keeps a buffer of that size and of its largest column; by default
-// it would be 10 MiB for each connection that has sent one.
+// sendBuffer is the number of bytes after which a connection sends a part of an
+// insert. The connection keeps a buffer of that size and of its largest column;
+// the client's default would keep 10 MiB for each connection that has inserted.
 const sendBuffer = 1 << 20
 
-// openClickHouse makes a pool of connections to the insights store. It
-// connects when it is first used. authorities is a PEM file of those to believe
-// if the URL asks for TLS; "" are the system's.
+// openClickHouse makes a pool of connections to the insights store. It connects
+// on first use. authorities is a PEM file of the certificate authorities to
+// trust if the URL asks for TLS; "" trusts the system's.
 func openClickHouse(url, authorities string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
@@ -214,7 +216,7 @@ func openClickHouse(url, authorities string, connections int) (driver.Conn, erro
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 		if onLoopback(options.Addr) {
-			options.Compression.Method = clickhouse.CompressionNone // it would only cost there
+			options.Compression.Method = clickhouse.CompressionNone // not worth its CPU time there
 		}
 	}
 	conn, err := clickhouse.Open(options)
@@ -224,7 +226,7 @@ func openClickHouse(url, authorities string, connections int) (driver.Conn, erro
 	return conn, nil
 }
 
-// onLoopback tells whether all addresses, host:port, are of this machine.
+// onLoopback tells whether all addresses, host:port, are loopback addresses.
 func onLoopback(addresses []string) bool {
 	for _, address := range addresses {
 		at, err := netip.ParseAddrPort(address)

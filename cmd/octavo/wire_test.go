@@ -13,6 +13,6 @@ func TestOnLoopback(t *testing.T) {
 		}
 	}
 	if onLoopback([]string{"127.0.0.1:9000", "10.0.0.1:9000"}) {
-		t.Error("one address elsewhere is enough")
+		t.Error("one address that is not loopback must be enough")
 	}
 }

@@ -9,23 +9,22 @@ import (
 	"path/filepath"
 )
 
-// The engine's own access control. Every engine connection is of the same
-// user, who has two roles and nothing beside them: roleWire for what comes by
-// the wire, and roleRows, which may read files, for the statement of ours that
-// reads a client's blocks. users.xml says what each may do.
+// The engine's own access control. Every engine connection has the same user,
+// whose only rights are two roles: roleWire for clients' statements, and
+// roleRows, which may read files, for the server's own statement that reads a
+// client's blocks. users.xml says what each may do.
 const (
 	roleWire = "wire"
 	roleRows = "rows"
 )
 
-// usersFile has no passwords in it: logging in is done before the engine.
+// usersFile contains no passwords: the server checks logins itself.
 //
 //go:embed users.xml
 var usersFile []byte
 
 // writeAccess writes the engine's configuration and returns its path. It is
-// written anew at each start: what stands in it is the program's, not the
-// data directory's.
+// rewritten at each start, so that it always matches the program.
 func writeAccess(dataDir string) (path string, err error) {
 	dir, err := filepath.Abs(filepath.Join(dataDir, "octavo"))
 	if err != nil {
@@ -44,8 +43,8 @@ func writeAccess(dataDir string) (path string, err error) {
 	return path, nil
 }
 
-// configFile names the users' file, gives the engine an empty folder wherever
-// it would look for files by itself, and allows no address.
+// configFile names the users file, points every directory setting at an empty
+// folder, and allows no remote addresses.
 func configFile(users, empty string) []byte {
 	var b bytes.Buffer
 	b.WriteString("<clickhouse>\n")
@@ -54,7 +53,7 @@ func configFile(users, empty string) []byte {
 		{"user_scripts_path", empty + "/"}, {"dictionaries_lib_path", empty + "/"}, {"remote_url_allow_hosts", ""},
 	} {
 		b.WriteString("<" + setting[0] + ">")
-		_ = xml.EscapeText(&b, []byte(setting[1])) // a buffer takes everything
+		_ = xml.EscapeText(&b, []byte(setting[1])) // a buffer does not fail
 		b.WriteString("</" + setting[0] + ">\n")
 	}
 	b.WriteString("</clickhouse>\n")

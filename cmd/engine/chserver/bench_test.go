@@ -41,7 +41,7 @@ func BenchmarkInsert200kRowsOf9Columns(b *testing.B) {
 				url[i], country[i], width[i], ms[i] = fmt.Sprint("https://docs.example.org/page/", i%300), fmt.Sprint("C", i%100), uint16(i%2000), float64(i)/7
 				tags[i] = []string{"a", "b"}
 			}
-			var sending time.Duration // without the client's own work of taking the columns over
+			var sending time.Duration // without the client's work of copying the columns
 			for b.Loop() {
 				batch, err := db.PrepareBatch(b.Context(), "INSERT INTO t")
 				must(b, err)
@@ -85,7 +85,7 @@ func readNumbers(b *testing.B, db driver.Conn) {
 	}
 }
 
-// BenchmarkReframe is the cost of carrying blocks, without engine and client.
+// BenchmarkReframe measures re-framing blocks, without engine and client.
 func BenchmarkReframe(b *testing.B) {
 	const rows = 65_536
 	texts := []byte{}
@@ -102,7 +102,7 @@ func BenchmarkReframe(b *testing.B) {
 	}
 }
 
-// BenchmarkReceive is the cost of reading an uncompressed block off a socket.
+// BenchmarkReceive measures reading an uncompressed block from a socket.
 func BenchmarkReceive(b *testing.B) {
 	const rows = 65_536
 	texts := []byte{}

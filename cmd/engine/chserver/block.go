@@ -13,8 +13,8 @@ import (
 //   - in FORMAT Native: the same without block info and without that byte
 //     (its revision is 0).
 //
-// So blocks are re-framed, not re-encoded: the walker finds where each
-// column's data ends, and the data is copied as it is.
+// So blocks are re-framed, not re-encoded: the walker finds where each column's
+// data ends, and the data is copied unchanged.
 
 type framing bool
 
@@ -34,8 +34,8 @@ type block struct {
 	rows    int
 }
 
-// Limits of one incoming block. Rows are bounded because a column of nothing
-// but empty lists costs the sender almost no bytes.
+// Limits of one incoming block. Rows are bounded because a column of empty
+// lists costs the sender almost no bytes.
 const (
 	maxBlockColumns = 10_000
 	maxBlockRows    = 64 << 20
@@ -43,9 +43,9 @@ const (
 
 var errShort = errors.New("the block ends early")
 
-// source is the bytes of one block, complete or still arriving. more appends
-// at least one byte to buf; it is told how many are missing, so that it need
-// not read past the block. Without more the bytes are complete.
+// source holds the bytes of one block, complete or still arriving. more appends
+// at least one byte to buf; missing tells it how many are needed, so that it
+// does not have to read past the block. If more is nil, the bytes are complete.
 type source struct {
 	buf   []byte
 	pos   int
@@ -53,10 +53,10 @@ type source struct {
 	more  func(buf []byte, missing int) ([]byte, error)
 }
 
-// need makes sure that n more bytes are there.
+// need makes n more bytes available.
 func (s *source) need(n int) error {
 	if n < 0 || n > s.limit-s.pos {
-		return refuse(codeMemoryLimit, "a block is larger than the %d bytes allowed", s.limit)
+		return refuse(codeMemoryLimit, "a block exceeds the limit of %d bytes", s.limit)
 	}
 	for s.pos+n > len(s.buf) {
 		if s.more == nil {
@@ -106,14 +106,15 @@ func (s *source) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(s.buf[s.pos-8:]), nil
 }
 
-// size reads a length that something of that many bytes or more will follow.
+// size reads a length. At least that many bytes must follow, so it is checked
+// against the limit.
 func (s *source) size() (int, error) {
 	n, err := s.uvarint()
 	if err != nil {
 		return 0, err
 	}
 	if n > uint64(s.limit) {
-		return 0, refuse(codeMemoryLimit, "a length of %d in a block is larger than the %d bytes allowed", n, s.limit)
+		return 0, refuse(codeMemoryLimit, "a length of %d in a block exceeds the limit of %d bytes", n, s.limit)
 	}
 	return int(n), nil
 }
@@ -132,8 +133,7 @@ func (s *source) text() (string, error) {
 	return string(s.buf[s.pos-n : s.pos]), nil
 }
 
-// readBlock walks one block. Column data is valid as long as the source's
-// bytes are.
+// readBlock reads one block. The columns' data points into the source's bytes.
 func readBlock(s *source, form framing) (*block, error) {
 	if form == onWire {
 		if err := skipBlockInfo(s); err != nil {
@@ -172,7 +172,7 @@ func readBlock(s *source, form framing) (*block, error) {
 			}
 		}
 		start := s.pos
-		if rows > 0 { // a block without rows carries neither state nor data
+		if rows > 0 { // a block without rows has neither state nor data
 			if err := skipColumn(s, typ, int(rows)); err != nil {
 				return nil, err
 			}
@@ -180,14 +180,14 @@ func readBlock(s *source, form framing) (*block, error) {
 		b.columns = append(b.columns, column{name: name, typ: typ})
 		extents = append(extents, extent{start, s.pos})
 	}
-	for i, e := range extents { // only now: buf may have moved while it grew
+	for i, e := range extents { // only now, since buf may have moved while it grew
 		b.columns[i].data = s.buf[e.start:e.end]
 	}
 	return b, nil
 }
 
-// skipBlockInfo reads numbered fields up to field 0. Field 1 is a bool, field
-// 2 a 32-bit bucket; nothing else exists at this revision.
+// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and
+// field 2 a 32-bit bucket; this revision has no others.
 func skipBlockInfo(s *source) error {
 	for {
 		field, err := s.uvarint()
@@ -202,7 +202,7 @@ func skipBlockInfo(s *source) error {
 		case 2:
 			err = s.skip(4)
 		default:
-			err = refuse(codeBadData, "a block info has the unknown field %d", field)
+			err = refuse(codeBadData, "a block info has an unknown field %d", field)
 		}
 		if err != nil {
 			return err

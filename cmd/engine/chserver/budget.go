@@ -2,8 +2,8 @@ package chserver
 
 import "sync"
 
-// budget bounds what all connections together hold of INSERTs that are still
-// coming in. The engine's own limit does not know of those bytes.
+// budget bounds the bytes that all connections together hold of INSERTs that
+// are still arriving. The engine's own memory limit does not count them.
 type budget struct {
 	mu    sync.Mutex
 	limit int64
@@ -14,7 +14,7 @@ func (b *budget) take(n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n > b.limit-b.taken {
-		return refuse(codeMemoryLimit, "Memory limit exceeded: the rows of all INSERTs under way may take %d bytes, and %d are taken", b.limit, b.taken)
+		return refuse(codeMemoryLimit, "Memory limit exceeded: the INSERTs in progress may hold %d bytes of rows and hold %d", b.limit, b.taken)
 	}
 	b.taken += n
 	return nil
@@ -26,20 +26,20 @@ func (b *budget) give(n int64) {
 	b.taken -= n
 }
 
-// share is one holder's part of a budget. It is taken in large steps.
+// share is one holder's part of a budget. It grows in large steps.
 type share struct {
 	of   *budget
 	held int64
 }
 
-// cover makes sure that the share is at least n.
+// cover grows the share to at least n.
 func (s *share) cover(n int64) error {
 	const step = 1 << 20
 	if n <= s.held {
 		return nil
 	}
 	more := n - s.held
-	if s.of.take(more+step) == nil { // ahead, so that small blocks need not ask
+	if s.of.take(more+step) == nil { // take more than needed, so that small blocks rarely take the lock
 		s.held = n + step
 		return nil
 	}
@@ -50,7 +50,7 @@ func (s *share) cover(n int64) error {
 	return nil
 }
 
-// release gives all of it back.
+// release gives back the whole share.
 func (s *share) release() {
 	s.of.give(s.held)
 	s.held = 0

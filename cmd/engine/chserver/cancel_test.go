@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// soon is far more than a cancelled statement takes to end, and far less than
-// the statements of these tests would run.
+// soon is much longer than a cancelled statement takes to end, and much shorter
+// than these tests' statements would run.
 const soon = 10 * time.Second
 
-// waitRunning waits until n statements with the mark in their text run.
+// waitRunning waits until n statements with the mark in their text are running.
 func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
 	t.Helper()
 	eventually.Succeeds(t, soon, fmt.Sprint(n, " statements with ", mark), func() error {
@@ -55,10 +55,11 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestClientThatLeavesEndsItsStatement(t *testing.T) {
+func TestDisconnectEndsTheStatement(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	// Closing a pool leaves connections in use open: the connection itself has to go.
+	// Closing a pool leaves connections in use open, so close the connection
+	// itself.
 	var conn net.Conn
 	leaver := connect(t, sharedServer(t), "default", func(o *clickhouse.Options) {
 		o.MaxOpenConns = 1
@@ -76,18 +77,18 @@ func TestClientThatLeavesEndsItsStatement(t *testing.T) {
 	must(t, conn.Close())
 	waitRunning(t, db, "leaver_1", 0)
 	if err := <-ended; err == nil {
-		t.Error("a statement without a connection had an answer")
+		t.Error("a statement without a connection got a result")
 	}
 }
 
 func TestDeadlineEndsItsStatement(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // for the statement to be seen before
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // long enough to see the statement run
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		// Of such a deadline the client makes a limit of the engine's, too, which is not meant here.
+		// The client also turns such a deadline into a limit of the engine, which this test does not want.
 		ended <- exhaust(ctx, db, "SELECT sum(sipHash64(number, 'deadline_1')) FROM numbers(1000000000000) SETTINGS max_execution_time = 0")
 	}()
 	waitRunning(t, db, "deadline_1", 1)
@@ -107,8 +108,9 @@ func TestTimeLimitOfTheEngine(t *testing.T) {
 	must(t, db.Ping(t.Context()))
 }
 
-// TestRowsComeWhileOthersAreMade: TestStreamedRead would have all its rows from a server that first collects them, too.
-func TestRowsComeWhileOthersAreMade(t *testing.T) {
+// TestFirstRowsArriveBeforeTheLast: rows are streamed. TestStreamedRead would also pass with a server that collects all
+// rows first.
+func TestFirstRowsArriveBeforeTheLast(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +119,7 @@ func TestRowsComeWhileOthersAreMade(t *testing.T) {
 	rows, err := db.Query(ctx, "SELECT sleepEachRow(0.01), 'flow_1' FROM numbers(1000000) SETTINGS max_block_size = 10")
 	must(t, err)
 	if !rows.Next() {
-		t.Errorf("no row came: %v", rows.Err())
+		t.Errorf("no row arrived: %v", rows.Err())
 	}
 	cancel()
 	_ = rows.Close() // cancelled

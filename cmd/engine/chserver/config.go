@@ -13,21 +13,21 @@ import (
 // Config says what to serve. Zero values of the limits mean the defaults.
 type Config struct {
 	Listen  string // host:port on loopback; port 0 takes a free one
-	DataDir string // the engine's directory; made if it is missing
+	DataDir string // the engine's directory; created if missing
 	Library string // path of libchdb.so
 
-	// User and Password are asked of every connection: other users of the
-	// machine reach loopback too.
+	// User and Password are required of every connection: other users of the
+	// machine can connect to loopback too.
 	User, Password string
 
 	MaxConnections int           // default 64
 	MaxMemory      int64         // bytes the engine may use, default half of the machine's
 	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB
-	MaxInserts     int64         // bytes of the blocks of all INSERTs under way, default MaxInsert
-	DrainTimeout   time.Duration // how long running statements may go on after the end of Run's context, default 5 s
+	MaxInserts     int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
+	DrainTimeout   time.Duration // how long running statements may continue after Run's context ends, default 5 s
 
 	Logger  *slog.Logger        // default slog.Default()
-	OnReady func(addr net.Addr) // called once, when connections are answered
+	OnReady func(addr net.Addr) // called once, when the server listens
 }
 
 const (
@@ -39,22 +39,22 @@ const (
 	killEvery    = 20 * time.Millisecond
 )
 
-// timezone is what the server announces and what sessions run in, whatever
-// the machine's is.
+// timezone is the time zone that the server announces and sessions use,
+// whatever the machine's is.
 const timezone = "UTC"
 
 func (c Config) withDefaults() (Config, error) {
 	if c.DataDir == "" {
-		return c, fmt.Errorf("cannot serve: no data directory is given")
+		return c, fmt.Errorf("cannot serve: no data directory given")
 	}
 	if c.Library == "" {
-		return c, fmt.Errorf("cannot serve: no engine library is given")
+		return c, fmt.Errorf("cannot serve: no engine library given")
 	}
 	if err := checkLoopback(c.Listen); err != nil {
 		return c, err
 	}
 	if c.User == "" || c.Password == "" {
-		return c, fmt.Errorf("cannot serve: no user and password are given for clients to log in with")
+		return c, fmt.Errorf("cannot serve: no user and password given for clients to log in with")
 	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = defaultMaxConnections
@@ -74,8 +74,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// checkLoopback refuses to listen where other machines could reach: nothing is
-// encrypted here.
+// checkLoopback refuses addresses that other machines can reach: connections
+// are not encrypted.
 func checkLoopback(listen string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -90,9 +90,9 @@ func checkLoopback(listen string) error {
 	return nil
 }
 
-// engineArgs are the arguments that start the engine. The caches' defaults
-// suppose a machine of hundreds of gigabytes; they only bound, nothing is
-// taken in advance.
+// engineArgs returns the arguments that start the engine. The default cache
+// sizes assume a machine with hundreds of gigabytes. These are upper bounds; no
+// memory is allocated in advance.
 func (c Config) engineArgs(configFile string) []string {
 	const mib = 1 << 20
 	args := []string{"clickhouse", "--path=" + c.DataDir,

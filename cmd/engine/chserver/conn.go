@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// conn is one client. All its fields but busy belong to its own goroutine;
-// during a statement the reader belongs to the watcher.
+// conn is one client. All fields except busy belong to its own goroutine; while
+// a statement runs, the reader belongs to the watcher.
 type conn struct {
 	server  *Server
 	socket  net.Conn
@@ -28,23 +28,23 @@ type conn struct {
 	session *session
 	busy    bool // guarded by server.mu
 
-	blockBytes []byte // the last block that came in
-	blockShare share  // of the bytes that all INSERTs may hold: what blockBytes has above keptBlock
-	plain      []byte // the block going out, before compression
+	blockBytes []byte // the last block that arrived
+	blockShare share  // of Server.inserts: the bytes of blockBytes above keptBlock
+	plain      []byte // the outgoing block before compression
 	out        []byte // packets not yet written
 	flushed    time.Time
 
-	compressed bool // of the current query
+	compressed bool // whether the current query's data is compressed
 	sent       figures
 	cancel     atomic.Bool // set by the watcher
 }
 
 func newConn(s *Server, socket net.Conn) *conn {
-	// Little memory until the client has logged in.
+	// Use little memory until the client has logged in.
 	return &conn{server: s, socket: socket, in: wireReader{bufio.NewReaderSize(socket, 512)}, blockShare: share{of: &s.inserts}}
 }
 
-// welcome makes what a client needs that has logged in.
+// welcome sets up the connection of a client that has logged in.
 func (c *conn) welcome() {
 	in := bufio.NewReaderSize(c.in, 64<<10)
 	c.in, c.plainIn, c.frames = wireReader{in}, plainReader{in: in}, frameReader{r: in}
@@ -52,8 +52,8 @@ func (c *conn) welcome() {
 	c.log = c.server.cfg.Logger.With("client", c.socket.RemoteAddr().String())
 }
 
-// brokenError is a breach of the protocol or of the connection: what follows
-// in the stream cannot be made sense of, so the connection ends.
+// brokenError is an error of the protocol or the connection after which the
+// rest of the stream cannot be interpreted. It ends the connection.
 type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }
@@ -65,11 +65,11 @@ func broken(err error) error {
 	return brokenError{err}
 }
 
-// serve answers until the client leaves.
+// serve answers packets until the client disconnects.
 func (c *conn) serve() {
 	defer func() {
-		if p := recover(); p != nil { // one bad connection must not end the others
-			c.server.cfg.Logger.Error("A connection failed.", "panic", p, "stack", string(debug.Stack()))
+		if p := recover(); p != nil { // one failed connection must not end the others
+			c.server.cfg.Logger.Error("A connection was closed by a panic.", "panic", p, "stack", string(debug.Stack()))
 		}
 		_ = c.socket.Close()
 		if c.session != nil {
@@ -85,24 +85,24 @@ func (c *conn) serve() {
 		err = c.servePacket()
 	}
 	if e := (*exception)(nil); errors.As(err, &e) {
-		c.log.Warn("A connection is ended.", "error", err)
+		c.log.Warn("A connection was closed by an error.", "error", err)
 		c.out = appendException(c.out, e)
-		_ = c.flush() // the client may be gone
+		_ = c.flush() // the client may have disconnected
 		c.lingerAfterException(time.Second, 64<<20)
 	} else if !isGone(err) {
-		c.log.Warn("A connection is ended.", "error", err)
+		c.log.Warn("A connection was closed by an error.", "error", err)
 	}
 }
 
 // errDone ends a connection on purpose.
-var errDone = errors.New("the server closes")
+var errDone = errors.New("the server is closing")
 
 func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errDone)
 }
 
-// lingerAfterException reads on a little: closing a socket with unread bytes
-// would reset it, and the client would lose the exception.
+// lingerAfterException reads on for a while: closing a socket with unread bytes
+// would reset the connection, and the client might not get the exception.
 func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	if tcp, ok := c.socket.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -111,8 +111,8 @@ func (c *conn) lingerAfterException(long time.Duration, most int64) {
 	_, _ = io.CopyN(io.Discard, c.in, most)
 }
 
-// refuseLogin ends a connection that has not got through its greeting. Any
-// user of the machine can cause one, so few of them are logged.
+// refuseLogin ends a connection that failed to log in. Any user of the machine
+// can cause this, so only a few are logged.
 func (c *conn) refuseLogin(err error) {
 	if isGone(err) {
 		return
@@ -120,7 +120,7 @@ func (c *conn) refuseLogin(err error) {
 	c.server.refused(c.socket.RemoteAddr(), err)
 	if e := (*exception)(nil); errors.As(err, &e) {
 		c.out = appendException(c.out, e)
-		_ = c.flush() // the client may be gone
+		_ = c.flush() // the client may have disconnected
 		c.lingerAfterException(200*time.Millisecond, 64<<10)
 	}
 }
@@ -147,7 +147,7 @@ func (c *conn) greet() error {
 	if err := c.flush(); err != nil {
 		return err
 	}
-	if _, err := c.in.text(maxShortText); err != nil { // the addendum: a quota key
+	if _, err := c.in.text(maxShortText); err != nil { // the addendum has only a quota key
 		return err
 	}
 	if err := c.socket.SetDeadline(time.Time{}); err != nil {
@@ -172,13 +172,13 @@ func (c *conn) servePacket() error {
 		return c.flush()
 	case clientQuery:
 		return c.serveQuery()
-	case clientCancel: // came too late, the statement was over
+	case clientCancel: // too late: the statement has finished
 		return nil
 	}
 	return refuse(codeUnexpectedPacket, "Unexpected packet %d from client", code)
 }
 
-// serveQuery answers one query. An exception of the engine is an answer too.
+// serveQuery answers one query. An exception from the engine is an answer too.
 func (c *conn) serveQuery() error {
 	q, err := readQuery(c.in)
 	if err != nil {
@@ -229,7 +229,8 @@ func (c *conn) answerQuery(q *query) (figures, error) {
 	return c.session.run(st, q, c)
 }
 
-// refuseExternalTables reads the blocks behind a query up to the empty one.
+// refuseExternalTables reads the blocks after a query up to the empty one. Any
+// other block is an external table.
 func (c *conn) refuseExternalTables() error {
 	var tables int
 	for {
@@ -251,7 +252,7 @@ func (c *conn) refuseExternalTables() error {
 	return nil
 }
 
-// block queues a block; c is the answer that statements write to.
+// block queues a block. It makes conn an answer.
 func (c *conn) block(b *block) error {
 	c.out = appendDataHead(c.out)
 	if !c.compressed {
@@ -264,8 +265,9 @@ func (c *conn) block(b *block) error {
 	return err
 }
 
-// progress queues what changed, and writes if much or long enough has piled
-// up: a short answer leaves in one piece, a long one flows.
+// progress queues the change in figures. It flushes if enough data or time has
+// accumulated, so that a short answer is sent in one write and a long one
+// continuously.
 func (c *conn) progress(total figures) error {
 	c.out = appendProgress(c.out, total.since(c.sent))
 	c.sent = total
@@ -292,9 +294,8 @@ func (c *conn) flush() error {
 	return nil
 }
 
-// watch looks for a Cancel packet or for the client's leaving while a
-// statement runs, and then has the statement killed. The caller must call
-// what it returns before it reads again.
+// watch kills the running statement if the client sends Cancel or disconnects.
+// The caller must call stop before it reads from the connection again.
 func (c *conn) watch() (stop func()) {
 	over, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -304,7 +305,7 @@ func (c *conn) watch() (stop func()) {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		case err == nil && packet[0] != clientCancel:
-			return // the next packet, to be read in its turn
+			return // the next packet, which servePacket reads later
 		case err == nil:
 			_, _ = c.in.Discard(1)
 		}
@@ -318,7 +319,7 @@ func (c *conn) watch() (stop func()) {
 	}()
 	return func() {
 		close(over)
-		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // wakes Peek
+		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // wake up Peek
 		<-stopped
 		_ = c.socket.SetReadDeadline(time.Time{})
 	}

@@ -6,7 +6,7 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	defer func() { _ = in.close() }() // only memory
+	defer func() { _ = in.close() }() // a file in memory
 	if err := c.block(in.header()); err != nil {
 		return figures{}, err
 	}
@@ -25,15 +25,15 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 			break
 		}
 		if err := in.add(b); err != nil {
-			return figures{}, broken(err) // the rest of the rows is still coming
+			return figures{}, broken(err) // more rows are still arriving
 		}
 	}
 	defer c.watch()()
 	return in.run(q)
 }
 
-// readData reads a Data packet; nil means that a Cancel came instead. The
-// block is valid until the next one is read.
+// readData reads a Data packet. It returns nil for a Cancel. The block is valid
+// until the next one is read.
 func (c *conn) readData() (*block, error) {
 	code, err := c.in.uvarint()
 	if err != nil {
@@ -69,16 +69,16 @@ func (c *conn) readData() (*block, error) {
 		return b, broken(c.plainIn.giveBack(unused))
 	}
 	if unused > 0 { // frames end with their block
-		return nil, broken(refuse(codeBadData, "a block is followed by %d bytes that belong to none", unused))
+		return nil, broken(refuse(codeBadData, "%d extra bytes follow a block", unused))
 	}
 	return b, nil
 }
 
-// keptBlock is how large the buffer of a block may be that a connection keeps
-// from one statement to the next.
+// keptBlock is the maximum size of the block buffer that a connection keeps
+// between statements.
 const keptBlock = 4 << 20
 
-// dropBlock frees what the blocks of a statement took.
+// dropBlock frees the memory of a statement's blocks.
 func (c *conn) dropBlock() {
 	if cap(c.blockBytes) > keptBlock {
 		c.blockBytes = nil

@@ -1,46 +1,47 @@
-// Package chserver is the process body of `octavo engine clickhouse`: a TCP
-// server on loopback which speaks ClickHouse's native protocol and answers
-// from libchdb, the ClickHouse engine as a shared library.
+// Package chserver is what `octavo engine clickhouse` runs: a TCP server on
+// loopback that speaks ClickHouse's native protocol and answers from libchdb,
+// the ClickHouse engine as a shared library.
 //
-// Its single job is the bridge: bytes of the protocol on one side, the C API
-// of the library on the other. It knows nothing of events, sites or tables,
-// and it imports nothing else of this module.
+// Its one job is to translate between the protocol and the library's C API. It
+// knows nothing about events, sites or tables. Of this module it may import
+// only kafkaserver/disk, to ask for free disk space.
 //
-// One client connection owns one engine connection, so session state (the
+// Each client connection owns one engine connection, so session state (the
 // current database, SET, temporary tables) behaves as on a real server.
-// Statements of one connection run one after the other, those of several
+// Statements of one connection run one after the other; those of different
 // connections run concurrently.
 //
-// Rows of an INSERT are collected and inserted by one statement when the last
-// block is there: a refused INSERT leaves nothing, and each partition gets one
-// part up to the engine's min_insert_block_size_rows and _bytes (1,048,449
-// rows, 256 MiB). The acknowledgement says that the parts' files are written,
-// which outlives this process; to outlive the machine's power a table needs
-// fsync_after_insert.
+// The rows of an INSERT are collected and inserted by one statement after the
+// last block has arrived. So a refused INSERT leaves nothing behind, and each
+// partition gets one part, up to the engine's min_insert_block_size_rows and
+// _bytes (1,048,449 rows, 256 MiB). An acknowledgement means that the parts'
+// files are written, which survives the end of this process; to survive a power
+// loss, a table needs fsync_after_insert.
 //
-// What differs from a ClickHouse server, on purpose or because the library
-// offers no more:
-//   - one user, with a password that the starter of the process chooses (see
-//     Config), and only on loopback. Connections that have not logged in take
-//     little memory, end after seconds and keep out nobody;
-//   - what comes by the wire opens no files, no addresses and no other
-//     databases: the engine's own grants (access.go, users.xml) and a check of
-//     the statement's words (guard.go) refuse it with ACCESS_DENIED. Rows of a
-//     format in the text of an INSERT are refused with it;
-//   - result columns of type AggregateFunction, Variant, Dynamic, JSON and
-//     other types without a fixed layout are refused with UNKNOWN_TYPE;
-//   - no totals, extremes, logs or profile events are sent, and external
-//     tables are refused;
-//   - blocks that are inserted twice are recognised as a whole, by a hash of
-//     the INSERT's blocks, not partition by partition;
-//   - if the engine connection of a client has to be replaced (its settings
-//     could not be taken back), temporary tables are lost;
-//   - a query id is accepted but not forwarded: the engine makes its own;
-//   - progress is sent with the blocks and at the end, not by a timer;
-//   - cancelling kills the statement inside the engine, which looks for it
-//     between blocks: a statement that is busy inside one block (sleep(),
-//     one huge sort) ends when that block is done.
+// It differs from a ClickHouse server, on purpose or because of the library, as
+// follows:
 //
-// The engine replaces the process's handlers for fatal signals; signals.go
-// puts Go's back, so a nil dereference panics and SIGTERM still works.
+//   - There is one user, whose password is chosen by the parent process (see
+//     Config), and it serves loopback only. Connections that have not logged in
+//     take little memory, are closed after seconds and cannot crowd out others.
+//   - Clients cannot open files, addresses or other databases: the engine's own
+//     grants (access.go, users.xml) and a check of the statement's tokens
+//     (guard.go) refuse it with ACCESS_DENIED. The same goes for data of a
+//     format in the text of an INSERT.
+//   - Result columns of type AggregateFunction, Variant, Dynamic, JSON and
+//     other types without a fixed layout are refused with UNKNOWN_TYPE.
+//   - Totals, extremes, logs and profile events are not sent, and external
+//     tables are refused.
+//   - A repeated INSERT is recognised as a whole, by a hash of its blocks, not
+//     partition by partition.
+//   - If a client's engine connection has to be replaced because its settings
+//     could not be reset, temporary tables are lost.
+//   - A query id is accepted but not forwarded: the engine makes its own.
+//   - Progress is sent with the blocks and at the end, not by a timer.
+//   - Cancelling kills the statement inside the engine, which checks for it
+//     between blocks: a statement that is busy inside one block (sleep(), one
+//     huge sort) ends when that block is done.
+//
+// The engine replaces the process's handlers for fatal signals. signals.go
+// restores Go's, so that a nil dereference panics and SIGTERM works.
 package chserver

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// engine is the started library: its root connection keeps it alive and
-// serves what no client asked for.
+// engine is the started library. Its root connection keeps it alive and runs
+// the server's own statements.
 type engine struct {
 	lib     *library
 	args    []string
@@ -33,12 +33,12 @@ type engine struct {
 // engine can live in a process.
 func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the data directory: %w", err)
+		return nil, fmt.Errorf("cannot create the data directory: %w", err)
 	}
 	if err := awaitRoom(ctx, cfg.Logger, cfg.DataDir, disk.OS{}.Free); err != nil {
 		return nil, err
 	}
-	signal.Ignore(unix.SIGXFSZ) // a file beyond the limit of the process is an error of the write, as a full disk is
+	signal.Ignore(unix.SIGXFSZ) // make exceeding the file size limit a write error, like a full disk
 	signals, err := saveSignals()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (e *engine) askVersion() (version, error) {
 	return parseVersion(text), err
 }
 
-// ask gives a short answer as text.
+// ask runs a query on the root connection and returns its short result as text.
 func (e *engine) ask(question string) (string, error) {
 	res, err := e.conn.call(e.lib.query, question, "TSVRaw", nil)
 	if err != nil {
@@ -84,8 +84,8 @@ func (e *engine) ask(question string) (string, error) {
 	return string(res.bytes()), nil
 }
 
-// close shuts the engine down: it finishes running merges and writes what it
-// holds. All sessions must be closed before.
+// close shuts the engine down, which finishes running merges and flushes. All
+// sessions must be closed before.
 func (e *engine) close() {
 	e.root.Lock()
 	defer e.root.Unlock()
@@ -96,9 +96,9 @@ func (e *engine) nextMarker() string {
 	return fmt.Sprintf("octavo-session-%d", e.markers.Add(1))
 }
 
-// kill asks the engine to end the running statement of a session. It ends at
-// the statement's next block, or never existed: the caller asks again until
-// its statement is over.
+// kill asks the engine to end the running statement of a session. The statement
+// ends at its next block; if it has not started yet, kill has no effect. So the
+// caller repeats kill until its statement is over.
 func (e *engine) kill(marker string) {
 	e.root.Lock()
 	defer e.root.Unlock()
@@ -106,7 +106,7 @@ func (e *engine) kill(marker string) {
 		"KILL QUERY WHERE splitByChar(' ', Settings['"+markerSetting+"'])[1] = {marker:String} ASYNC", "Native",
 		[]param{{"marker", marker}})
 	if err != nil {
-		e.log.Warn("A statement could not be cancelled.", "error", err)
+		e.log.Warn("Cannot cancel a statement.", "error", err)
 		return
 	}
 	res.close()

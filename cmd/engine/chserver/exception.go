@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The codes of ClickHouse's own list that this package raises itself.
+// ClickHouse's error codes that this package raises itself.
 const (
 	codeUnexpectedPacket = 99
 	codeUnknownType      = 50
@@ -23,8 +23,8 @@ const (
 	codeUnknown          = 1000
 )
 
-// exception is what the client gets in an Exception packet. Its message is
-// the engine's text without the "Code: N. DB::Exception: " in front.
+// exception is the content of an Exception packet. Its message is the engine's
+// text without the leading "Code: N. DB::Exception: ".
 type exception struct {
 	code    int32
 	name    string
@@ -35,15 +35,15 @@ func (e *exception) Error() string {
 	return fmt.Sprintf("code: %d, message: %s", e.code, e.message)
 }
 
-// refuse builds an exception of our own, in the engine's style.
+// refuse builds an exception of the server's own, in the engine's style.
 func refuse(code int32, format string, args ...any) *exception {
 	return &exception{code: code, name: "DB::Exception", message: fmt.Sprintf(format, args...)}
 }
 
 var exceptionText = regexp.MustCompile(`^Code: (\d+)\. (DB::[A-Za-z]*Exception): `)
 
-// parseException reads the engine's error text. A text of another form is
-// kept whole under the code of an unknown exception.
+// parseException reads the engine's error text. A text in any other form
+// becomes the message of an exception with codeUnknown.
 func parseException(text string) *exception {
 	text = strings.TrimSpace(text)
 	match := exceptionText.FindStringSubmatch(text)

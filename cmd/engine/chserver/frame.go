@@ -12,16 +12,16 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// plainReader feeds a block that is not compressed. Where the block ends shows
-// only when it has been walked, so bytes that are already buffered are lent to
-// the walker, and given back if the block did not need them.
+// plainReader reads an uncompressed block. Its end is known only after it has
+// been walked, so the walker gets all buffered bytes and gives back those after
+// the block.
 type plainReader struct {
 	in   *bufio.Reader
-	lent int // bytes at the front of in's buffer that the walker has too
+	lent int // buffered bytes of in that the walker has
 }
 
-// next appends to buf what is there already, or at least one byte. The walker
-// asks only when it has used up all it was lent.
+// next appends the buffered bytes to buf, or at least one byte. The walker
+// calls it only when it has used up the previous ones.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
 		return buf, err
@@ -37,30 +37,31 @@ func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	return append(buf, ready...), err
 }
 
-// giveBack ends a loan of which the last unused bytes were not needed.
+// giveBack consumes the lent bytes except the last unused ones.
 func (p *plainReader) giveBack(unused int) error {
 	_, err := p.in.Discard(p.lent - unused)
 	p.lent = 0
 	return err
 }
 
-// A compressed frame: 16 bytes of checksum over all that follows, one byte of
-// method, 4 of packed size (these 9 included), 4 of plain size, the data.
+// A compressed frame is: 16 bytes checksum of all that follows, 1 byte method,
+// 4 bytes packed size (including these 9 bytes), 4 bytes plain size, and the
+// data.
 const (
 	frameChecksum = 16
 	frameHeader   = 9
 	frameNone     = 0x02
 	frameLZ4      = 0x82
 	frameZSTD     = 0x90
-	maxFrame      = 128 << 20 // ClickHouse's own limit is larger; its clients stay far below this
+	maxFrame      = 128 << 20 // ClickHouse's limit is larger, but its clients stay far below this
 )
 
-// frameReader unpacks the frames of one connection. ch-go has one too, but it
-// takes memory by the announced sizes before it has seen the data.
+// frameReader unpacks the frames of one connection. ch-go's reader is not used
+// because it allocates by the announced sizes before it has seen the data.
 type frameReader struct {
 	r      io.Reader
 	packed []byte
-	zstd   *zstd.Decoder // made at the first ZSTD frame
+	zstd   *zstd.Decoder // created at the first ZSTD frame
 }
 
 // next appends the plain data of the next frame to buf.
@@ -92,7 +93,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	case frameNone:
 		buf = append(buf, packed...)
 	case frameLZ4:
-		if plainSize > 255*len(packed)+64 { // LZ4 cannot pack tighter
+		if plainSize > 255*len(packed)+64 { // beyond LZ4's best ratio
 			return buf, refuse(codeBadData, "an LZ4 frame of %d bytes cannot hold %d", len(packed), plainSize)
 		}
 		buf = append(buf, make([]byte, plainSize)...)
@@ -105,7 +106,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 		if f.zstd == nil {
 			decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxFrame))
 			if err != nil {
-				return buf, fmt.Errorf("cannot make a ZSTD decoder: %w", err)
+				return buf, fmt.Errorf("cannot create a ZSTD decoder: %w", err)
 			}
 			f.zstd = decoder
 		}
@@ -115,7 +116,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 		}
 		buf = plain
 	default:
-		return buf, refuse(codeBadData, "compression method 0x%02x is not known", method)
+		return buf, refuse(codeBadData, "unknown compression method 0x%02x", method)
 	}
 	if len(buf)-start != plainSize {
 		return buf[:start], refuse(codeBadData, "a compressed frame holds %d bytes, its header says %d", len(buf)-start, plainSize)
@@ -123,11 +124,11 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	return buf, nil
 }
 
-// framePlain is how much plain data one outgoing frame holds. A frame is
-// decoded whole by the client, so small ones keep its memory low.
+// framePlain is the size of an outgoing frame's plain data. The client decodes
+// a frame as a whole, so small frames keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain as LZ4 frames. Answers are LZ4 whatever method the
+// appendFrames packs plain into LZ4 frames. Results use LZ4 whatever method the
 // client uses for its own data: each frame names its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {

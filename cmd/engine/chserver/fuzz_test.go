@@ -10,9 +10,9 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// FuzzPackets reads any bytes as a client's conversation: greeting, queries
-// and blocks, with and without frames. Nothing may panic, and no memory may
-// be taken that the bytes do not pay for.
+// FuzzPackets reads any bytes as what a client sends: greeting, queries and
+// blocks, with and without frames. Nothing may panic, and memory must stay
+// proportional to the bytes received.
 func FuzzPackets(f *testing.F) {
 	for _, data := range malformed() {
 		f.Add(data)
@@ -29,7 +29,7 @@ func FuzzPackets(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		defer func() {
 			runtime.ReadMemStats(&after)
-			// A few steps of reading ahead, and as much as LZ4 unpacks.
+			// Allow for a few steps of reading ahead and for LZ4's best ratio.
 			if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*readStep+300*len(data)) {
 				t.Errorf("%d bytes took %d bytes of memory", len(data), took)
 			}
@@ -68,7 +68,7 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// FuzzBlock: what is read as a block is written back the same.
+// FuzzBlock: a block that can be read is written back unchanged.
 func FuzzBlock(f *testing.F) {
 	b := &block{rows: 1, columns: []column{
 		{"a", "Nullable(UInt16)", []byte{0, 10, 10}}, {"m", "Map(String, String)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 'k', 1, 'v'}},
@@ -89,13 +89,13 @@ func FuzzBlock(f *testing.F) {
 			t.Fatalf("the block does not survive the wire: %v", err)
 		}
 		if !bytes.Equal(appendBlock(nil, again, native), appendBlock(nil, b, native)) {
-			t.Fatal("the block has changed on the wire")
+			t.Fatal("the block changed on the wire")
 		}
 	})
 }
 
-// FuzzOutline: statements of any form are read without panic, and what is
-// kept is a part of the text.
+// FuzzOutline: no statement causes a panic, and everything in an outline is
+// part of the text.
 func FuzzOutline(f *testing.F) {
 	for _, text := range []string{"SELECT 1; x", "INSERT INTO `a` (b, \"c\") SETTINGS x = 1 VALUES", "SET a = [1, 'x'], b = {}", "$x$ $x$ /* -- ' \\", "(SELECT 1) FORMAT x"} {
 		f.Add(text)

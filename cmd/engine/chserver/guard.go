@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// guard refuses statements that would open files, addresses or other
-// databases. The engine's grants (access.go) refuse most of them by
-// themselves, also where a statement hides them; guard is for what no grant
-// covers: the function file(), disks made up in a statement, INTO OUTFILE, the
-// engines that open what they are named, and changing the role that the grants
-// go by.
+// guard refuses statements that would open files, addresses or other databases.
+// The engine's grants (access.go) already refuse most of them, even hidden
+// ones. guard covers what no grant does: the function file(), disks defined in
+// a statement, INTO OUTFILE, table engines that open files or addresses, and
+// changes of the role that has the grants.
 //
-// It goes by lists of what is allowed. What its lexer could read otherwise
-// than the engine's is refused as well.
+// It works by lists of what is allowed, and refuses everything that its lexer
+// could read differently from the engine's.
 type guard struct {
-	functions map[string]bool // not to be called, lower case
+	functions map[string]bool // refused functions, in lower case
 }
 
-// allowedVerbs begin the statements that are run.
+// allowedVerbs are the first words of allowed statements.
 var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRUNCATE RENAME EXCHANGE OPTIMIZE DELETE UPDATE
 	DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL SYSTEM DETACH`)
 
-// allowedTableFunctions compute what they give, or read tables that are named
-// in the statement. All others that the engine has are refused.
+// allowedTableFunctions compute their rows or read tables that the statement
+// names. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null")
 
-// refusedFunctions are no table functions. file reads one as a value; disk
-// makes a table's storage out of a path or an address.
+// refusedFunctions are ordinary functions. file reads a file as a value; disk
+// makes a path or an address the storage of a table.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
-// allowedEngines keep their rows in the data directory or in memory, or have
+// allowedEngines keep their rows in the data directory or in memory, or keep
 // none.
 var allowedEngines = words(`MergeTree ReplacingMergeTree SummingMergeTree AggregatingMergeTree CollapsingMergeTree
 	VersionedCollapsingMergeTree CoalescingMergeTree GraphiteMergeTree Memory Null Log TinyLog StripeLog Set Join Buffer Merge Atomic`)
 
-// plainVerbs begin statements that make nothing, in which ENGINE is a column.
+// plainVerbs are the first words of statements that create nothing, so that
+// ENGINE is a column there.
 var plainVerbs = words("SELECT WITH FROM ( INSERT DELETE UPDATE DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL")
 
 func words(text string) map[string]bool {
@@ -46,7 +46,7 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// newGuard takes the names of all table functions that the engine has.
+// newGuard makes a guard from the names of all table functions of the engine.
 func newGuard(tableFunctions []string) *guard {
 	g := &guard{functions: map[string]bool{}}
 	for _, name := range slices.Concat(tableFunctions, refusedFunctions) {
@@ -61,16 +61,16 @@ func denied(format string, args ...any) error {
 	return refuse(codeAccessDenied, "Access denied by the embedded engine: "+format, args...)
 }
 
-// check looks at a statement as it came.
+// check returns an error if a client's statement is refused.
 func (g *guard) check(text string) error {
 	l := &lexer{text: text}
 	t := l.next()
 	if t.kind == endOfText {
-		return nil // outline says so
+		return nil // outline reports the empty query
 	}
 	verb := strings.ToLower(text[t.start:t.end])
 	if !allowedVerbs[verb] {
-		return denied("statements that begin with %s are not run", brief(text[t.start:t.end]))
+		return denied("statements that begin with %s are not allowed", brief(text[t.start:t.end]))
 	}
 	for ; t.kind != endOfText; t = l.next() {
 		if err := g.checkToken(l, t, verb); err != nil {
@@ -80,12 +80,12 @@ func (g *guard) check(text string) error {
 	return nil
 }
 
-// checkToken judges t by itself and by what follows it.
+// checkToken checks t and the tokens that follow it.
 func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	written := l.text[t.start:t.end]
 	ahead := *l
 	next := ahead.next()
-	switch t.kind { //nolint:exhaustive // a quoted text is a value
+	switch t.kind { //nolint:exhaustive // a quoted text is only a value
 	case symbol:
 		if written[0] < ' ' || written[0] > '~' {
 			return denied("byte %#x outside of quotes", written[0])
@@ -102,8 +102,8 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	default:
 		return nil
 	}
-	// file is refused without a bracket too: where the engine takes the name
-	// of a function as a value, nothing follows it.
+	// Refuse file without a bracket too: where the engine takes a function's
+	// name as a value, no bracket follows.
 	name := strings.ToLower(unquoteIdentifier(written))
 	if name == "file" || g.functions[name] && l.isSymbol(next, '(') {
 		return denied("function %s", brief(name))
@@ -111,9 +111,9 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	return nil
 }
 
-// checkIdentifier refuses a quoted name that unquoteIdentifier could read
-// otherwise than the engine does, and paths: the engine takes a file for a
-// table.
+// checkIdentifier refuses quoted names that unquoteIdentifier could read
+// differently from the engine, and paths, because the engine would read the
+// file as a table.
 func checkIdentifier(written string) error {
 	for i := 1; i < len(written)-1; i++ {
 		if written[i] == '\\' {
@@ -128,11 +128,11 @@ func checkIdentifier(written string) error {
 	return nil
 }
 
-// checkWord looks for keywords; next follows the word, and ahead goes on
-// behind next.
+// checkWord checks keywords. next is the token after the word, and ahead
+// continues after next.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
-		if written[i] >= 0x80 { // the engine knows blanks and quotes among them
+		if written[i] >= 0x80 { // the engine regards some of them as blanks or quotes
 			return denied("byte %#x outside of quotes", written[i])
 		}
 	}
@@ -169,7 +169,7 @@ func checkWord(ahead *lexer, written string, next token, verb string) error {
 	return nil
 }
 
-// brief keeps a client's words from filling an answer.
+// brief shortens text from a client for an error message.
 func brief(text string) string {
 	const most = 60
 	if len(text) > most {

@@ -16,16 +16,17 @@ import (
 )
 
 // hostile are statements that would open a file, an address or another
-// database, or take a right to. SECRET stands for a file, FOLDER for a folder
-// that can be written, URL for a server that would notice.
+// database, or gain the right to. SECRET stands for a file, FOLDER for a
+// writable folder, URL for a server that would notice a request.
 var hostile = []string{
-	// What a neighbour had run (security review of 722db72, finding 1).
+	// Statements of another user of the machine (security review of 722db72,
+	// finding 1).
 	"select * from file('SECRET', 'LineAsString')",
 	"select count() from file('/etc/shadow','LineAsString')",
 	"insert into function file('FOLDER/written.txt','LineAsString','line String') values ('hello')",
 	"select * from url('URL', 'LineAsString')",
 
-	// The same in other clothes.
+	// Variants of the same.
 	"SELECT * FROM FILE('SECRET')", "SELECT * FROM `file`('SECRET', LineAsString)", `SELECT * FROM "file"('SECRET', LineAsString)`,
 	"SELECT * FROM file /* x */ ('SECRET', LineAsString)", "SELECT * FROM file -- x\n('SECRET', LineAsString)", "SELECT * FROM file\t\n(\n'SECRET')",
 	`SELECT * FROM "\x66ile"('SECRET')`, "SELECT * FROM `fil\\145`('SECRET')",
@@ -36,13 +37,13 @@ var hostile = []string{
 	"EXPLAIN SELECT * FROM file('SECRET', LineAsString)", "DESCRIBE file('SECRET', LineAsString)", "DESCRIBE TABLE file('SECRET', LineAsString)",
 	"EXPLAIN TABLE OVERRIDE file('SECRET')", "SELECT * FROM cluster('default', file('SECRET'))",
 
-	// A comment, a quote or a byte that a lexer could take for another.
+	// Comments, quotes and bytes that a lexer could misread.
 	"SELECT 1 /* /* */ ' */ , file('SECRET') -- '", "SELECT 1 // '\n, file('SECRET') -- '", "SELECT 1 # '\n, file('SECRET') -- '",
 	"SELECT ‘'’, file('SECRET') -- '", "SELECT “'”, file('SECRET') -- '", "SELECT 'a''', file('SECRET') -- '", "SELECT $a$'$a$, file('SECRET') -- '",
 	"SELECT\u00a01, file('SECRET')", "SELECT 1,\u2003file('SECRET')", "SELECT 1\x00, file('SECRET')", "SELECT 1, \x01file('SECRET')",
 	"SELECT '\\', file('SECRET') -- '",
 
-	// Functions and settings that read files or ask addresses.
+	// Functions and settings that read files or connect to addresses.
 	"SELECT file('SECRET')", "SELECT `file`('SECRET')", "SELECT arrayMap(x -> file(x), ['SECRET'])", "SELECT arrayMap(file, ['SECRET'])",
 	"CREATE TABLE t1 (a String DEFAULT file('SECRET')) ENGINE = MergeTree ORDER BY a",
 	"SELECT catboostEvaluate('SECRET', 1)",
@@ -50,7 +51,7 @@ var hostile = []string{
 	"SELECT 1 SETTINGS format_schema = 'SECRET:x'", "SET format_schema = 'SECRET:x'", "SET output_format_schema = 'FOLDER/x'",
 	"SET format_avro_schema_registry_url = 'URL'", "SET dialect = 'prql'", "SELECT 1 SETTINGS dialect = 'kusto'",
 
-	// Other tables by function.
+	// Other table functions.
 	"SELECT * FROM s3('URL/b/k')", "SELECT * FROM s3Cluster('c', 'URL/b/k')", "SELECT * FROM gcs('URL/b/k')", "SELECT * FROM oss('URL/b/k')",
 	"SELECT * FROM hdfs('hdfs://127.0.0.1:1/x', CSV, 'a String')", "SELECT * FROM remote('127.0.0.1:1', system.one)",
 	"SELECT * FROM remoteSecure('127.0.0.1:1', system.one)", "SELECT * FROM clusterAllReplicas('default', system.one)",
@@ -69,7 +70,7 @@ var hostile = []string{
 	"SELECT * FROM `SECRET`", `SELECT * FROM "SECRET"`, "SELECT * FROM 'SECRET'", "SELECT * FROM default.`SECRET`", "DESCRIBE TABLE `SECRET`",
 	"EXISTS TABLE `SECRET`", "INSERT INTO `FOLDER/x.csv` VALUES (1)", "SHOW CREATE TABLE `SECRET`", "CREATE TABLE t3 AS `SECRET`",
 
-	// Tables, databases and other things to make.
+	// Tables, databases and other objects to create.
 	"CREATE TABLE t4 (a String) ENGINE = File(LineAsString, 'SECRET')", "CREATE TABLE t4 (a String) ENGINE File(LineAsString)",
 	"CREATE TABLE t4 (a String) ENGINE = `File`(LineAsString)", "CREATE TABLE t4 (a String) /* */ engine /* */ = /* */ URL('URL', CSV)",
 	"CREATE TEMPORARY TABLE t4 (a String) ENGINE = URL('URL', CSV)", "CREATE OR REPLACE TABLE t4 (a String) ENGINE = S3('URL/b/k', CSV)",
@@ -93,7 +94,7 @@ var hostile = []string{
 	"CREATE DICTIONARY d2 (a String) PRIMARY KEY a SOURCE(EXECUTABLE(COMMAND 'id' FORMAT 'CSV')) LAYOUT(FLAT()) LIFETIME(1)",
 	"CREATE FUNCTION f1 AS (x) -> x", "CREATE NAMED COLLECTION n AS a = 1", "CREATE WORKLOAD w", "CREATE RESOURCE r (READ ANY DISK)",
 
-	// Files beside statements.
+	// Statements with files.
 	"SELECT 1 INTO OUTFILE 'FOLDER/out.txt'", "SELECT 1 into/**/outfile 'FOLDER/out.txt' FORMAT CSV", "SELECT 1 INTO OUTFILE 'FOLDER/out.txt' TRUNCATE FORMAT CSV",
 	"INSERT INTO t FROM INFILE 'SECRET' FORMAT LineAsString", "INSERT INTO t FORMAT CSV 'x\n\nSELECT file(\\'SECRET\\')",
 	"BACKUP TABLE t TO File('FOLDER/b')", "BACKUP TABLE t TO Disk('default', 'b')", "RESTORE TABLE t FROM File('FOLDER/b')", "IMPORT x", "COPY t TO 'FOLDER/x'",
@@ -103,12 +104,12 @@ var hostile = []string{
 	"CREATE USER u", "CREATE ROLE r", "ALTER USER default DEFAULT ROLE ALL", "DROP ROLE wire", "EXECUTE AS default SELECT 1", "CREATE ROW POLICY p ON t USING 1",
 	"CREATE DATABASE d3 PARALLEL WITH SET ROLE rows", "SELECT 1; SET ROLE rows", "CREATE SETTINGS PROFILE p",
 
-	// What harms the engine.
+	// Statements that harm the engine.
 	"SYSTEM SHUTDOWN", "SYSTEM KILL", "SYSTEM RELOAD CONFIG", "SYSTEM RELOAD USERS", "SYSTEM RESTORE REPLICA t", "SYSTEM DROP REPLICA 'x'", "SYSTEM UNFREEZE WITH NAME 'x'",
 	"SYSTEM ENABLE FAILPOINT x", "SELECT addressToSymbol(1)", "SELECT demangle('x')",
 }
 
-// harmless are as like them as can be.
+// harmless are allowed statements that resemble hostile ones.
 var harmless = []string{
 	"SELECT 'file(''x'')', 'INTO OUTFILE', 'it''s SET ROLE rows' -- file('x')", "SELECT 1 /* file('x') /* nested */ */",
 	"SELECT 1 AS `a b`, 2 AS \"c\\\"d\"", "SELECT 'ünïcödé', '‘’'", "SELECT count() FROM numbers(10)", "SELECT * FROM values('a String', 'file')",
@@ -119,8 +120,8 @@ var harmless = []string{
 	"DROP TABLE harmless",
 }
 
-// TestHostileStatements runs them all: none may be answered, and none may
-// leave a trace in the folder or at the address.
+// TestHostileStatements runs all of them: each must be refused, and none may
+// write to the folder or connect to the address.
 func TestHostileStatements(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -146,7 +147,8 @@ func TestHostileStatements(t *testing.T) {
 	}()
 	names := strings.NewReplacer("SECRET", secret, "FOLDER", folder, "URL", "http://"+listener.Addr().String())
 	for _, text := range hostile {
-		// An engine name is written as the URL's placeholder: it stays.
+		// Keep the table engine named URL, which is spelled like the
+		// placeholder.
 		text = strings.ReplaceAll(names.Replace(strings.ReplaceAll(text, "URL(", "\x02(")), "\x02(", "URL(")
 		got, err := read(t.Context(), db, text)
 		if err == nil || strings.Contains(got+err.Error(), "oct_secret") {
@@ -167,7 +169,7 @@ func TestHostileStatements(t *testing.T) {
 	var tables uint64
 	must(t, db.QueryRow(t.Context(), "SELECT count() FROM system.tables WHERE database = currentDatabase()").Scan(&tables))
 	if tables != 1 {
-		t.Errorf("there are %d tables, one was made", tables)
+		t.Errorf("there are %d tables, want 1", tables)
 	}
 	for _, text := range harmless {
 		if _, err := read(t.Context(), db, text); err != nil {
@@ -176,7 +178,7 @@ func TestHostileStatements(t *testing.T) {
 	}
 }
 
-// TestGuardDeniesByItself asks it without an engine behind it.
+// TestGuardDeniesByItself checks the guard without an engine.
 func TestGuardDeniesByItself(t *testing.T) {
 	t.Parallel()
 	functions := []string{"file", "url", "remote", "s3", "numbers", "values", "executable"}
@@ -198,10 +200,10 @@ func TestGuardDeniesByItself(t *testing.T) {
 	}
 }
 
-// read gives all that a statement answers, as text.
+// read returns a statement's whole result as text.
 func read(ctx context.Context, db driver.Conn, text string) (string, error) {
 	rows, err := db.Query(ctx, text)
-	if errors.Is(err, io.EOF) { // it was run, and has no columns
+	if errors.Is(err, io.EOF) { // it ran and has no columns
 		return "", nil
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// clientGreeting is the Hello packet, without its code.
+// clientGreeting is the Hello packet without its code.
 type clientGreeting struct {
 	clientName     string
 	revision       uint64
@@ -45,26 +45,26 @@ func readGreeting(r wireReader) (*clientGreeting, error) {
 	return g, nil
 }
 
-// check refuses what is not served: who does not know user and password, or a
-// client too old to read what is written here.
+// check refuses clients with a wrong user or password, and those that are too
+// old for the server's revision.
 func (g *clientGreeting) check(user, password string) error {
-	// Both are compared, and in constant time: how long a refusal takes must not say how much was right.
+	// Compare both and in constant time: the time of a refusal must not reveal how much was right.
 	if equal(g.user, user)&equal(g.password, password) != 1 {
 		return refuse(codeAuthentication, "Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)")
 	}
 	if g.revision < revision {
-		return refuse(codeNotImplemented, "the client speaks revision %d of the protocol, at least %d is needed", g.revision, revision)
+		return refuse(codeNotImplemented, "the client speaks protocol revision %d, at least %d is required", g.revision, revision)
 	}
 	return nil
 }
 
-// equal is 1 if the texts are; hashing hides their lengths.
+// equal returns 1 if the texts are equal. Hashing hides their lengths.
 func equal(a, b string) int {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:])
 }
 
-// version is the engine's, as the library tells it.
+// version is the engine's version.
 type version struct{ major, minor, patch uint64 }
 
 func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v.major, v.minor, v.patch) }
@@ -75,7 +75,7 @@ func parseVersion(text string) version {
 		if i == len(parts) {
 			break
 		}
-		parts[i], _ = strconv.ParseUint(part, 10, 32) // a part that is no number stays 0
+		parts[i], _ = strconv.ParseUint(part, 10, 32) // a part that is not a number stays 0
 	}
 	return version{parts[0], parts[1], parts[2]}
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// The engine takes over the process it is loaded into, so every server of
-// these tests is a child: this test binary, started again with childEnv.
+// The engine takes over the process it is loaded into, so each server in these
+// tests is a child process: this test binary, started with childEnv.
 const childEnv = "OCTAVO_CHSERVER_TEST_DATA"
 
 const testUser, testPassword = "tester", "a password for tests"
@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// childMain is the server process. "READY address" on stdout says it listens.
+// childMain is the server process. It prints "READY address" to stdout when it
+// listens.
 func childMain(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -121,7 +122,8 @@ func start(t testing.TB, dir string, env ...string) *process {
 	p := &process{stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
 	ready := make(chan string, 1)
 	go func() {
-		// The death signal follows the thread that forked, so that one must live as long.
+		// The death signal is sent when the forking thread ends, so that thread
+		// must live as long as the child.
 		runtime.LockOSThread()
 		p.cmd = childCommand(dir, lib, env...)
 		p.cmd.Stderr = p.stderr
@@ -174,11 +176,11 @@ func (p *process) kill(t testing.TB) {
 		t.Fatal(err)
 	}
 	if err := <-p.exited; err == nil {
-		t.Error("a killed process ended with success")
+		t.Error("a killed process exited with status 0")
 	}
 }
 
-// shared is the one server that most tests use, each in its own database.
+// shared is the server that most tests use, each with a database of its own.
 var shared struct {
 	once   sync.Once
 	dir    string
@@ -202,7 +204,7 @@ func sharedServer(t testing.TB) *process {
 	return shared.server
 }
 
-// connect opens a pool to p. change may alter the options.
+// connect opens a pool of connections to p. change may modify the options.
 func connect(t testing.TB, p *process, database string, change ...func(*clickhouse.Options)) driver.Conn {
 	t.Helper()
 	options := &clickhouse.Options{
@@ -221,7 +223,7 @@ func connect(t testing.TB, p *process, database string, change ...func(*clickhou
 	return db
 }
 
-// fresh gives a pool on a new database of the shared server.
+// fresh returns a pool on a new database of the shared server.
 func fresh(t testing.TB, change ...func(*clickhouse.Options)) driver.Conn {
 	t.Helper()
 	p := sharedServer(t)
@@ -230,7 +232,7 @@ func fresh(t testing.TB, change ...func(*clickhouse.Options)) driver.Conn {
 	return connect(t, p, name, change...)
 }
 
-// dial gives a bare connection, for a test that speaks the protocol itself.
+// dial returns a bare connection, for tests that speak the protocol themselves.
 func dial(t testing.TB, p *process) *net.TCPConn {
 	t.Helper()
 	socket, err := net.Dial("tcp", p.addr)
@@ -247,7 +249,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// one scans the single value of a query.
+// one returns the single value of a query's result.
 func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string, args ...any) T {
 	t.Helper()
 	var v T
@@ -255,14 +257,14 @@ func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string,
 		t.Fatalf("%s: %v", query, err)
 	}
 	if pool := db.Stats(); pool.MaxOpenConns == 1 {
-		// The client puts a query's connection back some time after its rows. A statement that came before would have another one,
-		// in which neither a SET nor a leak shows.
+		// The client returns a query's connection to the pool some time after its rows. The next statement must wait
+		// for it: on another connection, neither a SET nor a leak would be visible.
 		eventually.True(t, soon, "the connection to be free again", func() bool { return db.Stats().Idle == 1 })
 	}
 	return v
 }
 
-// compressions are the modes every data test runs in.
+// compressions are the modes in which every data test runs.
 var compressions = map[string]func(*clickhouse.Options){
 	"none": func(o *clickhouse.Options) { o.Compression = nil },
 	"lz4": func(o *clickhouse.Options) {

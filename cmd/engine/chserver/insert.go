@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insert is an INSERT whose rows come as blocks. All blocks of one INSERT go
-// into a file in memory, and one statement reads them from there: rows in the
-// text of a statement would end at the first blank line among them.
+// insert is an INSERT whose rows arrive as blocks. All its blocks go into a
+// file in memory, and one statement reads them from there. They cannot go into
+// the statement's text: the engine ends the data at the first blank line.
 type insert struct {
 	session *session
 	target  *insertTarget
-	columns []described // in the order of the statement
+	columns []described // in the statement's order
 
-	share share // of the bytes that all INSERTs may hold
+	share share // of Server.inserts
 	file  *os.File
 	limit int64
 	size  int64
 	rows  uint64
 	hash  city.U128
-	head  []byte // what stands before a column's data
+	head  []byte // buffer for what precedes a column's data
 }
 
-// beginInsert finds the columns and makes the file.
+// beginInsert looks up the columns and creates the file.
 func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inserts *budget) (*insert, error) {
 	var all []described
 	err := s.with(q.settings, func() (err error) {
@@ -45,13 +45,13 @@ func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inser
 	}
 	fd, err := unix.MemfdCreate("octavo-insert", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a file for the rows: %w", err)
+		return nil, fmt.Errorf("cannot create a file for the rows: %w", err)
 	}
 	return &insert{session: s, target: target, columns: columns, limit: limit, share: share{of: inserts}, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
 }
 
-// insertColumns picks the columns that the statement names. Without a list
-// these are all but those that the engine computes.
+// insertColumns selects the columns that the statement names. Without a list
+// these are all columns except those that the engine computes.
 func insertColumns(all []described, target *insertTarget) ([]described, error) {
 	if target.columns == nil {
 		var out []described
@@ -77,7 +77,7 @@ func insertColumns(all []described, target *insertTarget) ([]described, error) {
 	return out, nil
 }
 
-// header tells the client what to send.
+// header is an empty block that tells the client which columns to send.
 func (in *insert) header() *block {
 	b := &block{}
 	for _, c := range in.columns {
@@ -86,7 +86,7 @@ func (in *insert) header() *block {
 	return b
 }
 
-// add keeps one block. Nothing of b is used afterwards.
+// add appends one block to the file. It does not keep b.
 func (in *insert) add(b *block) error {
 	in.rows += uint64(b.rows)
 	coming := int64(0)
@@ -101,11 +101,11 @@ func (in *insert) add(b *block) error {
 		in.head = appendColumnHead(in.head, c, native)
 		for _, piece := range [][]byte{in.head, c.data} {
 			if in.size += int64(len(piece)); in.size > in.limit {
-				return refuse(codeMemoryLimit, "the blocks of one INSERT have more than the %d bytes allowed", in.limit)
+				return refuse(codeMemoryLimit, "the blocks of an INSERT exceed the limit of %d bytes", in.limit)
 			}
 			in.hash = city.CH128Seed(piece, in.hash)
 			if _, err := in.file.Write(piece); err != nil {
-				return fmt.Errorf("cannot keep the rows of an INSERT: %w", err)
+				return fmt.Errorf("cannot store the rows of an INSERT: %w", err)
 			}
 		}
 		in.head = in.head[:0]
@@ -118,7 +118,7 @@ func (in *insert) close() error {
 	return in.file.Close()
 }
 
-// run inserts all rows under the query's settings.
+// run inserts all rows with the query's settings.
 func (in *insert) run(q *query) (figures, error) {
 	var total figures
 	if in.rows == 0 {
@@ -162,11 +162,11 @@ func (in *insert) text(q *query) string {
 		in.target.table, strings.Join(names, ", "), clause, strings.Join(names, ", "), in.file.Fd(), quoteText(strings.Join(structure, ", ")))
 }
 
-// deduplication makes the engine treat the statement as a server treats an
-// INSERT of blocks. A server drops a repeated one by a hash of its rows; of an
-// INSERT … SELECT the engine does so only under a token, so the rows' hash is
-// made one. The settings that turn this off do not concern INSERT … SELECT
-// either: that one's own setting follows them.
+// deduplication makes the engine treat the statement like a server treats an
+// INSERT of blocks. A server drops a repeated INSERT by a hash of its rows. For
+// INSERT … SELECT the engine does so only with a token, so the hash of the rows
+// becomes the token. The settings that turn deduplication off do not apply to
+// INSERT … SELECT either, so they are translated to its own setting.
 func (in *insert) deduplication(q *query) []string {
 	if off := strings.ToLower(in.setting(q, "insert_deduplicate")); off == "0" || off == "false" || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}
@@ -177,8 +177,8 @@ func (in *insert) deduplication(q *query) []string {
 	return []string{deduplicationToken + " = " + quoteText(in.token())}
 }
 
-// setting is the value in force: the statement's, else the query's, else the
-// session's, without quotes.
+// setting returns a setting's effective value without quotes: the statement's,
+// or else the query's, or else the session's.
 func (in *insert) setting(q *query, name string) string {
 	value := in.session.own[name]
 	for _, list := range [][]assignment{q.settings, outlineSet(&lexer{text: in.target.settings})} {
@@ -198,8 +198,8 @@ func (in *insert) token() string {
 	return fmt.Sprintf("rows-%x", sum)
 }
 
-// explain takes the file's name, which the client never heard of, out of an
-// error.
+// explain removes the file's name from an error: the client does not know the
+// file.
 func (in *insert) explain(err error) error {
 	if e := (*exception)(nil); errors.As(err, &e) {
 		clean := *e

@@ -19,8 +19,8 @@ func p[T any](v T) *T { return &v }
 
 var instant = time.Date(2024, 2, 29, 1, 2, 3, 456_000_000, time.UTC)
 
-// typeCases is every type in use, with values to send and to get back. The
-// values of one case go into one block.
+// typeCases has every type in use with values to send and read back. The values
+// of one case go into one block.
 var typeCases = map[string][]any{
 	"String":                               {"", "a", "\n\n", "a\x00\n\n'\\", strings.Repeat("long ", 50_000), "漢字"},
 	"LowCardinality(String)":               {"a", "", "a", "b\n\n"},
@@ -237,7 +237,7 @@ func TestBigInsert(t *testing.T) {
 			t.Errorf("stored %s, want %s", got, want)
 		}
 		if wrote != rows {
-			t.Errorf("progress says %d rows written", wrote)
+			t.Errorf("progress reports %d rows written", wrote)
 		}
 	})
 }

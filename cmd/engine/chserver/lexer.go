@@ -2,7 +2,7 @@ package chserver
 
 import "strings"
 
-// token is one lexical unit of a statement; comments and blanks are none.
+// token is one lexical unit of a statement. Comments and blanks are not tokens.
 type token struct {
 	kind       tokenKind
 	start, end int
@@ -15,12 +15,12 @@ const (
 	word                 // a keyword, a bare identifier or a number
 	quoted               // 'text' or $tag$text$tag$
 	identifier           // `name` or "name"
-	symbol               // one byte of anything else
+	symbol               // a single byte of anything else
 )
 
-// lexer cuts ClickHouse SQL into tokens, for a statement's outline and for
-// guard. What does not close runs to the end of the text, and the engine's
-// parser says so.
+// lexer splits ClickHouse SQL into tokens, for outline and guard. An unclosed
+// quote or comment extends to the end of the text; the engine's parser reports
+// it.
 type lexer struct {
 	text string
 	pos  int
@@ -57,8 +57,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// skipBlanks skips white space and the comments --, //, #!, "# " and /* */,
-// which nests.
+// skipBlanks skips white space and comments: --, //, #!, "# " and nested /* */.
 func (l *lexer) skipBlanks() {
 	for l.pos < len(l.text) {
 		rest := l.text[l.pos:]
@@ -101,8 +100,8 @@ func (l *lexer) skipNested() {
 	}
 }
 
-// skipQuoted handles \x escapes; a doubled quote reads as two tokens in a
-// row, which no reader of outlines minds.
+// skipQuoted handles backslash escapes. A doubled quote reads as two adjacent
+// tokens, which makes no difference to outline and guard.
 func (l *lexer) skipQuoted(quote byte) {
 	for l.pos++; l.pos < len(l.text); l.pos++ {
 		switch l.text[l.pos] {
@@ -135,7 +134,7 @@ func (l *lexer) skipHeredoc() bool {
 	return true
 }
 
-// is says whether t is the keyword, in any case.
+// is reports whether t is the keyword, in any case.
 func (l *lexer) is(t token, keyword string) bool {
 	return t.kind == word && strings.EqualFold(l.text[t.start:t.end], keyword)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// library is libchdb.so: one field for each C function that is used. Handles
-// are opaque addresses owned by the library.
+// library is libchdb.so, with one field for each C function in use. Handles are
+// opaque addresses owned by the library.
 type library struct {
 	connect      func(argc int32, argv unsafe.Pointer) uintptr
 	closeConn    func(conn uintptr)
@@ -26,12 +26,12 @@ type library struct {
 	err          func(result uintptr) unsafe.Pointer
 }
 
-// queryFunc is chdb_query_with_params_n and its streaming twin. Every text
-// travels with its length, so a NUL byte is only a byte.
+// queryFunc is chdb_query_with_params_n or its streaming counterpart. Every
+// text is passed with its length, so it may contain NUL bytes.
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
-// anchor is the symbol that tells where the library was loaded.
+// anchor is the symbol whose address tells where the library was loaded.
 const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. It cannot be unloaded.
@@ -72,13 +72,13 @@ func openLibrary(path string) (*library, error) {
 	return lib, nil
 }
 
-// open makes one engine connection. The first one of the process starts the
-// engine with args; the library ignores the args of later ones except --path,
+// open opens an engine connection. The first one of the process starts the
+// engine with args. For later ones the library ignores all args except --path,
 // which must be the same.
 func (l *library) open(args []string) (*engineConn, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	argv := make([]unsafe.Pointer, len(args)+1) // ends with NULL, as main's does
+	argv := make([]unsafe.Pointer, len(args)+1) // ends with NULL, like main's
 	for i, arg := range args {
 		text := append([]byte(arg), 0)
 		pin.Pin(&text[0])
@@ -92,7 +92,7 @@ func (l *library) open(args []string) (*engineConn, error) {
 	return &engineConn{lib: l, handle: handle}, nil
 }
 
-// engineConn is a chdb_connection: a session of its own inside the engine. It
+// engineConn is a chdb_connection: a separate session inside the engine. It
 // runs one statement at a time and is not safe for concurrent use.
 type engineConn struct {
 	lib    *library
@@ -109,11 +109,11 @@ func (c *engineConn) conn() uintptr {
 	return *(*uintptr)(foreign(c.handle))
 }
 
-// param is one typed parameter of a statement: the name, and the value's text
-// as the engine reads it (TSV escapes still in place).
+// param is a typed parameter of a statement: the name and the value's text,
+// with the TSV escapes that the engine expects.
 type param struct{ name, value string }
 
-// call runs text with its parameters; the parameters are gone afterwards.
+// call runs text with parameters, which hold for this call only.
 func (c *engineConn) call(fn queryFunc, text, format string, params []param) (*result, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
@@ -133,21 +133,22 @@ func (c *engineConn) call(fn queryFunc, text, format string, params []param) (*r
 	return c.wrap(res)
 }
 
-// cText pins a text for the length of a call. The library gets a valid
-// address even for an empty one.
+// cText pins a text for the duration of a call. An empty text has a valid
+// address too.
 func cText(pin *runtime.Pinner, text string) (unsafe.Pointer, uintptr) {
 	if text == "" {
-		return unsafe.Pointer(unsafe.StringData("\x00")), 0 // static, needs no pin
+		return unsafe.Pointer(unsafe.StringData("\x00")), 0 // static data needs no pin
 	}
 	data := unsafe.StringData(text)
 	pin.Pin(data)
 	return unsafe.Pointer(data), uintptr(len(text))
 }
 
-// wrap takes over a result handle; an error result is destroyed here.
+// wrap takes ownership of a result handle. It destroys an error result and
+// returns the error.
 func (c *engineConn) wrap(handle uintptr) (*result, error) {
 	if handle == 0 {
-		return nil, &exception{code: codeUnknown, name: "DB::Exception", message: "the engine gave no result"}
+		return nil, &exception{code: codeUnknown, name: "DB::Exception", message: "the engine returned no result"}
 	}
 	if text := c.lib.err(handle); text != nil {
 		message := cString(text)
@@ -157,7 +158,7 @@ func (c *engineConn) wrap(handle uintptr) (*result, error) {
 	return &result{conn: c, handle: handle}, nil
 }
 
-// result owns one chdb_result: its bytes live until close.
+// result owns one chdb_result. Its bytes are valid until close.
 type result struct {
 	conn   *engineConn
 	handle uintptr
@@ -170,7 +171,8 @@ func (r *result) close() {
 	}
 }
 
-// bytes is the library's memory: valid until close, not to be written to.
+// bytes returns the library's memory. It is valid until close and must not be
+// modified.
 func (r *result) bytes() []byte {
 	n := r.conn.lib.length(r.handle)
 	data := r.conn.lib.buffer(r.handle)
@@ -180,8 +182,8 @@ func (r *result) bytes() []byte {
 	return unsafe.Slice((*byte)(data), n)
 }
 
-// foreign turns an address that C gave into a pointer. The memory is not
-// Go's, so neither the collector nor moving stacks are concerned.
+// foreign turns an address from C into a pointer. The memory is not Go's, so
+// neither the collector nor stack moves affect it.
 func foreign(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }

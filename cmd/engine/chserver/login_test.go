@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSilentConnections: who has no password can neither keep out who has,
-// nor stay.
+// TestSilentConnections: connections that do not log in are closed, and do not
+// crowd out those that do.
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_CONNECTIONS=2")
@@ -27,16 +27,16 @@ func TestSilentConnections(t *testing.T) {
 	must(t, connect(t, p, "default", single).Ping(t.Context()))
 	for i, socket := range silent {
 		if _, err := io.Copy(io.Discard, socket); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("connection %d stays without a login", i)
+			t.Fatalf("connection %d stays open without a login", i)
 		}
 	}
 	must(t, p.terminate())
-	if lines := strings.Count(p.stderr.String(), "A connection is refused."); lines > 20 {
-		t.Errorf("%d lines are logged", lines)
+	if lines := strings.Count(p.stderr.String(), "A connection was refused."); lines > 20 {
+		t.Errorf("%d lines were logged", lines)
 	}
 }
 
-// TestLittleMemoryBeforeLogin: what one connection takes until it has logged
+// TestLittleMemoryBeforeLogin: the memory of a connection that has not logged
 // in is bounded, whatever it sends.
 func TestLittleMemoryBeforeLogin(t *testing.T) {
 	t.Parallel()
@@ -51,18 +51,18 @@ func TestLittleMemoryBeforeLogin(t *testing.T) {
 		conns[i] = newConn(server, a)
 	}
 	runtime.ReadMemStats(&after)
-	// Other tests run beside this one: a connection that has logged in takes 64 KiB and more.
+	// Other tests run concurrently, so allow for noise; a connection that has logged in takes at least 64 KiB.
 	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(len(conns)); each > 16<<10 {
 		t.Errorf("a connection takes %d bytes", each)
 	}
 	long := append([]byte{clientHello}, appendText(nil, strings.Repeat("x", maxLoginText+1))...)
 	if _, err := readGreeting(wireReader{bufio.NewReader(bytes.NewReader(long))}); err == nil {
-		t.Error("a long name is read before the login")
+		t.Error("a long name was read before the login")
 	}
 }
 
-// TestInsertsUnderWayAreBounded: one INSERT that holds too much is refused,
-// and gives back what it held.
+// TestInsertsUnderWayAreBounded: an INSERT that exceeds the budget is refused
+// and gives back its share.
 func TestInsertsUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), childEnv+"_INSERTS=16777216")
@@ -78,7 +78,7 @@ func TestInsertsUnderWayAreBounded(t *testing.T) {
 	}
 	for range 3 {
 		if err := insert(24 << 20); err == nil {
-			t.Fatal("an INSERT above the bound was accepted")
+			t.Fatal("an INSERT above the limit was accepted")
 		}
 	}
 	eventually.Succeeds(t, soon, "a small INSERT to be accepted", func() error { return insert(6 << 20) })
@@ -106,7 +106,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// FuzzGuard: statements of any form are read without panic.
+// FuzzGuard: no statement causes a panic.
 func FuzzGuard(f *testing.F) {
 	for _, text := range append(hostile, harmless...) {
 		f.Add(text)

@@ -17,7 +17,7 @@ func TestOutline(t *testing.T) {
 		"(SELECT 1)":                                  {kind: selection, verb: "(", text: "(SELECT 1)"},
 		"DROP TABLE t;":                               {kind: command, verb: "DROP", text: "DROP TABLE t"},
 		"USE `a b`":                                   {kind: useDatabase, verb: "USE", text: "USE `a b`"},
-		// A dotted name is not an assignment this package follows.
+		// This package does not track assignments to dotted names.
 		"SET a = 1, b='x,y', c = [1, 2], d.e = {'k': (1, 2)}": {kind: setSession, verb: "SET", text: "SET a = 1, b='x,y', c = [1, 2], d.e = {'k': (1, 2)}",
 			assignments: []assignment{{"a", "1"}, {"b", "'x,y'"}, {"c", "[1, 2]"}}},
 		"SET ROLE x":           {kind: setSession, verb: "SET", text: "SET ROLE x"},
@@ -97,9 +97,9 @@ func TestBlockFramings(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, b) {
 			t.Errorf("%v: %+v, %v", form, got, err)
 		}
-		for n := range data { // every cut is an error, none a panic
+		for n := range data { // every truncated block must be an error
 			if _, err := readBlock(&source{buf: data[:n], limit: len(data)}, form); err == nil {
-				t.Errorf("%v: %d of %d bytes make a block", form, n, len(data))
+				t.Errorf("%v: the first %d of %d bytes were read as a block", form, n, len(data))
 			}
 		}
 	}

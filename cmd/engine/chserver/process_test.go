@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestKilledServerKeepsWhatItAcknowledged kills the server under load: all
-// that was acknowledged must be there afterwards, each batch whole.
+// TestKilledServerKeepsWhatItAcknowledged kills the server under load:
+// afterwards every acknowledged batch must be stored completely.
 func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		must(t, db.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS d.t (b UInt64, n UInt64) ENGINE = MergeTree ORDER BY b"))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		enough, before := make(chan struct{}), len(acknowledged) // some come between enough and the kill
+		enough, before := make(chan struct{}), len(acknowledged) // some are acknowledged between enough and the kill
 		for range 3 {
 			wg.Go(func() {
 				for {
@@ -102,10 +102,10 @@ func TestNilDereferencePanics(t *testing.T) {
 	select {
 	case err := <-p.exited:
 		if err == nil {
-			t.Error("a nil dereference ended the process with success")
+			t.Error("after a nil dereference the process exited with status 0")
 		}
 		if !strings.Contains(p.stderr.String(), "nil pointer dereference") {
-			t.Errorf("it ended with:\n%s", p.stderr)
+			t.Errorf("it exited with:\n%s", p.stderr)
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("a nil dereference hangs")
@@ -145,8 +145,8 @@ func TestSecondServerOnTheSameDirectory(t *testing.T) {
 	must(t, p.terminate())
 }
 
-// TestMalformedBytes sends what no client sends. Each connection must end,
-// and the server must go on.
+// TestMalformedBytes sends bytes that no client sends. The server must close
+// each connection and keep serving others.
 func TestMalformedBytes(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)
@@ -154,10 +154,10 @@ func TestMalformedBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			socket := dial(t, p)
-			_, _ = socket.Write(data) // may be cut
+			_, _ = socket.Write(data) // the server may close first
 			_ = socket.CloseWrite()   // nothing more comes
 			if _, err := io.Copy(io.Discard, socket); errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Error("the server did not end the connection")
+				t.Error("the server did not close the connection")
 			}
 			db := connect(t, p, "default")
 			must(t, db.Ping(t.Context()))
@@ -170,7 +170,7 @@ func TestMalformedBytes(t *testing.T) {
 
 var badFrame = bytes.Repeat([]byte{0x82}, 64)
 
-// malformed are seeds for the fuzz targets too.
+// malformed returns byte sequences that are also seeds for the fuzz targets.
 func malformed() map[string][]byte {
 	hello := append([]byte{clientHello}, appendText(nil, "x")...)
 	hello = append(hello, 1, 1, 0xbc, 0xa9, 0x03) // revision 54460

@@ -10,7 +10,7 @@ import (
 type query struct {
 	id         string
 	settings   []assignment // values as SQL literals
-	compressed bool         // data of both directions comes in frames
+	compressed bool         // data in both directions is in compressed frames
 	text       string
 	params     []param
 }
@@ -49,7 +49,7 @@ func readQuery(r wireReader) (*query, error) {
 
 func skipClientInfo(r wireReader) error {
 	kind, err := r.ReadByte()
-	if err != nil || kind == 0 { // no info follows
+	if err != nil || kind == 0 { // there is no client info
 		return err
 	}
 	text := func() error { _, err := r.text(maxShortText); return err }
@@ -73,7 +73,7 @@ func skipClientInfo(r wireReader) error {
 		return err
 	}
 	if transport != 1 {
-		return refuse(codeBadData, "the client info names transport %d, only TCP is served", transport)
+		return refuse(codeBadData, "the client info names transport %d, only TCP is supported", transport)
 	}
 	if err := skip(3, text); err != nil { // OS user, host, client name
 		return err
@@ -105,11 +105,11 @@ func skipClientInfo(r wireReader) error {
 	return skip(3, number) // parallel replicas
 }
 
-// settingName keeps a name from being anything but a name in a SET.
+// settingName matches valid names, so that a name cannot inject SQL into a SET.
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// readSettings reads pairs until an empty name. All come as text, custom ones
-// already as literals.
+// readSettings reads pairs until an empty name. Values are plain text, those of
+// custom settings are literals.
 func readSettings(r wireReader) ([]assignment, error) {
 	var out []assignment
 	for {
@@ -131,7 +131,7 @@ func readSettings(r wireReader) ([]assignment, error) {
 	}
 }
 
-// readParams reads typed parameters: custom settings of their own list.
+// readParams reads typed parameters, which are sent like custom settings.
 func readParams(r wireReader) ([]param, error) {
 	var out []param
 	for {
@@ -163,8 +163,8 @@ func readPair(r wireReader, before int) (name string, flags uint64, value string
 
 var dumpEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', '0': 0, 'b': '\b', 'f': '\f', 'a': '\a', 'v': '\v'}
 
-// unquoteDump reads a text in the form that custom values are sent in: in
-// single quotes, with backslash escapes. Only texts are sent that way.
+// unquoteDump decodes a custom value: a text in single quotes with backslash
+// escapes.
 func unquoteDump(dump string) (string, error) {
 	if len(dump) < 2 || dump[0] != '\'' || dump[len(dump)-1] != '\'' {
 		return "", refuse(codeBadArguments, "a parameter or custom setting must be sent as a quoted text")
@@ -188,8 +188,8 @@ func unquoteDump(dump string) (string, error) {
 	return string(out), nil
 }
 
-// readDataName reads what stands between a Data packet's code and its block:
-// the name of an external table, empty for the query's own data.
+// readDataName reads the name between a Data packet's code and its block: that
+// of an external table, or empty for the query's own data.
 func readDataName(r wireReader) (string, error) { return r.text(maxShortText) }
 
 // appendDataHead starts a Data packet.

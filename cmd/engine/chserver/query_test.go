@@ -79,7 +79,7 @@ func TestTypedParameters(t *testing.T) {
 	}
 }
 
-// single keeps a pool to one connection, so that leaks would show.
+// single limits a pool to one connection, so that leaks are visible.
 func single(o *clickhouse.Options) { o.MaxOpenConns, o.MaxIdleConns = 1, 1 }
 
 func TestParametersDoNotLeak(t *testing.T) {
@@ -88,7 +88,7 @@ func TestParametersDoNotLeak(t *testing.T) {
 	one[string](t, db, t.Context(), "SELECT {p:String}", clickhouse.Named("p", "x"))
 	other := clickhouse.Named("other", "y")
 	if err := db.QueryRow(t.Context(), "SELECT {p:String}", other).Err(); codeOf(err) != 456 {
-		t.Errorf("a parameter of an earlier query is still there: %v", err)
+		t.Errorf("a parameter of an earlier query is still set: %v", err)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestSettingsDoNotLeak(t *testing.T) {
 	one[uint8](t, db, with(changed), "SELECT 1")
 	one[uint8](t, db, with(clickhouse.Settings{"max_threads": 5}), "SELECT 1")
 	if got := one[string](t, db, with(clickhouse.Settings{"max_threads": 5}), ask); got != "5"+strings.TrimPrefix(usual, strings.Fields(usual)[0]) {
-		t.Errorf("settings of the query before are there: %q", got)
+		t.Errorf("settings of the previous query are still set: %q", got)
 	}
 	must(t, db.Exec(t.Context(), "CREATE TABLE t (a UInt64, b UInt64) ENGINE = Memory"))
 	batch, err := db.PrepareBatch(with(clickhouse.Settings{"max_result_rows": 1, "result_overflow_mode": "throw"}), "INSERT INTO t")
@@ -288,7 +288,7 @@ func TestDatabaseOfTheGreeting(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoLogsIn(t *testing.T) {
+func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)
 	for _, auth := range []clickhouse.Auth{
@@ -325,8 +325,8 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// TestEngineArguments: the library ignores arguments it does not know, so ask
-// whether they have arrived.
+// TestEngineArguments: the library ignores unknown arguments, so check that
+// they took effect.
 func TestEngineArguments(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
@@ -335,9 +335,9 @@ func TestEngineArguments(t *testing.T) {
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
 	}
-	// With a small pool these, if they were a server's, would keep merges small and mutations waiting.
+	// With so small a pool, a server's defaults for these would keep merges small and mutations waiting.
 	if got := one[uint64](t, db, t.Context(), "SELECT max(toUInt64(value)) FROM system.merge_tree_settings WHERE name LIKE 'number_of_free_entries_in_pool%'"); got > 1 {
-		t.Errorf("merges want %d free slots", got)
+		t.Errorf("merges need %d free slots", got)
 	}
 	if got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.tables WHERE name LIKE '%\\_log'"); got != 0 {
 		t.Errorf("there are %d log tables", got)

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// The engine writes when it starts, and ends when it cannot (guardWrites): on a full disk it would start again and again. So it waits
-// for some room first.
+// The engine writes when it starts, and guardWrites ends the process when a write fails: on a full disk it would
+// restart in a loop. So awaitRoom waits for some free space first.
 const (
 	roomToStart = 32 << 20
 	roomEvery   = 200 * time.Millisecond
 )
 
-// awaitRoom waits until so much is free, as free tells (disk.OS). What it cannot tell counts as room.
+// awaitRoom waits until free (disk.OS) reports roomToStart bytes. An error of free counts as enough.
 func awaitRoom(ctx context.Context, log *slog.Logger, dir string, free func(dir string) (free, size int64, err error)) error {
-	for said := false; ; said = true {
+	for logged := false; ; logged = true {
 		n, _, err := free(dir)
 		if err != nil {
-			log.Warn("Cannot tell how much of the disk is free.", "error", err)
+			log.Warn("Cannot determine the free disk space.", "error", err)
 		}
 		if err != nil || n >= roomToStart {
-			return nil //nolint:nilerr // the engine may find room
+			return nil //nolint:nilerr // let the engine try
 		}
-		if !said {
-			log.Error("The disk is full: the engine starts when there is room.", "least_free", roomToStart)
+		if !logged {
+			log.Error("The disk is full: the engine starts when there is free space.", "least_free", roomToStart)
 		}
 		select {
 		case <-time.After(roomEvery):

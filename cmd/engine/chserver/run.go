@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// answer is where a statement's blocks and figures go: the connection.
+// answer receives a statement's blocks and figures. It is the connection.
 type answer interface {
-	block(b *block) error // b's bytes are the engine's: gone when block returns
+	block(b *block) error // b's bytes belong to the engine and are valid until block returns
 	progress(total figures) error
 	cancelled() bool
 }
 
-// codeCancelled is the engine's own code for a statement that was killed.
+// codeCancelled is the engine's code for a statement that was killed.
 const codeCancelled = 394
 
 var errCancelled = refuse(codeCancelled, "Query was cancelled")
@@ -43,11 +43,11 @@ func (s *session) runWith(st *statement, params []param, to answer, total *figur
 	return s.runWhole(st, params, to, total)
 }
 
-// errNotStreamable: the library streams plain selections only. It says so
-// before it runs anything.
+// errNotStreamable means that the library cannot stream this statement: it
+// streams plain SELECTs only. It returns the error before it runs anything.
 var errNotStreamable = errors.New("the statement cannot be streamed")
 
-// runStreamed passes a result on block by block, as the engine makes it.
+// runStreamed forwards a result block by block as the engine produces it.
 func (s *session) runStreamed(st *statement, params []param, to answer, total *figures) error {
 	lib, started := s.conn.lib, time.Now()
 	stream, err := s.conn.call(lib.stream, st.text, "Native", params)
@@ -61,7 +61,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 	for {
 		chunk, err := s.conn.wrap(lib.streamFetch(s.conn.conn(), stream.handle))
 		if err != nil {
-			return err // the library has ended the stream itself
+			return err // the library has already ended the stream
 		}
 		last := len(chunk.bytes()) == 0
 		if !last {
@@ -87,7 +87,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 	return nil
 }
 
-// runWhole runs a statement whose result, if any, comes in one piece.
+// runWhole runs a statement and gets its result, if any, in one piece.
 func (s *session) runWhole(st *statement, params []param, to answer, total *figures) error {
 	started := time.Now()
 	res, err := s.conn.call(s.conn.lib.query, st.text, "Native", params)
@@ -105,12 +105,12 @@ func (s *session) runWhole(st *statement, params []param, to answer, total *figu
 	return passOn(res.bytes(), to, total)
 }
 
-// passOn hands over all blocks of data, which is in FORMAT Native.
+// passOn forwards all blocks of data, which is in FORMAT Native.
 func passOn(data []byte, to answer, total *figures) error {
 	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
 		b, err := readBlock(src, native)
 		if err != nil {
-			return fmt.Errorf("cannot read a block of the engine: %w", err)
+			return fmt.Errorf("cannot read a block from the engine: %w", err)
 		}
 		if total.resultBlocks == 0 {
 			if err := to.block(b.header()); err != nil {
@@ -129,8 +129,8 @@ func passOn(data []byte, to answer, total *figures) error {
 	return to.progress(*total)
 }
 
-// passHeader sends the columns of a result without rows: the library gives
-// nothing at all for one, and clients wait for the columns.
+// passHeader sends the columns of a result without rows: clients wait for them,
+// but the library returns nothing for an empty result.
 func (s *session) passHeader(st *statement, params []param, to answer) error {
 	if to.cancelled() {
 		return errCancelled
@@ -140,7 +140,7 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	case "SELECT", "WITH", "FROM", "(":
 		rows, err := s.describe("("+st.text+")", params)
 		if err != nil {
-			return nil //nolint:nilerr // e.g. WITH … INSERT: it has run, and has no columns
+			return nil //nolint:nilerr // e.g. WITH … INSERT: it has run and has no columns
 		}
 		for _, row := range rows {
 			columns = append(columns, column{name: row.name, typ: row.typ})
@@ -156,8 +156,8 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	return to.block(&block{columns: columns})
 }
 
-// columnsAgain runs a statement that reads only a second time, in a format
-// that tells the columns of an empty result.
+// columnsAgain runs a read-only statement a second time, in a format that
+// includes the columns of an empty result.
 func (s *session) columnsAgain(text string, params []param) ([]column, error) {
 	res, err := s.conn.call(s.conn.lib.query, text, "JSONCompact", params)
 	if err != nil {
@@ -177,21 +177,21 @@ func (s *session) columnsAgain(text string, params []param) ([]column, error) {
 	return columns, nil
 }
 
-// add counts in what a result says of itself.
+// add adds the figures of a result.
 func (f *figures) add(res *result, started time.Time) {
 	f.rowsRead += res.conn.lib.storageRows(res.handle)
 	f.bytesRead += res.conn.lib.storageBytes(res.handle)
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// settle corrects the sums of a stream: a chunk tells only what was read while
-// it was waited for, not what the engine read ahead in between. An empty
-// statement runs nothing, and its result tells all that the connection's last
-// statement read.
+// settle corrects the sums of a stream: a chunk counts only what was read
+// during its fetch, not what the engine read ahead between fetches. The result
+// of an empty statement, which runs nothing, has everything that the
+// connection's last statement read.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {
-		return // the sums of the chunks stand: they are less, not wrong
+		return // keep the sums of the chunks, which are lower bounds
 	}
 	defer res.close()
 	f.rowsRead = max(f.rowsRead, conn.lib.storageRows(res.handle))
@@ -199,8 +199,8 @@ func (f *figures) settle(conn *engineConn, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// wroteWhatWasRead is what the library knows of an INSERT: the rows that came
-// in. What materialized views made of them it does not tell.
+// wroteWhatWasRead sets the written figures of an INSERT to those read: the
+// library does not report what materialized views wrote.
 func (f *figures) wroteWhatWasRead() {
 	f.rowsWritten, f.bytesWritten = f.rowsRead, f.bytesRead
 }

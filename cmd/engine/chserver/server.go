@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Server serves one engine. There can be only one running in a process: the
-// library cannot open two data directories.
+// Server serves one engine. Only one can run in a process: the library cannot
+// open two data directories.
 type Server struct {
 	cfg    Config
 	engine *engine
@@ -19,16 +19,16 @@ type Server struct {
 	inserts budget
 
 	mu      sync.Mutex
-	conns   map[*conn]struct{} // that have logged in
-	greeted []*conn            // that have not, the oldest first
+	conns   map[*conn]struct{} // logged in
+	greeted []*conn            // not logged in yet, the oldest first
 	closing bool
 	open    sync.WaitGroup
 
-	told     time.Time // when a refused login was last logged
-	refusals int       // since then
+	lastRefusal time.Time // when a refused login was last logged
+	refusals    int       // since then
 }
 
-// New checks cfg and builds. Nothing is loaded or opened.
+// New checks cfg and builds the server. Nothing is loaded or opened.
 func New(cfg Config) (*Server, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -38,9 +38,8 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Run opens the engine, listens and serves until ctx ends. Then it stops
-// accepting, lets running statements finish for the drain timeout, ends what
-// is left and closes the engine. It returns nil after such an end. A Server
-// runs once.
+// accepting, gives running statements the drain timeout to finish, ends those
+// that are left, closes the engine and returns nil. A Server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
 	engine, err := startEngine(ctx, s.cfg)
@@ -64,9 +63,9 @@ func (s *Server) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		err = nil
 	}
-	_ = listener.Close() // closed already unless accept failed
+	_ = listener.Close() // already closed unless accept failed
 	if !s.drain() {
-		s.cfg.Logger.Warn("Statements are still running: the engine is left open. What was acknowledged is safe.")
+		s.cfg.Logger.Warn("Statements are still running, so the engine is not closed. Acknowledged data is safe.")
 		return err
 	}
 	engine.close()
@@ -74,14 +73,14 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// accept serves connections until the listener is closed or broken.
+// accept serves connections until the listener is closed or fails.
 func (s *Server) accept(listener net.Listener) error {
 	for {
 		socket, err := listener.Accept()
 		if err != nil {
 			var temporary interface{ Temporary() bool }
-			if errors.As(err, &temporary) && temporary.Temporary() { // out of descriptors: others will close theirs
-				s.cfg.Logger.Warn("A connection could not be accepted.", "error", err)
+			if errors.As(err, &temporary) && temporary.Temporary() { // out of descriptors until other connections close
+				s.cfg.Logger.Warn("Cannot accept a connection.", "error", err)
 				time.Sleep(50 * time.Millisecond)
 				continue
 			}
@@ -99,9 +98,9 @@ func (s *Server) accept(listener net.Listener) error {
 	}
 }
 
-// maxGreeted is how many connections may be there that have not logged in.
-// They count apart from those that have, and the oldest makes room for a new
-// one: who has no password cannot keep out who has.
+// maxGreeted bounds the connections that have not logged in. They are counted
+// separately from those that have, and the oldest is closed to make room for a
+// new one: clients without the password cannot crowd out those with it.
 const maxGreeted = 256
 
 func (s *Server) add(c *conn) (ok bool) {
@@ -119,7 +118,8 @@ func (s *Server) add(c *conn) (ok bool) {
 	return true
 }
 
-// admit counts c among those that have logged in, unless they are enough.
+// admit counts c among the connections that have logged in. It returns false at
+// the limit.
 func (s *Server) admit(c *conn) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,27 +139,28 @@ func (s *Server) remove(c *conn) {
 	s.open.Done()
 }
 
-// forget takes c off those that have not logged in, if it is there.
+// forget removes c from the connections that have not logged in, if it is
+// there.
 func (s *Server) forget(c *conn) {
 	if i := slices.Index(s.greeted, c); i >= 0 {
 		s.greeted = slices.Delete(s.greeted, i, i+1)
 	}
 }
 
-// refused logs a connection that did not log in, at most one in a second.
+// refused logs a connection that failed to log in, at most one per second.
 func (s *Server) refused(client net.Addr, err error) {
 	const every = time.Second
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refusals++
-	if now := time.Now(); now.Sub(s.told) >= every {
-		s.cfg.Logger.Warn("A connection is refused.", "client", client.String(), "error", err, "since_last", s.refusals)
-		s.told, s.refusals = now, 0
+	if now := time.Now(); now.Sub(s.lastRefusal) >= every {
+		s.cfg.Logger.Warn("A connection was refused.", "client", client.String(), "error", err, "since_last", s.refusals)
+		s.lastRefusal, s.refusals = now, 0
 	}
 }
 
-// setBusy notes whether c works on a packet. It refuses to let c wait for
-// another one once the server closes.
+// setBusy records whether c is handling a packet. It returns false if c is idle
+// and must end because the server is closing.
 func (s *Server) setBusy(c *conn, busy bool) (goOn bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *Server) setBusy(c *conn, busy bool) (goOn bool) {
 	return busy || !s.closing
 }
 
-// drain ends all connections and says whether it got them all.
+// drain ends all connections and reports whether all have ended.
 func (s *Server) drain() bool {
 	s.mu.Lock()
 	s.closing = true
@@ -190,7 +191,7 @@ func (s *Server) drain() bool {
 	}
 	s.mu.Lock()
 	for c := range s.conns {
-		_ = c.socket.Close() // its watcher then kills the statement
+		_ = c.socket.Close() // the connection's watcher then kills the statement
 	}
 	s.mu.Unlock()
 	return waitFor(done, s.cfg.DrainTimeout)

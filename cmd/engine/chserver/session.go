@@ -3,38 +3,40 @@ package chserver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// session is one engine connection and the settings it is in. Settings that
-// come with a query hold for that query; a SET by the client itself stays.
+// session is one engine connection and its current settings. Settings that come
+// with a query apply to that query only; a SET statement of the client is
+// permanent.
 //
-// They are taken back not after their query but before the next statement,
-// together with what that one brings: a client that sends the same limits
-// with each query, as ours does, then costs no statement more. What keeps
-// this from leaking is that every statement of a client runs inside with.
+// A query's settings are reset not after the query but before the next
+// statement, together with the settings of that one. So a client that sends the
+// same limits with each query, as ours does, costs no extra statement. Every
+// statement of a client must run inside with, or settings would leak.
 type session struct {
 	engine   *engine
 	conn     *engineConn
-	marker   string            // finds this session's statement among all
-	own      map[string]string // by the client's SET: name to literal
-	passing  map[string]string // in force now, but only for the last query
-	database string            // the announced one, or by the client's USE: an identifier as written
+	marker   string            // identifies this session's statement in system.processes
+	own      map[string]string // set by the client's SET: name to literal
+	passing  map[string]string // set now, but only for the last query
+	database string            // from the greeting or the client's USE, as a quoted identifier
 }
 
-// baseline holds for every session; the engine's own defaults for embedding
-// differ from a server's in them.
+// baseline is set in every session: the embedded library's defaults for these
+// settings differ from a server's.
 var baseline = map[string]string{
-	"implicit_select":               "0", // else a mistyped keyword reads as an expression
+	"implicit_select":               "0", // or a mistyped keyword would be an expression
 	"allow_introspection_functions": "0",
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting carries the marker: it shows up in system.processes, and
-// the engine has no other use for it as it keeps no query log.
+// markerSetting carries the marker. It is visible in system.processes, and the
+// engine does not use it otherwise because it keeps no query log.
 const markerSetting = "log_comment"
 
-// openSession connects and enters the database.
+// openSession opens a session in the database.
 func (e *engine) openSession(database string) (*session, error) {
 	s := &session{engine: e, marker: e.nextMarker(), own: map[string]string{}, passing: map[string]string{}, database: quoteIdentifier(database)}
 	return s, s.open()
@@ -74,30 +76,30 @@ func (s *session) close() {
 	}
 }
 
-// reopen starts the session anew when it cannot be brought back to what it
-// was. Temporary tables are lost.
+// reopen replaces a session whose settings or role cannot be reset. Temporary
+// tables are lost.
 func (s *session) reopen() error {
 	s.close()
 	return s.open()
 }
 
-// readingRows runs f with the right to read files. The session must not keep
-// it: if it cannot be taken back, the session is opened anew.
+// readingRows runs f with the right to read files. If the right cannot be
+// revoked afterwards, the session is replaced.
 func (s *session) readingRows(f func() error) error {
 	if err := s.exec("SET ROLE " + roleWire + ", " + roleRows); err != nil {
 		return err
 	}
 	err := f()
 	if roleErr := s.exec("SET ROLE " + roleWire); roleErr != nil {
-		s.engine.log.Warn("A session is opened anew, its right to read files could not be taken back.", "error", roleErr)
+		s.engine.log.Warn("A session was replaced: its right to read files could not be revoked.", "error", roleErr)
 		if openErr := s.reopen(); openErr != nil {
-			return errors.Join(err, fmt.Errorf("cannot take back the right to read files: %w", openErr))
+			return errors.Join(err, fmt.Errorf("cannot revoke the right to read files: %w", openErr))
 		}
 	}
 	return err
 }
 
-// exec runs a statement of our own whose result is of no interest.
+// exec runs one of the server's own statements and ignores its result.
 func (s *session) exec(text string, params ...param) error {
 	res, err := s.conn.call(s.conn.lib.query, text, "Native", params)
 	if err != nil {
@@ -107,7 +109,7 @@ func (s *session) exec(text string, params ...param) error {
 	return nil
 }
 
-// set applies all of the assignments or none.
+// set applies all assignments or none.
 func (s *session) set(settings []assignment) error {
 	if len(settings) == 0 {
 		return nil
@@ -119,7 +121,7 @@ func (s *session) set(settings []assignment) error {
 	return s.exec("SET " + strings.Join(text, ", "))
 }
 
-// with runs f under a query's settings and no others.
+// with runs f with the query's settings and no others.
 func (s *session) with(settings []assignment, f func() error) error {
 	if err := s.enter(settings); err != nil {
 		return err
@@ -127,7 +129,7 @@ func (s *session) with(settings []assignment, f func() error) error {
 	return f()
 }
 
-// enter brings the session from the last query's settings to the next one's.
+// enter replaces the last query's settings by the next query's.
 func (s *session) enter(settings []assignment) error {
 	wanted := make(map[string]string, len(settings))
 	for _, a := range settings {
@@ -143,34 +145,34 @@ func (s *session) enter(settings []assignment) error {
 		}
 		wanted[a.name] = a.value
 	}
-	var back, on []assignment
+	var resets, changes []assignment
 	for name := range s.passing {
 		if _, ok := wanted[name]; !ok {
-			back = append(back, assignment{name, s.usual(name)})
+			resets = append(resets, assignment{name, s.usual(name)})
 		}
 	}
 	for name, value := range wanted {
 		if s.passing[name] != value {
-			on = append(on, assignment{name, value})
+			changes = append(changes, assignment{name, value})
 		}
 	}
-	err := s.set(append(back, on...))
-	if err != nil && len(back) > 0 { // whose fault was it?
-		if backErr := s.set(back); backErr != nil {
-			s.engine.log.Warn("A session is opened anew, its settings could not be taken back.", "error", backErr)
+	err := s.set(slices.Concat(resets, changes))
+	if err != nil && len(resets) > 0 { // did resetting the old settings fail, or setting the new ones?
+		if resetErr := s.set(resets); resetErr != nil {
+			s.engine.log.Warn("A session was replaced: its settings could not be reset.", "error", resetErr)
 			if openErr := s.reopen(); openErr != nil {
-				return fmt.Errorf("cannot take back the settings of a query: %w", openErr)
+				return fmt.Errorf("cannot reset the settings of a query: %w", openErr)
 			}
-			err = s.set(on)
+			err = s.set(changes)
 		}
 	}
-	for _, a := range back {
+	for _, a := range resets {
 		delete(s.passing, a.name)
 	}
 	if err != nil {
-		return err // nothing of the query's settings was applied
+		return err // none of the query's settings was applied
 	}
-	for _, a := range on {
+	for _, a := range changes {
 		s.passing[a.name] = a.value
 	}
 	return nil
@@ -190,20 +192,20 @@ func (s *session) usual(name string) string {
 	return "DEFAULT"
 }
 
-// ran notes what a statement of the client changed for good.
+// ran records the permanent effects of a client's statement on the session.
 func (s *session) ran(st *statement) {
-	switch st.kind { //nolint:exhaustive // the others change nothing for good
+	switch st.kind { //nolint:exhaustive // the others have no permanent effect
 	case useDatabase:
 		l := &lexer{text: st.text}
 		l.next()
 		s.database = strings.TrimSpace(st.text[l.pos:])
 	case setSession:
 		for _, a := range st.assignments {
-			if a.name == markerSetting { // ours: to be put back before the next statement
+			if a.name == markerSetting { // it is the marker's: reset it before the next statement
 				s.passing[a.name] = a.value
 				continue
 			}
-			delete(s.passing, a.name) // it has the SET's value now, not the query's
+			delete(s.passing, a.name) // it has the value of the SET now, not the query's
 			if strings.EqualFold(a.value, "DEFAULT") {
 				delete(s.own, a.name)
 			} else {
@@ -216,11 +218,12 @@ func (s *session) ran(st *statement) {
 // described is one row of DESCRIBE.
 type described struct{ name, typ, defaultKind string }
 
-// noLimits keeps the limits of the client's query from a statement of ours.
+// noLimits lifts the limits of the client's query for one of the server's own
+// statements.
 const noLimits = " SETTINGS max_result_rows = 0, max_result_bytes = 0, max_rows_to_read = 0, max_bytes_to_read = 0"
 
-// describe runs a DESCRIBE statement. It is part of a client's statement: to
-// be called inside with.
+// describe runs a DESCRIBE statement. It is part of a client's statement, so
+// call it inside with.
 func (s *session) describe(what string, params []param) ([]described, error) {
 	res, err := s.conn.call(s.conn.lib.query, "DESCRIBE "+what+noLimits, "Native", params)
 	if err != nil {
@@ -235,7 +238,7 @@ func (s *session) describe(what string, params []param) ([]described, error) {
 			return nil, fmt.Errorf("cannot read the columns of %s: %w", what, err)
 		}
 		if len(b.columns) < 3 {
-			return nil, fmt.Errorf("cannot read the columns of %s: DESCRIBE gave %d columns", what, len(b.columns))
+			return nil, fmt.Errorf("cannot read the columns of %s: DESCRIBE returned %d columns", what, len(b.columns))
 		}
 		var cells [3][]string // name, type, default_type
 		for i := range cells {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSettingsOfAFailedQueryDoNotLeak speaks for itself: the client closes a connection on which a statement failed, and what leaks
-// there shows on the same connection alone.
+// TestSettingsOfAFailedQueryDoNotLeak uses the protocol directly: a leak is visible only on the same connection, and
+// the client closes a connection after a failed statement.
 func TestSettingsOfAFailedQueryDoNotLeak(t *testing.T) {
 	t.Parallel()
 	p := sharedServer(t)
@@ -41,17 +41,17 @@ func TestSettingsOfAFailedQueryDoNotLeak(t *testing.T) {
 	}
 }
 
-// appendQuery is a Query packet and the empty block behind it.
+// appendQuery appends a Query packet and the empty block after it.
 func appendQuery(buf []byte, text string, settings ...[2]string) []byte {
 	buf = append(buf, clientQuery, 0, 0) // no id, no client info
 	for _, s := range settings {
 		buf = appendText(append(appendText(buf, s[0]), 0), s[1])
 	}
-	buf = append(appendText(append(buf, 0, 0, 2, 0), text), 0) // no secret, to the end, no compression; no parameters
+	buf = append(appendText(append(buf, 0, 0, 2, 0), text), 0) // no secret, stage complete, no compression; no parameters
 	return appendBlock(append(buf, clientData, 0), &block{}, onWire)
 }
 
-// TestSetLogCommentDoesNotLeak: by that setting a statement is found that is to be cancelled.
+// TestSetLogCommentDoesNotLeak: the setting identifies the statement to cancel, so a client's SET must not change it.
 func TestSetLogCommentDoesNotLeak(t *testing.T) {
 	t.Parallel()
 	db := fresh(t, single)

@@ -7,19 +7,19 @@ import (
 )
 
 // disposition is the kernel's struct sigaction. Its layout differs between
-// architectures, but only the kernel ever looks inside: 64 bytes hold it on
-// all of them.
+// architectures but only the kernel reads it, and 64 bytes hold it on all of
+// them.
 type disposition [64]byte
 
 const lastSignal = 64
 
-// signalTable is what every signal did at one moment.
+// signalTable is a snapshot of the dispositions of all signals.
 type signalTable [lastSignal + 1]disposition
 
-// saveSignals notes all dispositions. The engine, when it starts, installs
-// its own handlers for fatal signals; under those a nil dereference in Go
-// sleeps for minutes instead of panicking. Whoever starts the engine saves
-// before and restores after.
+// saveSignals reads all dispositions. When the engine starts, it installs its
+// own handlers for fatal signals, with which a nil dereference in Go sleeps for
+// minutes instead of panicking. Call saveSignals before starting the engine and
+// restore after it.
 func saveSignals() (*signalTable, error) {
 	table := &signalTable{}
 	for signal := 1; signal <= lastSignal; signal++ {
@@ -30,7 +30,7 @@ func saveSignals() (*signalTable, error) {
 	return table, nil
 }
 
-// restore puts every disposition back that has changed since.
+// restore resets every disposition that has changed since.
 func (t *signalTable) restore() error {
 	for signal := 1; signal <= lastSignal; signal++ {
 		var now disposition

@@ -2,10 +2,10 @@ package chserver
 
 import "strings"
 
-// statement is the outline of a query: enough to choose how to run it.
+// statement is what the server needs to know about a query to run it.
 type statement struct {
 	kind statementKind
-	text string // as to be run: no FORMAT clause, no trailing semicolon
+	text string // without FORMAT clause and trailing semicolon
 	verb string // the first keyword, upper case
 
 	insert      *insertTarget // for insertData
@@ -15,8 +15,8 @@ type statement struct {
 type statementKind uint8
 
 const (
-	command    statementKind = iota // anything that is run in one go
-	selection                       // result can be streamed
+	command    statementKind = iota // its result comes in one piece
+	selection                       // its result can be streamed
 	insertData                      // rows follow as blocks
 	setSession                      // SET a = b
 	useDatabase
@@ -26,15 +26,15 @@ const (
 // client's own words.
 type insertTarget struct {
 	table    string
-	columns  []string // unquoted; none given means all
+	columns  []string // unquoted; nil means all
 	settings string   // without the keyword
 }
 
-// assignment is one "name = value" of a SET, value as written.
+// assignment is one "name = value" of a SET. The value is as written.
 type assignment struct{ name, value string }
 
-// outline reads a query's outline. More than one statement is refused, as a
-// server refuses it; the library would run them all.
+// outline reads a query's outline. It refuses several statements in one query,
+// as a server does; the library would run them all.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()
@@ -52,8 +52,8 @@ func outline(text string) (*statement, error) {
 			st.kind, st.insert = insertData, insert
 			return st, nil
 		}
-		if inline { // where the data ends and another statement begins, only its format knows
-			return nil, denied("rows of a format in the text of an INSERT: send them as blocks or VALUES")
+		if inline { // only the format knows where the data ends and another statement begins
+			return nil, denied("data of a format in the text of an INSERT: send it as blocks or VALUES")
 		}
 	case "SELECT", "WITH", "FROM", "(":
 		st.kind = selection
@@ -71,8 +71,8 @@ func outline(text string) (*statement, error) {
 	return st, nil
 }
 
-// outlineEnd finds where the statement ends and drops a trailing
-// FORMAT clause: over this protocol the answer is always blocks.
+// outlineEnd finds the end of the statement. It drops a trailing FORMAT clause:
+// over this protocol the result is always sent as blocks.
 func outlineEnd(l *lexer, last token) (int, error) {
 	var before token
 	for {
@@ -94,8 +94,9 @@ func outlineEnd(l *lexer, last token) (int, error) {
 	return last.end, nil
 }
 
-// outlineInsert reads behind INSERT. It gives the target if rows are to
-// follow as blocks, and says whether rows stand in the text instead.
+// outlineInsert reads what follows INSERT. It returns the target if rows will
+// follow as blocks. inline means that the text contains data of a format
+// instead.
 func outlineInsert(l *lexer) (target *insertTarget, inline bool, err error) {
 	t := l.next()
 	if l.is(t, "INTO") {
@@ -119,7 +120,7 @@ func outlineInsert(l *lexer) (target *insertTarget, inline bool, err error) {
 	if l.isSymbol(t, '(') {
 		var plain bool
 		if target.columns, plain = outlineColumns(l); !plain {
-			return nil, false, nil // (SELECT …), or a form that only the engine knows
+			return nil, false, nil // (SELECT …), or a form that only the engine understands
 		}
 		t = l.next()
 	}
@@ -153,8 +154,8 @@ func insertIfNothingFollows(l *lexer, target *insertTarget, inline bool) (*inser
 	return nil, inline, nil
 }
 
-// outlineColumns reads a column list behind its opening bracket. It is plain
-// if it holds names only.
+// outlineColumns reads a column list after its opening bracket. It is plain if
+// it contains only names.
 func outlineColumns(l *lexer) (names []string, plain bool) {
 	name := ""
 	for {
@@ -176,7 +177,7 @@ func outlineColumns(l *lexer) (names []string, plain bool) {
 }
 
 // outlineSet reads "a = 1, b = 'x'". Commas inside brackets do not separate.
-// What is no assignment (SET ROLE …) gives none.
+// Anything else (SET ROLE …) yields no assignments.
 func outlineSet(l *lexer) (out []assignment) {
 	for {
 		name := l.next()
@@ -204,7 +205,7 @@ func outlineSet(l *lexer) (out []assignment) {
 	}
 }
 
-// unquoteIdentifier takes the quotes and escapes off `name` or "name".
+// unquoteIdentifier removes the quotes and escapes of `name` or "name".
 func unquoteIdentifier(text string) string {
 	if len(text) < 2 || text[0] != '`' && text[0] != '"' {
 		return text
@@ -223,7 +224,7 @@ func unquoteIdentifier(text string) string {
 	return b.String()
 }
 
-// sqlEscaper makes any text safe between quotes.
+// sqlEscaper escapes a text for use between quotes.
 var sqlEscaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "`", "\\`")
 
 func quoteIdentifier(name string) string { return "`" + sqlEscaper.Replace(name) + "`" }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// layout says how the values of a type lie in a Native block, as far as it
-// takes to find where a column ends.
+// layout says how the values of a type are stored in a Native block, in enough
+// detail to find where a column ends.
 type layout struct {
 	kind  layoutKind
 	width int       // bytes of a value, for fixed
@@ -17,14 +17,14 @@ type layoutKind uint8
 
 const (
 	fixed          layoutKind = iota
-	text                      // length and bytes, each
-	nullable                  // a byte each, then the values
-	list                      // an end offset each, then the elements: Array, Map, Nested
+	text                      // each value: length and bytes
+	nullable                  // a byte per row, then the values
+	list                      // an end offset per row, then the elements: Array, Map, Nested
 	record                    // the elements' columns one after the other: Tuple
-	lowCardinality            // a dictionary and an index each
+	lowCardinality            // a dictionary and an index per row
 )
 
-// fixedWidths holds every type without arguments that matter.
+// fixedWidths has the types whose width does not depend on arguments.
 var fixedWidths = map[string]int{
 	"UInt8": 1, "UInt16": 2, "UInt32": 4, "UInt64": 8, "UInt128": 16, "UInt256": 32,
 	"Int8": 1, "Int16": 2, "Int32": 4, "Int64": 8, "Int128": 16, "Int256": 32,
@@ -37,25 +37,25 @@ var fixedWidths = map[string]int{
 	"IntervalHour": 8, "IntervalDay": 8, "IntervalWeek": 8, "IntervalMonth": 8, "IntervalQuarter": 8, "IntervalYear": 8,
 }
 
-// aliases are types that are other types under a name.
+// aliases are named types that stand for other types.
 var aliases = map[string]string{
 	"Point": "Tuple(Float64, Float64)", "Ring": "Array(Point)", "LineString": "Array(Point)",
 	"MultiLineString": "Array(LineString)", "Polygon": "Array(Ring)", "MultiPolygon": "Array(Polygon)",
 }
 
-// Types come from the client too, so nesting and widths have bounds.
+// Types come from the client too, so nesting and widths are bounded.
 const (
 	maxTypeDepth   = 32
 	maxFixedString = 1 << 20
 )
 
-// parseType finds the layout of a type's text.
+// parseType returns the layout of a type.
 func parseType(typ string) (*layout, error) { return parseTypeAt(typ, 0) }
 
 func parseTypeAt(typ string, depth int) (*layout, error) {
 	typ = strings.TrimSpace(typ)
 	if depth > maxTypeDepth {
-		return nil, refuse(codeUnknownType, "a type is nested more than %d deep", maxTypeDepth)
+		return nil, refuse(codeUnknownType, "a type is nested more than %d levels deep", maxTypeDepth)
 	}
 	name, args, err := splitType(typ)
 	if err != nil {
@@ -91,7 +91,7 @@ func parseTypeAt(typ string, depth int) (*layout, error) {
 	case name == "FixedString" && len(args) == 1:
 		width, err := strconv.Atoi(args[0])
 		if err != nil || width < 1 || width > maxFixedString {
-			return nil, refuse(codeUnknownType, "the type %s has no usable width", typ)
+			return nil, refuse(codeUnknownType, "the type %s has no valid width", typ)
 		}
 		return &layout{kind: fixed, width: width}, nil
 	case name == "Decimal" && len(args) == 2:
@@ -113,13 +113,13 @@ func parseTypeAt(typ string, depth int) (*layout, error) {
 		inner, err := build(record, elementTypes(args)...)
 		return &layout{kind: list, parts: []*layout{inner}}, err
 	}
-	return nil, refuse(codeUnknownType, "values of type %s cannot be carried over this connection (for an aggregate function's state use finalizeAggregation or -Merge)", typ)
+	return nil, refuse(codeUnknownType, "values of type %s cannot be sent over this connection (for the state of an aggregate function, use finalizeAggregation or -Merge)", typ)
 }
 
 func decimalLayout(typ, precision string) (*layout, error) {
 	p, err := strconv.Atoi(precision)
 	if err != nil || p < 1 || p > 76 {
-		return nil, refuse(codeUnknownType, "the type %s has no usable precision", typ)
+		return nil, refuse(codeUnknownType, "the type %s has no valid precision", typ)
 	}
 	for _, step := range []struct{ precision, width int }{{9, 4}, {18, 8}, {38, 16}} {
 		if p <= step.precision {
@@ -129,8 +129,8 @@ func decimalLayout(typ, precision string) (*layout, error) {
 	return &layout{kind: fixed, width: 32}, nil
 }
 
-// lowCardinalityLayout drops Nullable: the dictionary's first entry stands
-// for NULL and the keys are stored without a null map.
+// lowCardinalityLayout ignores Nullable: the dictionary's first entry stands
+// for NULL, and the keys have no null map.
 func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	inner, err := parseTypeAt(typ, depth+1)
 	if err != nil {
@@ -145,8 +145,8 @@ func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	return &layout{kind: lowCardinality, parts: []*layout{inner}}, nil
 }
 
-// splitType takes "Name(a, b)" apart. Commas inside brackets and quotes do
-// not separate.
+// splitType splits "Name(a, b)" into name and arguments. Commas inside brackets
+// and quotes do not separate.
 func splitType(typ string) (name string, args []string, err error) {
 	open := strings.IndexByte(typ, '(')
 	if open < 0 {
@@ -184,8 +184,8 @@ func splitType(typ string) (name string, args []string, err error) {
 	return typ[:open], args, nil
 }
 
-// elementTypes drops the names of a Tuple's elements: "a UInt8" is UInt8, but
-// "DateTime64(3, 'UTC')" is whole.
+// elementTypes removes the names of a Tuple's elements: "a UInt8" becomes
+// UInt8, but "DateTime64(3, 'UTC')" stays.
 func elementTypes(args []string) []string {
 	types := make([]string, len(args))
 	for i, arg := range args {

@@ -2,7 +2,7 @@ package chserver
 
 import "encoding/binary"
 
-// skipColumn moves s behind a column's state and data.
+// skipColumn moves s past a column's state and data.
 func skipColumn(s *source, typ string, rows int) error {
 	l, err := parseType(typ)
 	if err != nil {
@@ -14,8 +14,8 @@ func skipColumn(s *source, typ string, rows int) error {
 	return l.skipValues(s, rows)
 }
 
-// skipState skips what stands before the data of the whole column. Only
-// LowCardinality has such a state: the version of its keys.
+// skipState skips the state that precedes a column's data. Only LowCardinality
+// has one: the version of its keys.
 func (l *layout) skipState(s *source) error {
 	if l.kind == lowCardinality {
 		version, err := s.uint64()
@@ -38,7 +38,7 @@ func (l *layout) skipState(s *source) error {
 func (l *layout) skipValues(s *source, rows int) error {
 	switch l.kind {
 	case fixed:
-		return s.skip(rows * l.width) // both are bounded, the product fits
+		return s.skip(rows * l.width) // both are bounded, so the product does not overflow
 	case text:
 		return skipTexts(s, rows)
 	case nullable:
@@ -76,7 +76,8 @@ func skipTexts(s *source, rows int) error {
 	return nil
 }
 
-// skipLists reads the last end offset: it is the number of elements.
+// skipLists skips end offsets, the last of which is the number of elements, and
+// the elements.
 func (l *layout) skipLists(s *source, rows int) error {
 	if rows == 0 {
 		return l.parts[0].skipValues(s, 0)
@@ -94,12 +95,12 @@ func (l *layout) skipLists(s *source, rows int) error {
 // The index type of a dictionary: the width in the low byte, flags above.
 const (
 	dictionaryWidthMask = 0xff
-	dictionaryGlobal    = 1 << 8 // keys live elsewhere: never in Native
+	dictionaryGlobal    = 1 << 8 // keys are stored elsewhere; not in Native
 	dictionaryOwnKeys   = 1 << 9
 )
 
 func (l *layout) skipDictionary(s *source, rows int) error {
-	for rows > 0 { // usually once; each round is a dictionary with its rows
+	for rows > 0 { // usually one round; each is a dictionary and its rows
 		index, err := s.uint64()
 		if err != nil {
 			return err
@@ -123,7 +124,7 @@ func (l *layout) skipDictionary(s *source, rows int) error {
 			return err
 		}
 		if n == 0 || n > uint64(rows) {
-			return refuse(codeBadData, "a dictionary serves %d of %d rows", n, rows)
+			return refuse(codeBadData, "a dictionary is for %d of %d rows", n, rows)
 		}
 		if err := s.skip(int(n) << width); err != nil {
 			return err

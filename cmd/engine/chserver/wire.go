@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// revision is the one protocol revision spoken here. From 54459 on clients
-// send typed parameters; 54460 adds the elapsed time to Progress. Clients
-// that know more talk down to it, older ones are refused.
+// revision is the only protocol revision of this server. Since 54459 clients
+// send typed parameters; 54460 adds the elapsed time to Progress. Newer clients
+// fall back to it, older ones are refused.
 const revision = 54460
 
 // Packet codes, as in ClickHouse's Core/Protocol.h.
@@ -30,17 +30,18 @@ const (
 	serverProfileInfo = 6
 )
 
-// Sizes beyond these end the connection. No client sends them by accident.
+// Sizes beyond these limits end the connection. No client sends them by
+// accident.
 const (
-	maxLoginText = 1 << 10  // of a client that has not logged in
+	maxLoginText = 1 << 10  // before the login
 	maxShortText = 64 << 10 // names, settings, ids
 	maxQueryText = 64 << 20
 	maxListItems = 10_000  // settings or parameters of one query
-	readStep     = 1 << 20 // memory is taken as bytes arrive, never by an announced size
+	readStep     = 1 << 20 // allocate as bytes arrive, not by an announced size
 )
 
-// wireReader reads the protocol's scalars. All sizes are checked before any
-// memory is taken for them.
+// wireReader reads the protocol's scalars. It checks a size before it allocates
+// memory.
 type wireReader struct{ *bufio.Reader }
 
 func (r wireReader) uvarint() (uint64, error) {
@@ -57,7 +58,7 @@ func (r wireReader) text(limit int) (string, error) {
 		return "", err
 	}
 	if n > uint64(limit) {
-		return "", refuse(codeBadData, "a text of %d bytes is longer than the %d allowed here", n, limit)
+		return "", refuse(codeBadData, "a text of %d bytes exceeds the limit of %d", n, limit)
 	}
 	data, err := appendRead(nil, r.Reader, int(n))
 	if err != nil {
@@ -73,7 +74,7 @@ func (r wireReader) skip(n int) error {
 	return nil
 }
 
-// appendRead appends exactly n bytes of r to buf.
+// appendRead appends exactly n bytes from r to buf.
 func appendRead(buf []byte, r io.Reader, n int) ([]byte, error) {
 	for n > 0 {
 		step := min(n, readStep)
@@ -116,7 +117,7 @@ type figures struct {
 	elapsedNanos              uint64
 }
 
-// since is what came on top of an earlier state: Progress packets add up.
+// since is the difference to earlier figures: clients add up Progress packets.
 func (f figures) since(old figures) figures {
 	f.rowsRead -= old.rowsRead
 	f.bytesRead -= old.bytesRead
@@ -140,7 +141,7 @@ func appendProfileInfo(buf []byte, f figures) []byte {
 	for _, v := range []uint64{f.resultRows, f.resultBlocks, f.resultBytes} {
 		buf = binary.AppendUvarint(buf, v)
 	}
-	buf = appendBool(buf, false)       // a limit was applied: the library does not say
+	buf = appendBool(buf, false)       // whether a limit was applied: the library does not say
 	buf = binary.AppendUvarint(buf, 0) // rows before that limit
-	return appendBool(buf, false)      // and whether they were counted
+	return appendBool(buf, false)      // whether they were counted
 }

@@ -12,23 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The library passes over a write that fails: chdb took the exception out of ClickHouse's WriteBufferFromFileDescriptor::nextImpl, and
-// what is not written is simply not in the file. A disk that is full for a moment leaves parts of empty files, which count as stored,
-// replace the parts that they were merged from, and are thrown away at the next start. So the library's own calls go through a
-// function that ends the process at such an error: what was being written was not acknowledged, and is removed by the next start.
+// The library ignores failed writes: chdb removed the exception from ClickHouse's
+// WriteBufferFromFileDescriptor::nextImpl, so the data is simply missing in the file. A disk that is full for a moment
+// leaves parts with empty files, which count as stored, replace the parts that they were merged from, and are dropped
+// at the next start. So the library's write calls go through a function that ends the process on such an error. What
+// was being written has not been acknowledged, and the next start removes it.
 
-// guardedWrites are the functions by which the library writes to files.
+// guardedWrites are the functions with which the library writes to files.
 var guardedWrites = []string{"write", "writev", "pwrite", "pwrite64"}
 
-// fatalWrites are the errors of a file that cannot be written. The others, such as EINTR, EAGAIN and EPIPE, are none, and pass.
+// fatalWrites are the errors that end the process: the file cannot be written. Others, such as EINTR, EAGAIN and EPIPE,
+// are passed to the library.
 var fatalWrites = []unix.Errno{unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EROFS, unix.EIO}
 
-// exitUnwritten is the status that the process ends with (sysexits.h: EX_IOERR).
+// exitUnwritten is the process's exit status after a failed write (sysexits.h:
+// EX_IOERR).
 const exitUnwritten = 74
 
-const unwritten = "level=ERROR msg=\"The disk is full or failing: the engine ends, so that nothing counts as stored that is not.\"\n"
+const unwritten = "level=ERROR msg=\"The disk is full or failing: the engine exits, so that nothing counts as stored that is not.\"\n"
 
-// guardWrites puts the guard between the library and libc. The library has been loaded from path, and symbol is at address.
+// guardWrites inserts the guard between the library and libc. The library was loaded from path, and symbol is at
+// address.
 func guardWrites(path, symbol string, address uintptr) error {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -41,7 +45,7 @@ func guardWrites(path, symbol string, address uintptr) error {
 	}
 	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == symbol })
 	if at < 0 {
-		return fmt.Errorf("cannot tell where the engine library is: it has no %s", symbol)
+		return fmt.Errorf("cannot find where the engine library is loaded: it has no symbol %s", symbol)
 	}
 	base := address - uintptr(symbols[at].Value)
 	errno, err := purego.Dlsym(purego.RTLD_DEFAULT, "__errno_location")
@@ -53,7 +57,7 @@ func guardWrites(path, symbol string, address uintptr) error {
 		return err
 	}
 	if len(slots["write"]) == 0 {
-		return errors.New("cannot guard the engine library's writes: it does not call libc's")
+		return errors.New("cannot guard the engine library's writes: it does not call libc's write")
 	}
 	for name, places := range slots {
 		own, err := purego.Dlsym(purego.RTLD_DEFAULT, name)
@@ -73,7 +77,7 @@ func guardWrites(path, symbol string, address uintptr) error {
 	return nil
 }
 
-// slotsOf are the places, from the library's base, that hold the addresses of the guarded functions, by the function's name.
+// slotsOf returns the relocation slots of the guarded functions, as offsets from the library's base, by function name.
 func slotsOf(file *elf.File, symbols []elf.Symbol) (map[string][]uintptr, error) {
 	const entry = 24 // elf.Rela64
 	slots := map[string][]uintptr{}
@@ -99,11 +103,11 @@ func slotsOf(file *elf.File, symbols []elf.Symbol) (map[string][]uintptr, error)
 	return slots, nil
 }
 
-// redirect has a place hold another address.
+// redirect changes the address in a slot.
 func redirect(place, from, to uintptr) error {
 	slot := *(**uintptr)(unsafe.Pointer(&place))
 	if *slot != from {
-		return errors.New("the library calls something else")
+		return errors.New("the slot holds another address")
 	}
 	page := uintptr(unix.Getpagesize())
 	if _, _, errno := unix.Syscall(unix.SYS_MPROTECT, place&^(page-1), page, unix.PROT_READ|unix.PROT_WRITE); errno != 0 {
@@ -113,7 +117,7 @@ func redirect(place, from, to uintptr) error {
 	return nil
 }
 
-// executable puts machine code where it can be called, for as long as the process lives.
+// executable copies machine code into executable memory, which is never freed.
 func executable(code []byte) (uintptr, error) {
 	memory, err := unix.Mmap(-1, 0, len(code), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -126,8 +130,9 @@ func executable(code []byte) (uintptr, error) {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(memory))), nil
 }
 
-// guardCode is a C function that calls another one with its own arguments, and gives its result; after a fatal error it writes a line
-// to standard error and ends the process. It is called on threads that Go knows nothing of.
+// guardCode returns the machine code of a C function that calls another one with its own arguments and returns its
+// result. After a fatal error it writes a line to standard error and exits the process. It cannot be Go code: it runs
+// on threads that Go's runtime does not know.
 func guardCode(call, errnoLocation uintptr) []byte {
 	message := unsafe.Pointer(unsafe.StringData(unwritten)) // static
 	address := func(opcode []byte, to uintptr) []byte { return binary.LittleEndian.AppendUint64(opcode, uint64(to)) }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhatCannotBeWrittenIsNotStored: the library passes over a failed write, and would acknowledge an insert, or put in place a
-// merge, of empty files. A limit on the size of files fails writes here as a full disk does.
+// TestWhatCannotBeWrittenIsNotStored: without the guard, the library would ignore a failed write and acknowledge an
+// insert or commit a merge with empty files. A limit on the size of files makes writes fail here, like a full disk.
 func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -26,14 +26,14 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	limit := unix.Rlimit{Cur: 1, Max: unix.RLIM_INFINITY}
 	must(t, unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &limit, nil))
 	if err := db.Exec(t.Context(), insert); err == nil {
-		t.Error("an insert that cannot be written is acknowledged")
+		t.Error("an insert that could not be written was acknowledged")
 		p.kill(t)
 	} else if exit, ok := errors.AsType[*exec.ExitError](<-p.exited); !ok || exit.ExitCode() != exitUnwritten || !strings.Contains(p.stderr.String(), "nothing counts as stored") {
-		t.Errorf("the engine ended with %v: %s", exit, p.stderr)
+		t.Errorf("the engine exited with %v: %s", exit, p.stderr)
 	}
 	db = connect(t, start(t, dir), "default")
 	if got := one[uint64](t, db, t.Context(), "SELECT count() FROM d.t WHERE n < 1000 AND NOT ignore(s)"); got != 1000 {
-		t.Errorf("%d rows are stored, 1000 are acknowledged", got)
+		t.Errorf("%d rows are stored, 1000 were acknowledged", got)
 	}
 	must(t, db.Exec(t.Context(), insert))
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// The engines' names, in logs, metrics, State and Config.Ports.
+// Names of the engines in logs, metrics, State and Config.Ports.
 const (
 	Postgres   = "postgres"
 	Kafka      = "kafka"
 	ClickHouse = "clickhouse"
 )
 
-// Set is which engines are wanted.
+// Set selects engines.
 type Set struct{ Postgres, Kafka, ClickHouse bool }
 
 // All three engines.
@@ -24,38 +24,40 @@ var All = Set{Postgres: true, Kafka: true, ClickHouse: true}
 
 // Config of one set of engines.
 type Config struct {
-	// DataDir belongs to one process at a time.
+	// DataDir is locked: it belongs to one process at a time.
 	DataDir string
-	// EnginesDir is where npm installed the engine packages; empty: where package packages looks.
+	// EnginesDir is where npm installed the engine packages. If it is empty, package packages searches for it.
 	EnginesDir string
-	// Executable is the octavo binary whose `engine` commands are run. Empty: the program of this very process, even if its file has
-	// been replaced since.
+	// Executable is the octavo binary whose `engine` commands are run. If it is empty, it is this process's own
+	// program, even if its file has been replaced meanwhile.
 	Executable string
 	Want       Set
-	// Ports fixes ports by engine name. Others are chosen free once and remembered in DataDir.
+	// Ports has fixed ports by engine name. Other engines get a free port, which is remembered in DataDir.
 	Ports  map[string]int
 	Logger *slog.Logger
-	// OnRestart counts restarts by engine name, for a metric.
+	// OnRestart is called with the engine's name before each restart, for
+	// metrics.
 	OnRestart func(name string)
-	// BackoffMax is the longest wait before a restart, GiveUpAfter how many restarts in a row are too many; zero: supervise's. Who kills
-	// engines on purpose wants both otherwise.
+	// BackoffMax and GiveUpAfter are those of supervise.Config; zero means their defaults. Tests that kill engines on
+	// purpose set them.
 	BackoffMax  time.Duration
 	GiveUpAfter int
-	// Log bounds the Kafka broker's log. The zero value has the broker's own bounds.
+	// Log limits the Kafka broker's log. The zero value means the broker's
+	// defaults.
 	Log LogLimits
-	// NoSync gives up durability against power loss (not against kill -9) where an engine allows it, for the speed of tests.
+	// NoSync makes tests faster where an engine allows it: data survives kill -9 but not a power loss.
 	NoSync bool
-	// KafkaWithoutLogin leaves the broker open to every user of the machine, for tests whose clients do not log in.
+	// KafkaWithoutLogin opens the broker to every user of the machine, for tests whose clients do not log in.
 	KafkaWithoutLogin bool
 }
 
-// LogLimits are those of the Kafka broker's log, in bytes; 0 is the broker's own choice. See kafkaserver.Config.
+// LogLimits are the limits of the Kafka broker's log in bytes; 0 means the broker's default. See kafkaserver.Config.
 type LogLimits struct{ MaxBytes, RetainBytes, MinFreeBytes int64 }
 
-// LeastLogBytes is the least MaxBytes of a product's log.
+// LeastLogBytes is the smallest allowed MaxBytes.
 const LeastLogBytes = kafkaserver.LeastMaxBytes
 
-// arguments are the limits as flags of the broker's command.
+// arguments returns the limits as flags of the broker's command.
 func (l LogLimits) arguments() []string {
 	var list []string
 	for _, limit := range []struct {
@@ -75,7 +77,8 @@ func (c *Config) fill() {
 	}
 }
 
-// command returns path and name of the octavo binary. /proc/self/exe is resolved by the child itself, whose program is still ours then.
+// command returns the path and name of the octavo binary. /proc/self/exe is resolved in the child before it execs, so
+// it is this process's program.
 func (c *Config) command() (path, name string) {
 	if c.Executable != "" {
 		return c.Executable, c.Executable

@@ -11,14 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// startTries is how many ports an engine without a fixed one may try: another process can take a free port before the engine binds it.
+// startTries is how many ports are tried for an engine without a fixed port: another process may take a free port
+// before the engine binds it.
 const startTries = 3
 
-// Engines are running engines. The URL of one that was not wanted is empty.
+// Engines are running engines. An engine that was not wanted has an empty URL.
 type Engines struct {
 	PostgresURL   string
 	KafkaBrokers  []string
-	KafkaLogin    Login // by SCRAM-SHA-256, without TLS
+	KafkaLogin    Login // for SCRAM-SHA-256 without TLS
 	ClickHouseURL string
 
 	dataDir    string
@@ -27,8 +28,8 @@ type Engines struct {
 	supervisor *supervise.Supervisor
 }
 
-// Start locks the data directory and starts the wanted engines, all at once; it returns when all answer. On error none is left.
-// ctx bounds the start only.
+// Start locks the data directory, starts the wanted engines concurrently and returns when all answer. On error, none is
+// left running. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	cfg.fill()
 	dir, err := filepath.Abs(cfg.DataDir)
@@ -56,7 +57,7 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	return e, nil
 }
 
-// startAll starts the engines side by side: none needs another, and the slowest then sets the time.
+// startAll starts the engines concurrently: none depends on another.
 func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) error {
 	ports, err := loadPorts(cfg.DataDir, cfg.Ports)
 	if err != nil {
@@ -79,7 +80,7 @@ func (e *Engines) startAll(ctx context.Context, cfg *Config, found *programs) er
 		wait.Go(func() {
 			url, err := e.startOne(ctx, plan, ports, &mu)
 			if err != nil {
-				cancel(err) // the others' starts are of no use; the first to fail is the cause
+				cancel(err) // stop the other starts; the first error is the cause
 			}
 			urls[i] = url
 		})
@@ -117,7 +118,8 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 		if err == nil {
 			return url, nil
 		}
-		// Only a port that someone else has taken meanwhile is worth another try.
+		// Try another port only if another process has taken this one
+		// meanwhile.
 		if ctx.Err() != nil || try == startTries || free(ctx, port) == nil {
 			return "", err
 		}
@@ -127,15 +129,16 @@ func (e *Engines) startOne(ctx context.Context, plan plan, ports *ports, mu *syn
 	}
 }
 
-// Stop ends the engines cleanly, kills what is left when ctx is done, and frees the data directory. Call it once.
+// Stop stops the engines, kills those that are left when ctx is done, and releases the data directory. Call it once.
 func (e *Engines) Stop(ctx context.Context) error {
 	return errors.Join(e.supervisor.Stop(ctx), e.lock.Release())
 }
 
-// State is a snapshot of all engines, for readiness and metrics.
+// State returns a snapshot of all engines, for readiness and metrics.
 func (e *Engines) State() []supervise.State { return e.supervisor.State() }
 
-// Ready is nil when every engine answers, else it names one that does not.
+// Ready returns nil if every engine answers, or an error that names one that
+// does not.
 func (e *Engines) Ready() error {
 	for _, state := range e.State() {
 		if state.Status != supervise.StatusRunning {
@@ -145,7 +148,7 @@ func (e *Engines) Ready() error {
 	return nil
 }
 
-// PID is the engine's process, 0 while it has none.
+// PID returns the engine's process id, or 0 while it has no process.
 func (e *Engines) PID(name string) int {
 	for _, state := range e.State() {
 		if state.Name == name {
@@ -155,5 +158,6 @@ func (e *Engines) PID(name string) int {
 	return 0
 }
 
-// Err reports an engine that cannot be kept alive. The owner should Stop and exit, so that whatever runs it starts it afresh.
+// Err receives the error of an engine that has failed for good. The owner should Stop and exit, so that its service
+// manager restarts everything.
 func (e *Engines) Err() <-chan error { return e.supervisor.Err() }

@@ -18,10 +18,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// patience is how long a condition is waited for. It only bounds a failure.
+// patience bounds how long a test waits for a condition before it fails.
 const patience = 60 * time.Second
 
-// start runs engines in this process's charge and stops them at the end of the test.
+// start runs engines as children of this process and stops them when the test
+// ends.
 func start(t *testing.T, cfg embedded.Config) *embedded.Engines {
 	t.Helper()
 	engines, err := embedded.Start(t.Context(), withBinary(t, cfg))
@@ -40,14 +41,14 @@ func withBinary(t *testing.T, cfg embedded.Config) embedded.Config {
 	t.Helper()
 	cfg.Executable = enginetest.Binary(t)
 	cfg.EnginesDir = enginesDir(t)
-	cfg.NoSync = true // kill -9 loses nothing that the kernel has
+	cfg.NoSync = true // data that reached the kernel survives kill -9
 	if cfg.DataDir == "" {
 		cfg.DataDir = t.TempDir()
 	}
 	return cfg
 }
 
-// enginesDir is the folder of the engine packages.
+// enginesDir returns the folder of the engine packages.
 func enginesDir(t *testing.T) string {
 	t.Helper()
 	found, err := packages.Find(packages.Config{})
@@ -63,7 +64,8 @@ func enginesDir(t *testing.T) string {
 	return found.Dir()
 }
 
-// kill ends an engine as kill -9 does and returns once its successor answers.
+// kill sends SIGKILL to an engine and returns once it has been restarted and
+// answers.
 func kill(t *testing.T, engines *embedded.Engines, name string) {
 	t.Helper()
 	before := state(engines, name)
@@ -114,7 +116,7 @@ func openClickHouse(t *testing.T, url string) clickhouse.Conn {
 	return conn
 }
 
-// alive is false for a process that has ended and only waits for its parent to take notice.
+// alive returns false for zombies too: processes that have exited and wait to be reaped by their parent.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")

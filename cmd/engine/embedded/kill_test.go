@@ -80,7 +80,7 @@ func TestKilledClickHouseKeepsAcknowledgedRows(t *testing.T) {
 	}
 }
 
-// Writers go on while the broker is killed. What was acknowledged has to be there, and the group has to be where it was.
+// Writers keep writing while the broker is killed. Acknowledged messages and the group's committed offset must survive.
 func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	engines := start(t, embedded.Config{Want: embedded.Set{Kafka: true}})
@@ -141,7 +141,7 @@ func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	fresh := &kafka.Client{Addr: kafka.TCP(engines.KafkaBrokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{SASL: login}}
 	offsets, err := fresh.OffsetFetch(t.Context(), &kafka.OffsetFetchRequest{GroupID: "group", Topics: map[string][]int{topic: {0}}})
 	if err != nil || offsets.Topics[topic][0].CommittedOffset != offset {
-		t.Errorf("the group is at %+v, not at %d: %v", offsets, offset, err)
+		t.Errorf("the group's offset is %+v, want %d: %v", offsets, offset, err)
 	}
 	stored := readAll(t, engines.KafkaBrokers, login, topic, partitions)
 	lost := 0

@@ -12,27 +12,30 @@ import (
 
 const (
 	loginsFile = "logins.json"
-	// loginUser is the one user of each own engine: what is secret is the password.
+	// loginUser is the only user of the Kafka and ClickHouse engines. Only the
+	// password is secret.
 	loginUser = "octavo"
 )
 
-// The variables that tell an engine's process its login. They are not arguments because any user of the machine can read those.
+// The environment variables that pass the login to an engine's process. Arguments would be readable by every user of
+// the machine.
 const (
 	EnvUser     = "OCTAVO_ENGINE_USER"
 	EnvPassword = "OCTAVO_ENGINE_PASSWORD"
 )
 
-// Login is what an engine asks of every connection. Postgres has its own, kept by package pgserver. The zero value is none.
+// Login is the user and password that an engine demands of every connection. The zero value is no login. Package
+// pgserver keeps the login of Postgres.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
 }
 
-// logins are the own engines' by name.
+// logins are the logins of Kafka and ClickHouse, by engine name.
 type logins map[string]Login
 
-// loadLogins reads the data directory's logins, and makes those that are missing. They outlive restarts, as the ports do: a URL that was
-// handed out stays good. The caller holds the directory's lock.
+// loadLogins reads the data directory's logins and creates missing ones. Like the ports they survive restarts, so that
+// a URL stays valid. The caller holds the directory's lock.
 func loadLogins(dir string) (logins, error) {
 	path := filepath.Join(dir, loginsFile)
 	known := logins{}
@@ -41,7 +44,7 @@ func loadLogins(dir string) (logins, error) {
 		return nil, fmt.Errorf("cannot read the engines' passwords: %w", err)
 	}
 	if err == nil && json.Unmarshal(text, &known) != nil {
-		known = logins{} // nothing is lost with them: new ones do as well
+		known = logins{} // a broken file is no problem: create new ones
 	}
 	complete := true
 	for _, name := range []string{Kafka, ClickHouse} {
@@ -56,22 +59,22 @@ func loadLogins(dir string) (logins, error) {
 		err = replaceFile(path, append(text, '\n'))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the engines' passwords: %w", err)
+		return nil, fmt.Errorf("cannot save the engines' passwords: %w", err)
 	}
 	return known, nil
 }
 
-// newPassword is hexadecimal, so it needs no quoting in a URL.
+// newPassword returns a hexadecimal password, which needs no escaping in a URL.
 func newPassword() string {
 	random := make([]byte, 24)
-	_, _ = rand.Read(random) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(random) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(random)
 }
 
-// replaceFile writes a file that only its owner can read, in one step.
+// replaceFile atomically writes a file that only its owner can read.
 func replaceFile(path string, text []byte) error {
 	temporary := path + ".new"
-	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) { // its mode could be another
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) { // an old one may have another mode
 		return err
 	}
 	if err := os.WriteFile(temporary, text, 0o600); err != nil {

@@ -15,14 +15,15 @@ import (
 
 const (
 	portsFile = "ports.json"
-	// Ports are chosen below the range from which Linux takes the ports of outgoing connections (32768 and up): from there a client
-	// that retries while the engine is down could be given the engine's own port, connect to itself and keep the engine out.
+	// Ports are chosen below Linux's range for outgoing connections (32768 and up). In that range, a client that
+	// retries while the engine is down could be given the engine's own port, connect to itself and keep the engine from
+	// binding it.
 	lowestPort  = 20000
 	highestPort = 32000
 	portTries   = 200
 )
 
-// ports remembers each engine's port, so that an engine's address outlives restarts of the whole product.
+// ports remembers each engine's port in a file, so that its address survives restarts of the node.
 type ports struct {
 	path   string
 	fixed  map[string]int
@@ -39,7 +40,7 @@ func loadPorts(dir string, fixed map[string]int) (*ports, error) {
 		return nil, fmt.Errorf("cannot read the engines' ports: %w", err)
 	}
 	if err := json.Unmarshal(text, &p.chosen); err != nil {
-		p.chosen = map[string]int{} // only a memory: other ports do as well
+		p.chosen = map[string]int{} // a broken file is no problem: choose new ports
 	}
 	return p, nil
 }
@@ -50,12 +51,12 @@ func (p *ports) save() error {
 		return fmt.Errorf("cannot encode the engines' ports: %w", err)
 	}
 	if err := replaceFile(p.path, append(text, '\n')); err != nil {
-		return fmt.Errorf("cannot remember the engines' ports: %w", err)
+		return fmt.Errorf("cannot save the engines' ports: %w", err)
 	}
 	return nil
 }
 
-// choose settles an engine's port: the fixed one, else the remembered one if it is free, else a new one.
+// choose returns an engine's port: the fixed one, or else the remembered one if it is free, or else a new one.
 func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 	if port := p.fixed[engine]; port != 0 {
 		if err := free(ctx, port); err != nil {
@@ -74,10 +75,10 @@ func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 		p.chosen[engine] = port
 		return port, nil
 	}
-	return 0, fmt.Errorf("cannot find a free port for %s on 127.0.0.1 between %d and %d: free some, or fix its port", engine, lowestPort, highestPort)
+	return 0, fmt.Errorf("cannot find a free port for %s on 127.0.0.1 between %d and %d", engine, lowestPort, highestPort)
 }
 
-// promised tells whether another engine has the port and only has not bound it yet.
+// promised tells whether the port belongs to another engine, which may not have bound it yet.
 func (p *ports) promised(port int) bool {
 	for _, used := range p.chosen {
 		if used == port {

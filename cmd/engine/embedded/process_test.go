@@ -49,7 +49,7 @@ func TestKilledParentLeavesNoOrphanAndTheNextStartWorks(t *testing.T) {
 	if err := first.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	// At once, while the children may still be dying.
+	// Start again at once, while the children may still be dying.
 	<-first.Exited()
 	second := launch(t, enginetest.Launch{Dir: dir})
 	for name, pid := range first.PIDs {
@@ -83,11 +83,11 @@ func TestSignalStopsCleanly(t *testing.T) {
 		if left := below(dir); len(left) > 0 {
 			t.Errorf("%v left %v", signal, left)
 		}
-		// The lock file tells nothing: it is removed after an end of any kind. Postgres notes a clean one where it keeps its state, as
-		// DB_SHUTDOWNED in src/include/catalog/pg_control.h.
+		// The lock file is removed after any kind of exit, so it proves nothing. Postgres records a clean shutdown in
+		// its control file, as DB_SHUTDOWNED in src/include/catalog/pg_control.h.
 		control, err := os.ReadFile(filepath.Join(dir, "postgres", "data", "global", "pg_control"))
 		if err != nil || binary.NativeEndian.Uint32(control[16:]) != 1 {
-			t.Errorf("%v: Postgres did not end cleanly: %v", signal, err)
+			t.Errorf("%v: Postgres did not shut down cleanly: %v", signal, err)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestRootBelowFoldersThatOnlyRootMayEnter(t *testing.T) {
 	for name := range running.PIDs {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 {
-			t.Errorf("%s was given away: %v", name, err)
+			t.Errorf("the owner of %s was changed: %v", name, err)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var user *syscall.Credential // whoever runs this test, unless that is root
+	var user *syscall.Credential // nil: the user who runs this test, if that is not root
 	if os.Geteuid() == 0 {
 		const nobody = 65534
 		user = &syscall.Credential{Uid: nobody, Gid: nobody}
@@ -141,8 +141,8 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// copyClone lays out what a clone has after `make engines`, below dir, and returns the binary's path. The engines are linked file by
-// file where the file system allows: they are 600 MB.
+// copyClone creates below dir what a clone has after `make engines` and returns the binary's path. It hard-links the
+// engines' files where the file system allows: they are 600 MB.
 func copyClone(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "bin", "octavo")
@@ -164,7 +164,7 @@ func copyClone(t *testing.T, dir string) string {
 	return binary
 }
 
-// openTempDir is a temporary folder that every user may enter.
+// openTempDir returns a temporary folder that every user may enter.
 func openTempDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -21,20 +21,20 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// loadTimeout bounds how long an engine may read its own data before it listens.
+// loadTimeout bounds how long an engine may load its data before it listens.
 const loadTimeout = 10 * time.Minute
 
-// plan is one engine before its start: what is known without a port.
+// plan is one engine that is to be started, before its port is chosen.
 type plan struct {
 	name string
-	// build returns the child for a port and the URL at which it will answer.
+	// build returns the child for a port, and the URL at which it will listen.
 	build func(ctx context.Context, port int) (supervise.Spec, string, error)
 }
 
-// programs are the installed parts that the wanted engines need.
+// programs are the paths of the installed engines.
 type programs struct{ postgresBin, clickHouseLibrary string }
 
-// find fails if a wanted engine is not installed.
+// find locates the wanted engines. It fails if one is not installed.
 func (c *Config) find() (*programs, error) {
 	p := &programs{}
 	if !c.Want.Postgres && !c.Want.ClickHouse {
@@ -50,7 +50,7 @@ func (c *Config) find() (*programs, error) {
 	return p, err
 }
 
-// plans lists the wanted engines in the order of their starts.
+// plans lists the wanted engines.
 func (c *Config) plans(found *programs, logins logins) []plan {
 	var plans []plan
 	if c.Want.Postgres {
@@ -109,7 +109,7 @@ func (c *Config) postgres(ctx context.Context, bin string, port int) (supervise.
 	}, server.URL(), nil
 }
 
-// own is an engine that is a command of this binary.
+// own builds the spec of an engine that is a command of this binary.
 func (c *Config) own(name string, port int, login Login, more ...string) (supervise.Spec, string) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	arguments := append([]string{"engine", name, "--listen", address, "--data", filepath.Join(c.DataDir, name)}, more...)
@@ -117,7 +117,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 		Name: name,
 		Command: func() (*exec.Cmd, error) {
 			path, program := c.command()
-			cmd := exec.CommandContext(context.Background(), path, arguments...) // the supervisor ends it
+			cmd := exec.CommandContext(context.Background(), path, arguments...) // the supervisor stops it
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			return cmd, nil
@@ -129,7 +129,8 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 	}, address
 }
 
-// childEnv leaves this product's settings out: among them are secrets, and an engine is told all it needs by its flags and its login.
+// childEnv is this process's environment without the product's settings: some are secrets, and an engine gets all it
+// needs by flags and its login.
 func childEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -141,11 +142,12 @@ func childEnv() []string {
 	return env
 }
 
-// ownLine reads the level and drops the time of a line that slog's text handler wrote: the line gets both anew.
+// ownLine takes the level and message from a line that slog's text handler wrote in the child. The time is dropped: the
+// parent's log adds its own.
 func ownLine(line string) (slog.Level, string) {
 	_, rest, found := strings.Cut(line, " level=")
 	if !found {
-		return slog.LevelWarn, line // a panic, or the engine library's own words
+		return slog.LevelWarn, line // a panic, or output of the engine's library
 	}
 	name, text, _ := strings.Cut(rest, " ")
 	var level slog.Level

@@ -17,7 +17,7 @@ import (
 func TestURLsStayTheSameOverRestarts(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	cfg.NoSync = false // once as in production
+	cfg.NoSync = false // one test runs as in production
 	first, err := embedded.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,8 @@ func TestMissingPackages(t *testing.T) {
 func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	// ClickHouse waits for its directory before it fails. By then the others run.
+	// ClickHouse waits for its directory before it fails. By then the others
+	// are running.
 	lock, err := dirlock.Acquire(t.Context(), filepath.Join(cfg.DataDir, embedded.ClickHouse), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -121,11 +122,11 @@ func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	if processes := below(cfg.DataDir); len(processes) > 0 {
-		t.Errorf("left %v", processes)
+		t.Errorf("still running: %v", processes)
 	}
 }
 
-// below lists the processes that name a directory on their command line.
+// below lists the processes that have a directory on their command line.
 func below(dir string) []string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -11,17 +11,19 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// Usage is what one engine uses now.
+// Usage is the current resource use of one engine.
 type Usage struct {
 	Name string
 	Up   bool // it answers
-	// Memory is what the engine's processes have in memory, in bytes. Pages that they share count once. 0 while none runs.
+	// Memory is the resident memory of the engine's processes in bytes. Shared pages count once. It is 0 while no
+	// process runs.
 	Memory int64
-	// Disk and MaxDisk are the bytes that the engine has below the data directory and the bound of them; 0 where there is none.
+	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
+	// limit.
 	Disk, MaxDisk int64
 }
 
-// Usage measures all engines, for metrics. What cannot be measured, such as an engine that ends just now, is 0.
+// Usage measures all engines, for metrics. What cannot be measured is 0, for example if an engine is just exiting.
 func (e *Engines) Usage() []Usage {
 	var list []Usage
 	for _, state := range e.State() {
@@ -29,7 +31,7 @@ func (e *Engines) Usage() []Usage {
 		if state.PID != 0 {
 			u.Memory = memoryOf(state.PID)
 		}
-		// Only the log has a bound, and so few files that they can be looked at each time.
+		// Only the log has a limit, and it has few enough files to stat them on every call.
 		if state.Name == Kafka {
 			u.Disk, u.MaxDisk = sizeOf(filepath.Join(e.dataDir, Kafka)), e.maxLog
 		}
@@ -38,7 +40,8 @@ func (e *Engines) Usage() []Usage {
 	return list
 }
 
-// memoryOf is what a process has in memory, and what its children have beyond that: Postgres' share most of theirs with it.
+// memoryOf adds up the resident memory of a process and the unshared memory of its children: Postgres' children share
+// most of their memory with it.
 func memoryOf(pid int) int64 {
 	bytes, _ := residentOf(pid)
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
@@ -54,7 +57,7 @@ func memoryOf(pid int) int64 {
 	return bytes
 }
 
-// residentOf reads how much a process has in memory, and how much of it are files and memory that it shares.
+// residentOf returns a process's resident memory, and how much of it is shared memory and mapped files.
 func residentOf(pid int) (resident, shared int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -68,11 +71,11 @@ func residentOf(pid int) (resident, shared int64) {
 	return resident * page, shared * page
 }
 
-// sizeOf adds up the files below a folder. A file that is deleted meanwhile counts nothing.
+// sizeOf adds up the sizes of the files below a folder. Files that are deleted meanwhile are not counted.
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // the rest counts
+			return nil //nolint:nilerr // skip it
 		}
 		if info, err := entry.Info(); err == nil {
 			bytes += info.Size()

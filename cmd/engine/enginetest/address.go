@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// FreeAddress is a loopback address on which nobody listens, below the ports that Linux gives to outgoing connections: a client that
-// tries again while the address is closed could else be given its port, connect to itself and keep the server out.
+// FreeAddress returns a loopback address on which nothing listens, below Linux's range of ports for outgoing
+// connections. In that range, a client that retries while the address is closed could be given its port, connect to
+// itself and keep the server from binding it.
 func FreeAddress() (string, error) {
 	for range 100 {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))

@@ -17,7 +17,7 @@ import (
 
 var built = sync.OnceValues(build)
 
-// Build is Binary for a program that is no test.
+// Build is Binary for use outside of tests.
 func Build() (string, error) { return built() }
 
 // Binary returns the path of a program with octavo's engine commands (package program), built from the module under test.
@@ -30,8 +30,8 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// build builds the program into the user's cache, one path per clone. The lock makes packages that are tested at the same time wait for one
-// build instead of each doing its own; Go then finds the file fresh.
+// build builds the program into the user's cache, with one path per clone. The lock makes packages that are tested
+// concurrently wait for one build instead of each doing its own; Go then finds the file up to date.
 func build() (string, error) {
 	if path := os.Getenv(EnvBinary); path != "" {
 		return path, nil
@@ -58,7 +58,7 @@ func build() (string, error) {
 		return "", fmt.Errorf("cannot lock the test binary: %w", err)
 	}
 	path := filepath.Join(dir, "octavo")
-	// Without the version stamp an unrelated commit does not link everything anew.
+	// Without the version stamp, an unrelated commit does not cause a new link.
 	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", path, "./cmd/engine/enginetest/program")
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -67,7 +67,8 @@ func build() (string, error) {
 	return path, nil
 }
 
-// ModuleRoot is the folder with go.mod, above the working directory.
+// ModuleRoot returns the folder with go.mod: the working directory or one above
+// it.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

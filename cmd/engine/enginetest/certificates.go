@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Authority is a certificate authority of a test's own. The files are PEM.
+// Authority is a test's own certificate authority. Its files are PEM.
 type Authority struct {
-	CA string // the file to believe
+	CA string // file of the authority's certificate
 
 	t    testing.TB
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes one.
+// NewAuthority creates an authority.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t}
@@ -45,7 +45,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue makes a certificate for 127.0.0.1 and for use by clients, and its key.
+// Issue creates a certificate for servers on 127.0.0.1 and for clients, and its
+// key.
 func (a *Authority) Issue(name string) (certificate, key string) {
 	a.t.Helper()
 	private := a.newKey()
@@ -63,11 +64,12 @@ func (a *Authority) Issue(name string) (certificate, key string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	dir := a.t.TempDir() // its own: tests that run together may use one name
+	dir := a.t.TempDir() // a directory of its own: parallel tests may use the same name
 	return a.write(dir, name+".pem", &pem.Block{Type: "CERTIFICATE", Bytes: der}), a.write(dir, name+".key", &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
 
-// Server is what a server with a certificate of this authority listens with.
+// Server returns the TLS configuration of a server with a certificate of this
+// authority.
 func (a *Authority) Server() *tls.Config {
 	a.t.Helper()
 	pair, err := tls.LoadX509KeyPair(a.Issue("server"))
@@ -77,7 +79,8 @@ func (a *Authority) Server() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 }
 
-// Clients lets a server ask for certificates of this authority.
+// Clients returns a copy of a server's configuration that requires clients'
+// certificates of this authority.
 func (a *Authority) Clients(server *tls.Config) *tls.Config {
 	server = server.Clone()
 	server.ClientAuth, server.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()

@@ -7,7 +7,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// ClickHouse returns the URL of a fresh database, which is dropped at the end of the test.
+// ClickHouse returns the URL of a new database, which is dropped when the test ends.
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	base, err := clickHouseURL()

@@ -1,6 +1,8 @@
-// Package enginetest gives tests real engines: a ClickHouse database, a Kafka topic or a Postgres database of their own.
+// Package enginetest gives tests real engines: each test gets a ClickHouse database, a Kafka topic or a Postgres
+// database of its own.
 //
-// It runs a program with octavo's engine commands and imports nothing of this module, so that the tests of any package may import it. `make test` starts one
-// set of engines for all packages (package with) and names it in the environment; without that, each test process starts what it needs,
-// which ends with it.
+// It runs a program with octavo's engine commands. It must not import any package of this module except its own
+// sub-packages, so that the tests of any package may import it. `make test` starts one set of engines for all packages
+// (package with) and names it in the environment. Otherwise each test process starts the engines that it needs; they
+// end with it.
 package enginetest

@@ -63,7 +63,7 @@ func TestPostgresTemplateMigratesOnce(t *testing.T) {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
 				conn := connect(t, enginetest.PostgresTemplate(t, key, migrate))
-				// Unique in one database only, so a shared database would refuse the second test.
+				// A name must be unique in a database, so in a shared one the second test would fail.
 				if _, err := conn.Exec(t.Context(), "CREATE TABLE mine AS SELECT n FROM made"); err != nil {
 					t.Error(err)
 				}
@@ -133,7 +133,8 @@ func TestClickHouseIsFreshForEachTest(t *testing.T) {
 
 const envMissing = "ENGINETEST_TEST_MISSING"
 
-// Without engine packages a test is skipped, and fails where engines are required. It takes a process of its own to have none.
+// Without engine packages a test is skipped, or fails if engines are required. This runs in a separate process that has
+// none.
 func TestMissingPackages(t *testing.T) {
 	if os.Getenv(envMissing) != "" {
 		enginetest.Postgres(t)

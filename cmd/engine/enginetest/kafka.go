@@ -19,7 +19,7 @@ func Kafka(t testing.TB) []string {
 	return brokers
 }
 
-// Topic creates a topic of its own for the test, which is deleted at the end of the test.
+// Topic creates a topic for the test, which is deleted when the test ends.
 func Topic(t testing.TB, partitions int) string {
 	t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(Kafka(t)...), Timeout: stepTimeout}
@@ -47,7 +47,7 @@ func Topic(t testing.TB, partitions int) string {
 	return name
 }
 
-// led tells whether each partition has its leader, before which Apache Kafka answers that a topic is made.
+// led returns nil once every partition has a leader. Apache Kafka reports a topic as created before that.
 func led(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
 	var ends []kafka.OffsetRequest
 	for partition := range partitions {
@@ -61,7 +61,7 @@ func led(ctx context.Context, client *kafka.Client, topic string, partitions int
 		err = errors.Join(err, partition.Error)
 	}
 	if n := len(found.Topics[topic]); n != partitions {
-		err = errors.Join(err, fmt.Errorf("%d of %d partitions have one", n, partitions))
+		err = errors.Join(err, fmt.Errorf("%d of %d partitions have a leader", n, partitions))
 	}
 	return err
 }

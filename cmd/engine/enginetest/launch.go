@@ -26,10 +26,11 @@ type Running struct {
 	DataDir       string         `json:"data_dir"`
 
 	Cmd    *exec.Cmd     `json:"-"`
-	exited chan struct{} // closed after the process's end
+	exited chan struct{} // closed after the process has exited
 }
 
-// Login is what the broker asks for, by SCRAM-SHA-256; zero if it is open.
+// Login is the broker's login with SCRAM-SHA-256. It is zero if the broker
+// requires none.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
@@ -39,24 +40,27 @@ type Login struct {
 type Launch struct {
 	Binary  string
 	Engines []string
-	// Dir empty: a temporary one that is removed with the engines.
+	// Dir is the data directory. If it is empty, a temporary one is used and
+	// removed with the engines.
 	Dir string
-	// Sync keeps durability against power loss, which tests do without for speed.
+	// Sync makes the engines sync their writes. Without it, tests are faster
+	// but data does not survive a power loss.
 	Sync bool
-	// OpenKafka asks nobody for a password at the broker.
+	// OpenKafka lets the broker accept connections without a login.
 	OpenKafka bool
 	Args      []string
 	// Adjust changes the command before its start.
 	Adjust func(*exec.Cmd)
 }
 
-// Start runs the engines until Stop, or until this process ends, however it ends.
+// Start runs the engines until Stop or until this process ends, for whatever
+// reason.
 func (l Launch) Start(ctx context.Context) (*Running, error) {
 	log, err := os.CreateTemp("", "octavo-engines-*.log")
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the engines' log: %w", err)
 	}
-	// The open file is all that is needed; the child keeps it too.
+	// Only the open file is needed; the child has it open too.
 	defer func() { _ = log.Close() }()
 	defer func() { _ = os.Remove(log.Name()) }()
 	arguments := []string{"engine", "run", "--engines", strings.Join(l.Engines, ",")}
@@ -70,7 +74,8 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 		arguments = append(arguments, "--open-kafka")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), l.Binary, append(arguments, l.Args...)...)
-	// Not this process's stderr: `go test` waits for whoever holds that, and engines outlive the test process by a moment.
+	// Do not use this process's stderr: `go test` waits until all processes that hold it have exited, and engines
+	// outlive the test process by a moment.
 	cmd.Stderr = log
 	// SIGTERM lets the engines stop cleanly and removes their directory.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -89,7 +94,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	go func() {
 		text, _ := bufio.NewReader(output).ReadString('\n')
 		line <- text
-		_ = cmd.Wait() // how it ended shows in its log
+		_ = cmd.Wait() // its log shows how it ended
 		close(r.exited)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, launchTimeout)
@@ -107,8 +112,9 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	}
 }
 
-// StartHere starts a command whose PDEATHSIG must follow this process and not the thread that happens to start it: threads of the Go
-// runtime end only under goroutines that return locked, so a locked goroutine that never returns is a safe parent.
+// StartHere starts a command whose PDEATHSIG must be tied to this process and not to the thread that happens to start
+// it. The Go runtime ends a thread only when a goroutine locked to it returns, so a locked goroutine that never returns
+// is a safe parent.
 func StartHere(cmd *exec.Cmd) error {
 	started := make(chan error)
 	go func() {
@@ -135,9 +141,10 @@ func startFailure(log *os.File) error {
 	return errors.New(message)
 }
 
-// Stop ends the engines cleanly, or hard after a while. It returns after the exit.
+// Stop stops the engines, and kills them after a minute. It returns after the
+// exit.
 func (r *Running) Stop() error {
-	_ = r.Cmd.Process.Signal(syscall.SIGTERM) // fails only if it is gone
+	_ = r.Cmd.Process.Signal(syscall.SIGTERM) // fails only if it has exited
 	select {
 	case <-r.exited:
 		return nil
@@ -148,5 +155,5 @@ func (r *Running) Stop() error {
 	return errors.New("cannot stop the engines cleanly: they were killed after a minute")
 }
 
-// Exited is closed when the process has ended.
+// Exited is closed when the process has exited.
 func (r *Running) Exited() <-chan struct{} { return r.exited }

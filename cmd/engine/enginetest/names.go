@@ -11,10 +11,10 @@ import (
 
 const stepTimeout = 60 * time.Second
 
-// unique is a name that fits every engine: lower case, no quoting needed.
+// unique returns a unique name that is valid in every engine without quotes.
 func unique(prefix string) string {
 	random := make([]byte, 8)
-	_, _ = rand.Read(random) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(random) // never fails: crypto/rand crashes the program instead
 	return prefix + hex.EncodeToString(random)
 }
 
@@ -28,7 +28,8 @@ func withDatabase(base, database string) (string, error) {
 	return u.String(), nil
 }
 
-// step bounds one statement of set-up or clean-up. It is not the test's context, which is over when clean-up runs.
+// step returns a context for one statement of set-up or clean-up. The test's own context is already done when clean-up
+// runs.
 func step() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), stepTimeout)
 }

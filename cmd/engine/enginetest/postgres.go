@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Postgres returns the URL of a fresh, empty database, which is dropped at the end of the test.
+// Postgres returns the URL of a new, empty database, which is dropped when the test ends.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	base, err := postgresURL()
@@ -26,9 +26,9 @@ func Postgres(t testing.TB) string {
 	return cloneDatabase(t, base, "template1")
 }
 
-// PostgresTemplate returns the URL of a fresh database in the state to which migrate brings an empty one. migrate runs once per run and
-// key, across all test processes that share a Postgres; each test gets a copy of the result, which takes a few ten milliseconds.
-// migrate must close its connections.
+// PostgresTemplate returns the URL of a new database that migrate has migrated. migrate runs once per test run and key,
+// across all test processes that share a Postgres; each test gets a copy of the result, which takes some tens of
+// milliseconds. migrate must close its connections.
 func PostgresTemplate(t testing.TB, key string, migrate func(url string) error) string {
 	t.Helper()
 	base, err := postgresURL()
@@ -58,8 +58,8 @@ func cloneDatabase(t testing.TB, base, template string) string {
 	return fresh
 }
 
-// dropDatabase ends the connections of a test and removes its database. A worker of the server's own that looks into the
-// database just then, to vacuum it, is not ours to end: it is waited for.
+// dropDatabase ends a test's connections and drops its database. It waits for the server's own workers, such as
+// autovacuum, which it may not end.
 func dropDatabase(base, name string) error {
 	ctx, cancel := step()
 	defer cancel()
@@ -77,7 +77,7 @@ func dropDatabase(base, name string) error {
 	}
 }
 
-// SQLSTATE of a drop while somebody else is in the database.
+// SQLSTATEs of a drop while another process uses the database.
 const (
 	insufficientPrivilege = "42501"
 	objectInUse           = "55006"
@@ -99,11 +99,11 @@ func execPostgres(url string, statements ...string) error {
 	return nil
 }
 
-// templates remembers what this process has seen made, so that only its first test asks Postgres.
+// templates remembers existing templates, so that only the first test of this process asks Postgres.
 var templates sync.Map
 
-// ensureTemplate makes the template unless it is there. It is migrated under another name and renamed, so that its presence under the
-// final one means that it is whole; an advisory lock lets one process at a time try.
+// ensureTemplate creates the template unless it exists. The template is migrated under a temporary name and then
+// renamed, so that under its final name it is always complete. An advisory lock lets one process at a time do this.
 func ensureTemplate(base, key string, migrate func(url string) error) (string, error) {
 	name, err := templateName(key)
 	if err != nil {
@@ -118,7 +118,7 @@ func ensureTemplate(base, key string, migrate func(url string) error) (string, e
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // frees the lock, too
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // also releases the lock
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockNumber(name)); err != nil {
 		return "", err
 	}
@@ -148,13 +148,13 @@ func makeTemplate(ctx context.Context, conn *pgx.Conn, base, name string, migrat
 		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
 	}
 	if err != nil {
-		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // err is what the caller needs to know
+		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err, not this
 	}
 	return err
 }
 
-// templateName holds the run, so that an earlier run's template, of other migrations, is not taken. A server that outlives runs and
-// names none is told apart by the test binary, which has its migrations compiled in.
+// templateName includes the test run, so that a template of an earlier run with other migrations is not used. Without
+// EnvRun, as with a long-lived server, it includes the hash of the test binary, which has the migrations compiled in.
 func templateName(key string) (string, error) {
 	run := os.Getenv(EnvRun)
 	if run == "" {
@@ -186,6 +186,6 @@ var ownHash = sync.OnceValues(func() (string, error) {
 
 func lockNumber(name string) int64 {
 	hash := fnv.New64a()
-	_, _ = io.Copy(hash, strings.NewReader(name)) // a hash takes everything
+	_, _ = io.Copy(hash, strings.NewReader(name)) // a hash does not fail
 	return int64(hash.Sum64())
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// The broker that tests share is open: it can be replaced by an Apache Kafka, which has no such login.
-// Each engine is started on its own at its first use, so that a test of one does not wait for the others.
+// Each engine is started separately at its first use, so that a test of one does not wait for the others. The shared
+// broker requires no login, so that an Apache Kafka without one can replace it.
 var (
 	ownClickHouse = sync.OnceValues(func() (*Running, error) { return launch("clickhouse") })
 	ownKafka      = sync.OnceValues(func() (*Running, error) { return launch("kafka") })

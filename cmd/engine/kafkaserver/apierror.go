@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// The protocol's error codes that are used here.
+// The protocol's error codes in use.
 const (
 	none                   int16 = 0
 	errOffsetOutOfRange    int16 = 1
@@ -35,7 +35,7 @@ const (
 	errCoordinatorNotReady int16 = 15
 )
 
-// apiError is a refusal, with the words for the protocol's error message.
+// apiError is an error response: the protocol's code and its message.
 type apiError struct {
 	code    int16
 	message string
@@ -45,7 +45,7 @@ func failed(code int16, format string, args ...any) *apiError {
 	return &apiError{code, fmt.Sprintf(format, args...)}
 }
 
-// split is what responses hold.
+// split returns the two fields of a response.
 func (e *apiError) split() (int16, *string) {
 	if e == nil {
 		return none, nil
@@ -53,7 +53,7 @@ func (e *apiError) split() (int16, *string) {
 	return e.code, &e.message
 }
 
-// logErrors has a row for each error of a log. The first that fits counts.
+// logErrors maps the errors of a log to codes. The first match counts.
 var logErrors = []struct {
 	err  error
 	code int16

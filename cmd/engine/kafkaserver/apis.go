@@ -15,25 +15,25 @@ const (
 type api struct {
 	key         int16
 	least, most int16 // versions
-	stranger    bool  // may be asked before the login
+	stranger    bool  // allowed before the login
 	handle      func(c *conn, r *request) (kmsg.Response, error)
 }
 
-// on makes a handler of a method that takes the decoded request.
+// on makes a handler from a method that takes the decoded request.
 func on[Q kmsg.Request, R kmsg.Response](f func(c *conn, r *request, q Q) R) func(*conn, *request) (kmsg.Response, error) {
 	return func(c *conn, r *request) (kmsg.Response, error) { return f(c, r, r.kmsg.(Q)), nil }
 }
 
-// grouped makes a handler of a method of the coordinator.
+// grouped makes a handler from a method of the group coordinator.
 func grouped[Q kmsg.Request, R kmsg.Response](f func(m *group.Manager, q Q) R) func(*conn, *request) (kmsg.Response, error) {
 	return func(c *conn, r *request) (kmsg.Response, error) { return f(c.server.broker.groups, r.kmsg.(Q)), nil }
 }
 
-// apis are all there are, in versions before the flexible ones. Those begin with a count of tags that kmsg goes through whatever
-// follows: seconds of processor time for a few bytes, also before the login.
+// apis are all supported requests, in versions before the flexible ones. Flexible versions begin with a count of tags
+// that kmsg loops over whatever follows: a few bytes would cost seconds of CPU time, even before the login.
 var apis []api
 
-func init() { // not a literal: ApiVersions lists it
+func init() { // not a literal: apiVersions refers to it
 	apis = []api{
 		{keyProduce, 3, 8, false, (*conn).produceRequest},
 		{1, 4, 11, false, on((*conn).fetch)},
@@ -97,7 +97,7 @@ func (c *conn) listGroups(_ *request, _ *kmsg.ListGroupsRequest) *kmsg.ListGroup
 func (c *conn) findCoordinator(_ *request, q *kmsg.FindCoordinatorRequest) *kmsg.FindCoordinatorResponse {
 	resp := kmsg.NewPtrFindCoordinatorResponse()
 	resp.NodeID, resp.Host, resp.Port = nodeID, c.server.host, c.server.port
-	if q.CoordinatorType != 0 { // that of transactions
+	if q.CoordinatorType != 0 { // the transaction coordinator
 		resp.ErrorCode, resp.NodeID = errCoordinatorNotReady, -1
 	}
 	return resp

@@ -10,11 +10,11 @@ import (
 
 const (
 	mechanism = "SCRAM-SHA-256"
-	// iterations is Kafka's least; the password is a random one.
+	// iterations is Kafka's minimum, which is enough for a random password.
 	iterations = 4096
 )
 
-// authenticator knows the one user, by what SCRAM needs instead of the password.
+// authenticator knows the only user's SCRAM credentials.
 type authenticator struct {
 	server *scram.Server
 }
@@ -39,7 +39,7 @@ func newAuthenticator(user, password string) (*authenticator, error) {
 	return &authenticator{server}, nil
 }
 
-// login is one connection's.
+// login is the state of one connection's login.
 type login struct {
 	auth         *authenticator
 	conversation *scram.ServerConversation
@@ -71,10 +71,10 @@ func (c *conn) saslAuthenticate(r *request, q *kmsg.SASLAuthenticateRequest) *km
 	talk := c.login.conversation
 	answer, err := talk.Step(string(q.SASLAuthBytes))
 	if err != nil || talk.Done() && !talk.Valid() {
-		// Not why: whether it was the name or the password is nobody's business.
+		// Do not say which of the two is wrong.
 		message := "the user or the password is wrong"
 		resp.ErrorCode, resp.ErrorMessage, r.closeAfter = errSASLAuthentication, &message, true
-		c.server.broker.cfg.Logger.Warn("A login is refused.", "from", c.net.RemoteAddr().String())
+		c.server.broker.cfg.Logger.Warn("A login was refused.", "from", c.net.RemoteAddr().String())
 		return resp
 	}
 	resp.SASLAuthBytes = []byte(answer)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-func TestWhoHasNoPasswordGetsNothing(t *testing.T) {
+func TestNothingWithoutThePassword(t *testing.T) {
 	t.Parallel()
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), User: "octavo", Password: "right"})
 	with := func(user, password string) *kafka.Client {
@@ -34,7 +34,7 @@ func TestWhoHasNoPasswordGetsNothing(t *testing.T) {
 	}
 	dialer := &kafka.Dialer{Timeout: 5 * time.Second}
 	dialer.SASLMechanism, _ = scram.Mechanism(scram.SHA256, "octavo", "right")
-	conn, err := dialer.DialContext(t.Context(), "tcp", address) // what consumer groups connect by
+	conn, err := dialer.DialContext(t.Context(), "tcp", address) // as consumer groups connect
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestWhoHasNoPasswordGetsNothing(t *testing.T) {
 	if res, err := clientOf(t, address).Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil {
 		t.Errorf("without a login: %+v", res)
 	}
-	// Whatever is asked: only which versions there are is answered.
+	// Without a login, only ApiVersions is answered.
 	for key := range int16(100) {
 		if answered(t, address, key) != (key == 18) && key != 36 {
 			t.Errorf("api %d is answered", key)
@@ -78,7 +78,7 @@ func answered(t *testing.T, address string, key int16) bool {
 	return err == nil
 }
 
-func TestStrangersCostLittleAndKeepNobodyOut(t *testing.T) {
+func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), User: "octavo", Password: "right"})
 	before := heap()
 	var open []net.Conn
@@ -89,7 +89,7 @@ func TestStrangersCostLittleAndKeepNobodyOut(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }()
 		var frame [12]byte
-		binary.BigEndian.PutUint32(frame[:], 4000) // that it announces; it does not come
+		binary.BigEndian.PutUint32(frame[:], 4000) // announced, but not sent
 		frame[5] = 36
 		_, _ = conn.Write(frame[:])
 		open = append(open, conn)
@@ -104,7 +104,7 @@ func TestStrangersCostLittleAndKeepNobodyOut(t *testing.T) {
 	c := clientOf(t, address)
 	c.Transport = &kafka.Transport{SASL: mechanism}
 	create(t, c, "events", 1)
-	// The oldest were closed for it.
+	// The oldest were closed to make room.
 	_ = open[0].SetReadDeadline(time.Now().Add(10 * time.Second))
 	if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
 		t.Errorf("the oldest connection: %v", err)
@@ -123,7 +123,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// A frame's announced length is not allocated, and one that is too long is not read.
+// A frame's announced length is not allocated, and a frame that is too long is
+// refused.
 func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir()})
 	before := heap()
@@ -133,7 +134,7 @@ func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		var frame [12]byte // a produce of 12 MiB, of which nothing comes
+		var frame [12]byte // announces a produce of 12 MiB and sends nothing
 		binary.BigEndian.PutUint32(frame[:], 12<<20)
 		if _, err := conn.Write(frame[:]); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
 
-// brokers are ours, and the one of before as it was run.
+// brokers are this broker and its predecessor kfake with its settings.
 var brokers = []struct {
 	name  string
 	start func(b *testing.B) string
@@ -36,7 +36,8 @@ var brokers = []struct {
 	}},
 }
 
-// BenchmarkProduce is acknowledged produces of 16 writers: to one partition and to four, of one message of 600 bytes and of 1,000.
+// BenchmarkProduce measures acknowledged produces of 16 writers, to one and to four partitions, of 1 and of 1,000
+// messages of 600 bytes.
 func BenchmarkProduce(b *testing.B) {
 	for _, broker := range brokers {
 		for _, c := range []struct{ partitions, messages int }{{1, 1}, {4, 1}, {1, 1000}, {4, 1000}} {
@@ -132,7 +133,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 	return body[4:], nil
 }
 
-// batchOf is a record batch of so many messages of so many bytes.
+// batchOf returns a record batch of messages of size bytes each.
 func batchOf(messages, size int) []byte {
 	b := make([]byte, 61)
 	value := make([]byte, size)

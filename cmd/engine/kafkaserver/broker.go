@@ -14,7 +14,7 @@ import (
 
 const dataName = "broker" // in the data directory
 
-// broker has the topics, the groups and the room on disk.
+// broker holds the topics, the groups and the state of the disk space.
 type broker struct {
 	cfg     *Config
 	dir     string
@@ -24,7 +24,7 @@ type broker struct {
 
 	mu     sync.RWMutex
 	topics map[string]*topic
-	// making is held while topics are made, changed or deleted.
+	// making is held while topics are created, changed or deleted.
 	making sync.Mutex
 
 	producers producerIDs
@@ -32,7 +32,7 @@ type broker struct {
 	workers   sync.WaitGroup
 }
 
-// open reads what the data directory has; that of an older version is taken over first.
+// open opens the data directory. Data of an older version is taken over first.
 func open(cfg *Config) (*broker, error) {
 	dir := filepath.Join(cfg.DataDir, dataName)
 	if err := takeover.Run(takeover.Config{
@@ -59,10 +59,11 @@ func open(cfg *Config) (*broker, error) {
 	return b, nil
 }
 
-// start begins what is done beside requests.
+// start starts the background work.
 func (b *broker) start() { b.workers.Go(b.keepHouse) }
 
-// close ends it. No request is being answered any more.
+// close stops the background work and closes the logs. No request may be in
+// progress.
 func (b *broker) close() {
 	close(b.stopping)
 	b.workers.Wait()
@@ -76,7 +77,7 @@ func (b *broker) closeLogs() {
 	}
 }
 
-// list is all topics.
+// list returns all topics.
 func (b *broker) list() []*topic {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -102,7 +103,7 @@ func (b *broker) Topic(name string) (id string, partitions int, ok bool) {
 	return t.id, len(t.partitions()), true
 }
 
-// load opens the topics that the journal names and removes what is left of others.
+// load opens the topics in the journal and removes the files of all others.
 func (b *broker) load() error {
 	var errs []error
 	known := map[string]bool{}
@@ -125,9 +126,9 @@ func (b *broker) load() error {
 	}
 	for _, e := range entries {
 		if e.Dir && !known[e.Name] {
-			b.cfg.Logger.Info("What is left of a topic that is deleted, or was never made, is removed.", "directory", e.Name)
+			b.cfg.Logger.Info("Removing the files of a deleted or half-created topic.", "directory", e.Name)
 			if err := b.cfg.fs.RemoveAll(filepath.Join(dir, e.Name)); err != nil {
-				return fmt.Errorf("cannot remove what is left of a topic: %w", err)
+				return fmt.Errorf("cannot remove the files of a deleted or half-created topic: %w", err)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Where the value of a config comes from.
+// The protocol's sources of a config's value.
 const (
 	fromTopic    = 1
 	fromStandard = 5
@@ -28,7 +28,8 @@ func (c *conn) describeConfigs(_ *request, q *kmsg.DescribeConfigsRequest) *kmsg
 	return resp
 }
 
-// configured is the topic that a resource names; none and no refusal for the broker, which has no configs.
+// configured returns the topic that a resource names. For the broker, which has no configs, it returns neither topic
+// nor refusal.
 func (c *conn) configured(kind kmsg.ConfigResourceType, name string) (*topic, *apiError) {
 	switch kind {
 	case kmsg.ConfigResourceTypeTopic:
@@ -82,7 +83,7 @@ func (c *conn) alterConfigs(_ *request, q *kmsg.AlterConfigsRequest) *kmsg.Alter
 		answer := kmsg.NewAlterConfigsResponseResource()
 		answer.ResourceType, answer.ResourceName = asked.ResourceType, asked.ResourceName
 		answer.ErrorCode, answer.ErrorMessage = c.alter(asked.ResourceType, asked.ResourceName, q.ValidateOnly, func(configs map[string]string) {
-			clear(configs) // it says all of them
+			clear(configs) // the request has all configs
 			for _, given := range asked.Configs {
 				if given.Value != nil {
 					configs[given.Name] = *given.Value
@@ -108,7 +109,7 @@ func (c *conn) incrementalAlterConfigs(_ *request, q *kmsg.IncrementalAlterConfi
 func (c *conn) alterSome(asked *kmsg.IncrementalAlterConfigsRequestResource, only bool) *apiError {
 	for _, given := range asked.Configs {
 		if given.Op != kmsg.IncrementalAlterConfigOpSet && given.Op != kmsg.IncrementalAlterConfigOpDelete {
-			return failed(errInvalidConfig, "%s is no list: it can be set or deleted", given.Name)
+			return failed(errInvalidConfig, "%s is not a list: it can only be set or deleted", given.Name)
 		}
 	}
 	return c.alter(asked.ResourceType, asked.ResourceName, only, func(configs map[string]string) {

@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// maxProduce bounds a produce request, maxRequest any other, maxLogin one of a client that has not logged in.
+	// maxProduce limits a produce request, maxRequest any other, maxLogin those of a client that has not logged in.
 	maxProduce = 64 << 20
 	maxRequest = 1 << 20
 	maxLogin   = 4 << 10
-	// small requests are read without asking for room among those in flight.
+	// small requests do not count towards maxInFlight.
 	small = 64 << 10
-	// keepBuffer is how large a connection's buffers stay.
+	// keepBuffer is the maximum size of a buffer that a connection keeps.
 	keepBuffer = 1 << 20
 
 	idleTime  = 10 * time.Minute
-	frameTime = 30 * time.Second // to read the rest of a request, and to write an answer
+	frameTime = 30 * time.Second // to read the rest of a request or write a response
 )
 
-// conn is one connection. Its requests are answered one after the other, as Kafka does it.
+// conn is one connection. Its requests are answered one after the other, as in Kafka.
 type conn struct {
 	server   *server
 	net      net.Conn
 	reader   *bufio.Reader
-	stranger *list.Element // among the server's; guarded by its mu
-	login    *login        // nil once it has logged in, or needs not
+	stranger *list.Element // in server.strangers, guarded by its mu
+	login    *login        // nil once logged in, or if no login is required
 	began    time.Time
 
 	produce  []byte // buffer of produce requests
@@ -43,7 +43,7 @@ type conn struct {
 	records  []byte // buffer of fetched records
 }
 
-// request is a request's header, and its body.
+// request is a request's header and body.
 type request struct {
 	key, version int16
 	correlation  int32
@@ -51,8 +51,8 @@ type request struct {
 	body         []byte
 	inFlight     int64
 	apiOf        *api
-	kmsg         kmsg.Request // nil for a produce, which is decoded by hand
-	noAnswer     bool         // a produce that asks for none
+	kmsg         kmsg.Request // nil for produce, which is decoded by hand
+	noAnswer     bool         // a produce with acks=0
 	closeAfter   bool
 }
 
@@ -77,14 +77,15 @@ func (c *conn) serve() {
 		}
 		if err != nil || r.closeAfter {
 			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && c.server.ctx.Err() == nil {
-				c.server.broker.cfg.Logger.Debug("A connection is closed.", "from", c.net.RemoteAddr().String(), "error", err)
+				c.server.broker.cfg.Logger.Debug("A connection was closed by an error.", "from", c.net.RemoteAddr().String(), "error", err)
 			}
 			return
 		}
 	}
 }
 
-// read reads one request. What a client announces is not believed: a large request's buffer grows with what has come.
+// read reads one request. It does not trust the announced size: the buffer of a large request grows with what has
+// arrived.
 func (c *conn) read() (*request, error) {
 	deadline := time.Now().Add(idleTime)
 	if c.login != nil {
@@ -124,7 +125,7 @@ func (c *conn) read() (*request, error) {
 		r.inFlight = size
 	}
 	var buffer []byte
-	if r.key == keyProduce { // whose batches nobody keeps
+	if r.key == keyProduce { // its batches are not kept
 		buffer = c.produce
 	}
 	b, err := readGrowing(c.reader, buffer, int(size))
@@ -140,7 +141,8 @@ func (c *conn) read() (*request, error) {
 	return r, err
 }
 
-// readGrowing reads size bytes into b, at most twice as much as came before at once.
+// readGrowing reads size bytes into b. Each step reads at most as much as has
+// already arrived, or small.
 func readGrowing(from io.Reader, b []byte, size int) ([]byte, error) {
 	b = b[:0]
 	for len(b) < size {
@@ -154,14 +156,14 @@ func readGrowing(from io.Reader, b []byte, size int) ([]byte, error) {
 	return b, nil
 }
 
-// split finds which API it is and where the body begins.
+// split reads the rest of the header and finds the API and the body.
 func (r *request) split(b []byte) error {
 	reader := kbin.Reader{Src: b}
 	if client := reader.NullableString(); client != nil {
 		r.client = *client
 	}
 	if r.apiOf = apiByKey(r.key); r.apiOf == nil {
-		return fmt.Errorf("%w: there is no api %d", errRefused, r.key)
+		return fmt.Errorf("%w: unknown api %d", errRefused, r.key)
 	}
 	if r.key != keyProduce {
 		r.kmsg = kmsg.RequestForKey(r.key)
@@ -174,7 +176,7 @@ func (r *request) split(b []byte) error {
 	return nil
 }
 
-// answer calls the API's handler and writes what it answers.
+// answer calls the API's handler and writes its response.
 func (c *conn) answer(r *request) error {
 	resp, err := c.handle(r)
 	if err != nil || r.noAnswer {
@@ -202,7 +204,7 @@ func (c *conn) handle(r *request) (kmsg.Response, error) {
 		if r.key != keyAPIVersions {
 			return nil, fmt.Errorf("%w: version %d of api %d", errRefused, r.version, r.key)
 		}
-		// A newer client asks again with a version of these.
+		// A newer client retries with one of these versions.
 		resp := apiVersions()
 		resp.Version, resp.ErrorCode = 0, errUnsupportedVersion
 		return resp, nil

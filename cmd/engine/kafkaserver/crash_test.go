@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// oneRecord is a batch with one record, whose value is n.
+// oneRecord returns a batch with one record, whose value is n.
 func oneRecord(n int) []byte {
 	value := fmt.Sprintf("%08d", n)
 	b := make([]byte, 61)
@@ -33,13 +33,14 @@ func oneRecord(n int) []byte {
 	return b
 }
 
-// kept is what a broker must have of a partition.
+// kept is what the broker must have kept of a partition.
 type kept struct {
 	first  int64
 	values []int // from offset 0 on
 }
 
-// TestTheBrokerKeepsWhatItAcknowledged makes and deletes topics, appends, commits and cleans, with power cuts between.
+// TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses in
+// between.
 func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -158,7 +159,8 @@ func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	})
 }
 
-// forget removes what the group has committed on a topic of before that had the name.
+// forget drops the offsets that the group committed on an earlier topic of the
+// same name.
 func forget(r *rapid.T, b *broker, topic string) {
 	other := map[string]int64{}
 	b.groups.EachCommit(func(_, name string, _ int32, c group.Commit) {
@@ -175,7 +177,7 @@ func forget(r *rapid.T, b *broker, topic string) {
 	}
 }
 
-// checkPartition reads all of a partition. Only what the group has committed may be gone, once it has committed at all.
+// checkPartition reads a whole partition. Only committed records may be missing, once the group has committed at all.
 func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit int64) {
 	start, end := l.Offsets()
 	if end != int64(len(k.values)) || start < k.first {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxFetch bounds the records of one answer, beside the one batch that is given however large.
+	// maxFetch limits the records of a response, except that a first batch of any size is sent.
 	maxFetch = 16 << 20
-	// maxFetchWait bounds how long a client may let us wait.
+	// maxFetchWait limits the wait that a client may ask for.
 	maxFetchWait = 5 * time.Minute
 	nodeID       = 0
 )
 
-// fetch answers with what there is, or waits for the bytes that the client wants at least.
+// fetch answers when the client's minimum of bytes is available or its wait is over.
 func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	wait := min(max(0, time.Duration(q.MaxWaitMillis)*time.Millisecond), maxFetchWait)
 	resp, size, urgent := c.fetchOnce(q)
@@ -39,7 +39,8 @@ func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
-		// Also the first time: something may have come before Watch.
+		// Fetch again before the first wait: records may have arrived before
+		// Watch.
 		if resp, size, urgent = c.fetchOnce(q); urgent || size >= int64(q.MinBytes) {
 			return resp
 		}
@@ -53,7 +54,7 @@ func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	}
 }
 
-// fetchOnce reads what there is now. urgent tells that an error is to be answered at once.
+// fetchOnce reads what is available now. urgent means that the response has an error and must be sent at once.
 func (c *conn) fetchOnce(q *kmsg.FetchRequest) (resp *kmsg.FetchResponse, size int64, urgent bool) {
 	resp = kmsg.NewPtrFetchResponse()
 	most := int64(q.MaxBytes)
@@ -86,10 +87,10 @@ func (c *conn) fetchOnce(q *kmsg.FetchRequest) (resp *kmsg.FetchResponse, size i
 			if err != nil {
 				answer.ErrorCode, urgent = codeOf(err), true
 				if answer.ErrorCode == errStorage {
-					c.server.broker.cfg.Logger.Error("The log cannot be read.", "topic", t.Topic, "partition", p.Partition, "offset", p.FetchOffset, "error", err)
+					c.server.broker.cfg.Logger.Error("Cannot read the log.", "topic", t.Topic, "partition", p.Partition, "offset", p.FetchOffset, "error", err)
 				}
 			} else {
-				answer.RecordBatches = buffer[at:len(buffer):len(buffer)] // a larger buffer leaves it the old one
+				answer.RecordBatches = buffer[at:len(buffer):len(buffer)] // stays valid if buffer is reallocated
 				size += int64(len(buffer) - at)
 			}
 			answers.Partitions = append(answers.Partitions, answer)
@@ -102,7 +103,7 @@ func (c *conn) fetchOnce(q *kmsg.FetchRequest) (resp *kmsg.FetchResponse, size i
 	return resp, size, urgent
 }
 
-// The times that ListOffsets has names for.
+// The special timestamps of ListOffsets.
 const (
 	latest   = -1
 	earliest = -2

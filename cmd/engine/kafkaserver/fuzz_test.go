@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 )
 
-// FuzzRequests sends a connection whatever the fuzzer makes: it is answered or closed, and another one is served after it.
+// FuzzRequests sends arbitrary bytes on a connection: they are answered or the connection is closed, and the next
+// connection is served.
 func FuzzRequests(f *testing.F) {
 	for i := range apis {
 		a := &apis[i]
@@ -54,7 +55,7 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(refusal.message)
 	}
 	f.Fuzz(func(t *testing.T, key, version int16, body []byte) {
-		// Of other versions nothing is read, here neither: a count of tags in a flexible one costs kmsg seconds.
+		// Other versions are not read, not even here: a count of tags in a flexible version costs kmsg seconds.
 		if served(key, version) && (waits(key, version, body) || makesMany(key, version, body)) {
 			return
 		}
@@ -73,8 +74,8 @@ func FuzzRequests(f *testing.F) {
 		_, _ = conn.Write(append(frame, body...))
 		_ = conn.(*net.TCPConn).CloseWrite()
 		answer, err := io.ReadAll(conn)
-		if ne, ok := err.(net.Error); ok && ne.Timeout() { //nolint:errorlint // of the connection itself
-			t.Fatal("neither answered nor closed")
+		if ne, ok := err.(net.Error); ok && ne.Timeout() { //nolint:errorlint // the connection's own error
+			t.Fatal("the request was neither answered nor the connection closed")
 		}
 		if len(answer) > 0 && (len(answer) < 8 || int(binary.BigEndian.Uint32(answer)) != len(answer)-4 || answer[7] != 7) {
 			t.Fatalf("an answer of %d bytes: %x", len(answer), answer[:min(len(answer), 16)])
@@ -91,14 +92,14 @@ func served(key, version int16) bool {
 	return false
 }
 
-// waits tells requests that are answered later, as their senders ask.
+// waits tells whether a request may be answered later by design.
 func waits(key, version int16, body []byte) bool {
 	switch key {
 	case 1:
 		q := kmsg.NewPtrFetchRequest()
 		q.Version = version
 		return q.ReadFrom(body) == nil && q.MaxWaitMillis > 100
-	case 11, 14: // they wait for the other members
+	case 11, 14: // wait for other members
 		return true
 	}
 	return false
@@ -114,7 +115,7 @@ func FuzzProduce(f *testing.F) {
 	})
 }
 
-// makesMany tells requests that make thousands of partitions, which the disk in memory is too slow for.
+// makesMany tells whether a request creates thousands of partitions, for which the disk in memory is too slow.
 func makesMany(key, version int16, body []byte) bool {
 	switch key {
 	case 19:
@@ -143,13 +144,13 @@ func makesMany(key, version int16, body []byte) bool {
 	return false
 }
 
-// A flexible version costs what a count announces: see apis.
+// Flexible versions are expensive to decode: see apis.
 func TestNoVersionIsFlexible(t *testing.T) {
 	t.Parallel()
 	for _, a := range apis {
 		q := kmsg.RequestForKey(a.key)
 		if q.SetVersion(a.most); q.IsFlexible() {
-			t.Errorf("%T of version %d is flexible", q, a.most)
+			t.Errorf("%T version %d is flexible", q, a.most)
 		}
 	}
 }

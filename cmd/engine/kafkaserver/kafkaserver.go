@@ -12,10 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// A parent that was killed leaves a broker that dies a moment later; its successor waits this long for the directory.
+// lockWait is how long a new broker waits for the directory: the broker of a killed parent dies a moment after it.
 const lockWait = 10 * time.Second
 
-// Run serves until ctx is done, and returns nil.
+// Run serves until ctx is done and then returns nil.
 func Run(ctx context.Context, cfg Config) error {
 	address, err := loopback(cfg.Listen)
 	if err != nil {
@@ -29,7 +29,8 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("cannot start the Kafka broker: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
-	// Before the data is read, which takes longer: a taken port is known at once.
+	// Listen before opening the data, which takes longer, so that a taken port
+	// is reported at once.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return startError(address, cfg.DataDir, err)
@@ -43,14 +44,14 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return startError(address, cfg.DataDir, errors.Join(err, listener.Close()))
 	}
-	cfg.Logger.Info("kafka broker listens", "address", listener.Addr().String(), "data", cfg.DataDir)
+	cfg.Logger.Info("The Kafka broker is ready.", "address", listener.Addr().String(), "data", cfg.DataDir)
 	b.start()
 	s.start()
 	if cfg.OnReady != nil {
 		cfg.OnReady(listener.Addr())
 	}
 	<-ctx.Done()
-	b.groups.Close() // answers who waits for a group
+	b.groups.Close() // answers the requests that wait for a group
 	s.stop()
 	return nil
 }
@@ -58,9 +59,9 @@ func Run(ctx context.Context, cfg Config) error {
 func startError(address, dir string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("cannot start the Kafka broker: %s is taken by another process: stop that or choose another port: %w", address, err)
+		return fmt.Errorf("cannot start the Kafka broker: %s is in use by another process: stop it or choose another port: %w", address, err)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("cannot start the Kafka broker: %w (its data directory %s and the port must be this user's to use)", err, dir)
+		return fmt.Errorf("cannot start the Kafka broker: %w (this user must be able to use its data directory %s and the port)", err, dir)
 	default:
 		return fmt.Errorf("cannot start the Kafka broker with data directory %s: %w", dir, err)
 	}

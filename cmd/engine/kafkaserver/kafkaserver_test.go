@@ -32,7 +32,7 @@ func TestTakenPortIsNamed(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	address := listener.Addr().String()
 	err = kafkaserver.Run(t.Context(), kafkaserver.Config{Listen: address, DataDir: t.TempDir()})
-	if err == nil || !strings.Contains(err.Error(), address+" is taken") {
+	if err == nil || !strings.Contains(err.Error(), address+" is in use") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -50,8 +50,9 @@ func TestOneBrokerPerDirectory(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoLogsIn also starts on a directory of another password, and of none.
-func TestOnlyWhoLogsIn(t *testing.T) {
+// TestLoginIsRequired also starts on a directory whose data was written under
+// another password, and without one.
+func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, password := range []string{"first", "second", ""} {
@@ -68,7 +69,7 @@ func TestOnlyWhoLogsIn(t *testing.T) {
 		}
 		for _, wrong := range [][2]string{{"", ""}, {"octavo", "third"}, {"octavo", ""}, {"admin", "admin"}, {"admin", password}} {
 			if err := kafkaserver.Ping(t.Context(), address, wrong[0], wrong[1]); err == nil {
-				t.Errorf("%q was let in", wrong)
+				t.Errorf("the password %q was accepted", wrong)
 			}
 		}
 		stop()
@@ -104,9 +105,9 @@ func TestCleanRestartKeepsTopicsMessagesAndOffsets(t *testing.T) {
 	}
 	stop()
 	if again, _ := run(t, dir, address); again != address {
-		t.Fatalf("came back at %s", again)
+		t.Fatalf("it restarted at %s", again)
 	}
-	// The old client would first find its connections cut.
+	// Use a new client: the old one's connections are broken.
 	client = &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
 	fetched, err := client.Fetch(t.Context(), &kafka.FetchRequest{Topic: "kept", Partition: 1, MinBytes: 1, MaxBytes: 1 << 20, MaxWait: time.Second})
 	if err != nil || fetched.Error != nil {
@@ -137,7 +138,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// tryRun starts a broker that is not to start.
+// tryRun runs a broker that should fail to start.
 func tryRun(t *testing.T, dir string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -145,7 +146,7 @@ func tryRun(t *testing.T, dir string) error {
 	return kafkaserver.Run(ctx, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir, OnReady: func(net.Addr) { cancel() }})
 }
 
-// run starts a broker and returns its address and a function that stops it, which may be called more than once.
+// run starts a broker. It returns its address and a function that stops it, which may be called repeatedly.
 func run(t *testing.T, dir, listen string) (string, func()) {
 	t.Helper()
 	return runConfig(t, kafkaserver.Config{Listen: listen, DataDir: dir})

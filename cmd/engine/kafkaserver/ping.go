@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Ping asks the broker at address for its brokers, which goes through the loop that also serves produce and fetch. It logs in if there
-// is a user.
+// Ping checks that the broker at address answers a metadata request, which takes the same path as produce and fetch. It
+// logs in if user is set.
 func Ping(ctx context.Context, address, user, password string) error {
 	var login sasl.Mechanism
 	if user != "" {

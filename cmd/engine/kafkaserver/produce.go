@@ -11,14 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// toAppend is what a produce request has for one partition.
+// toAppend is one partition's part of a produce request.
 type toAppend struct {
 	topic     string
 	partition int32
-	batch     []byte // in the request
+	batch     []byte // points into the request
 }
 
-// readProduce decodes a produce request of versions 3 to 8, whose layout is one. It allocates by what is there, not by what is announced.
+// readProduce decodes a produce request of versions 3 to 8, which have the same layout. It allocates by the bytes
+// present, not by announced counts.
 func readProduce(b []byte) (acks int16, transaction bool, list []toAppend, err error) {
 	reader := kbin.Reader{Src: b}
 	transaction = reader.NullableString() != nil
@@ -36,12 +37,12 @@ func readProduce(b []byte) (acks int16, transaction bool, list []toAppend, err e
 		return 0, false, nil, err
 	}
 	if len(reader.Src) > 0 {
-		return 0, false, nil, errors.New("bytes behind its end")
+		return 0, false, nil, errors.New("extra bytes at its end")
 	}
 	return acks, transaction, list, nil
 }
 
-// produceRequest appends to all partitions of a request at once.
+// produceRequest appends to all partitions of a request concurrently.
 func (c *conn) produceRequest(r *request) (kmsg.Response, error) {
 	acks, transaction, list, err := readProduce(r.body)
 	if err != nil {
@@ -94,7 +95,7 @@ func (c *conn) append(a *toAppend, acks int16, transaction bool) kmsg.ProduceRes
 	case len(a.batch) > s.maxMessage:
 		answer.ErrorCode = errTooLarge
 	case acks == -1 && s.minInSync > 1:
-		answer.ErrorCode = errTooFewReplicas // this broker is the only one
+		answer.ErrorCode = errTooFewReplicas // there is only this broker
 	case !b.space.admit(t, int64(len(a.batch))):
 		answer.ErrorCode = errPolicy
 	}

@@ -9,11 +9,11 @@ import (
 
 const (
 	producerKey = "producer"
-	// producerBlock is how many ids are taken from the journal at once; a restart leaves out the rest.
+	// producerBlock is how many ids are reserved in the journal at once. A restart skips the unused rest.
 	producerBlock = 1000
 )
 
-// producerIDs gives each producer an id that no other has had.
+// producerIDs gives each producer an id that was never used before.
 type producerIDs struct {
 	journal *journal.Journal
 
@@ -27,7 +27,7 @@ func (p *producerIDs) take() (int64, error) {
 	if p.next == p.most {
 		from := int64(1)
 		if value, ok := p.journal.Get(producerKey); ok {
-			from, _ = strconv.ParseInt(string(value), 10, 64) // we wrote it
+			from, _ = strconv.ParseInt(string(value), 10, 64) // written by us
 		}
 		if err := p.journal.Put(journal.Entry{Key: producerKey, Value: strconv.AppendInt(nil, from+producerBlock, 10)}); err != nil {
 			return 0, err

@@ -15,7 +15,7 @@ import (
 
 const patience = 20 * time.Second
 
-// fill produces until it is refused, and says how much was taken.
+// fill produces until it is refused, and returns how much was accepted.
 func fill(t *testing.T, c *kafka.Client, topic string) (taken int) {
 	t.Helper()
 	for range 1000 {
@@ -28,7 +28,7 @@ func fill(t *testing.T, c *kafka.Client, topic string) (taken int) {
 		}
 		taken++
 	}
-	t.Fatal("the log is never full")
+	t.Fatal("the log never became full")
 	return 0
 }
 
@@ -46,7 +46,8 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if bytes := taken * 50_000; bytes < 3<<20 || bytes > 4<<20 {
 		t.Errorf("it was full at %d bytes", bytes)
 	}
-	// Reads and commits go on, and so does what a consumer puts aside.
+	// Reads and commits still work, and so do small topics, such as that of
+	// dead letters.
 	if got := read(t, c, "events", 0); len(got) != taken {
 		t.Errorf("%d of %d are there", len(got), taken)
 	}
@@ -54,12 +55,13 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	if err := produce(t, c, "events.dead", 0, "put aside"); err != nil {
 		t.Error(err)
 	}
-	// A commit of another group holds it: both must have it.
+	// Records of which another group has committed less stay: both groups must
+	// have committed them.
 	if err := errors.Join(commit(t, c, "other", "events", 0, 0, ""), commit(t, c, "sink", "events", 0, int64(taken), "")); err != nil {
 		t.Fatal(err)
 	}
 	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
-		t.Errorf("with a group behind: %v", err)
+		t.Errorf("with one group behind: %v", err)
 	}
 	stop()
 	address, _ = runConfig(t, cfg)
@@ -77,7 +79,7 @@ func TestAFullLogRefusesUntilItsGroupsHaveCommitted(t *testing.T) {
 	}
 }
 
-func TestWhatIsCommittedIsRemovedBeyondARest(t *testing.T) {
+func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	t.Parallel()
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 64 << 20, RetainBytes: 1 << 20, SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond})
 	c := clientOf(t, address)
@@ -86,7 +88,7 @@ func TestWhatIsCommittedIsRemovedBeyondARest(t *testing.T) {
 		if err := produce(t, c, "events", i%2, strings.Repeat("x", 50_000)); err != nil {
 			t.Fatal(err)
 		}
-		if i == 1 { // from now on what is not committed stays
+		if i == 1 { // from now on uncommitted records stay
 			if err := commit(t, c, "sink", "events", 0, 0, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -100,14 +102,15 @@ func TestWhatIsCommittedIsRemovedBeyondARest(t *testing.T) {
 		return first > 20
 	})
 	if first, _ := offsets(t, c, "events", 0); first > 30 {
-		t.Errorf("what is not committed is gone up to %d", first)
+		t.Errorf("uncommitted records before %d are gone", first)
 	}
 	if first, end := offsets(t, c, "events", 1); first > 1 || end != 50 {
-		t.Errorf("the other partition, of which nothing is committed, has %d to %d", first, end)
+		t.Errorf("the other partition, without commits, has records from %d to %d", first, end)
 	}
 }
 
-// TestAFullDiskLeavesARest: whoever takes a partition over reads back some of what is committed.
+// TestAFullDiskLeavesARest: even on a full disk some committed records stay, because a sink that takes over a partition
+// reads them back.
 func TestAFullDiskLeavesARest(t *testing.T) {
 	t.Parallel()
 	cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFreeBytes: 1}
@@ -127,12 +130,12 @@ func TestAFullDiskLeavesARest(t *testing.T) {
 	cfg.MinFreeBytes = 1 << 60
 	address, _ = runConfig(t, cfg)
 	c = clientOf(t, address)
-	// It looks for room before it refuses.
+	// It cleans before it refuses.
 	if err := produce(t, c, "events", 0, strings.Repeat("x", 50_000)); !errors.Is(err, kafka.PolicyViolation) {
-		t.Fatalf("without room: %v", err)
+		t.Fatalf("on a full disk: %v", err)
 	}
 	if first, end := offsets(t, c, "events", 0); first == 0 || (end-first)*50_000 < 1<<20 {
-		t.Errorf("from %d to %d are left", first, end)
+		t.Errorf("records from %d to %d are left", first, end)
 	}
 }
 
@@ -156,10 +159,10 @@ func TestATopicWithoutGroupsHasItsRetention(t *testing.T) {
 		return old == 20 && large > 10
 	})
 	if first, _ := offsets(t, c, "kept", 0); first != 0 {
-		t.Errorf("that of a week begins at %d", first)
+		t.Errorf("the topic with a week's retention begins at %d", first)
 	}
 	if first, _ := offsets(t, c, "large", 0); first > 16 {
-		t.Errorf("of 300,000 bytes are left those from %d of 20 on", first)
+		t.Errorf("with 300,000 bytes of retention, records from %d of 20 are left", first)
 	}
 }
 
@@ -186,7 +189,7 @@ func TestGenerationsAndFencing(t *testing.T) {
 	}
 	first, one := join()
 	if n := len(one.Assignments["events"]); n != 4 {
-		t.Fatalf("alone it has %d partitions", n)
+		t.Fatalf("the only member has %d partitions", n)
 	}
 	if err := one.CommitOffsets(map[string]map[int]int64{"events": {2: 5}}); err != nil {
 		t.Fatal(err)
@@ -209,7 +212,7 @@ func TestGenerationsAndFencing(t *testing.T) {
 			t.Errorf("partition %d begins at %d", a.ID, a.Offset)
 		}
 	}
-	// The old generation and strangers commit nothing.
+	// Members of the old generation and unknown members cannot commit.
 	for name, request := range map[string]*kafka.OffsetCommitRequest{
 		"the generation before": {GroupID: "sink", GenerationID: int(one.ID), MemberID: one.MemberID},
 		"a stranger":            {GroupID: "sink", GenerationID: int(two.ID), MemberID: "nobody"},
@@ -249,7 +252,7 @@ func TestProducerIDsAreGivenOnce(t *testing.T) {
 				t.Fatal(err, res)
 			}
 			if seen[res.Producer.ProducerID] {
-				t.Errorf("%d was given before", res.Producer.ProducerID)
+				t.Errorf("id %d was given twice", res.Producer.ProducerID)
 			}
 			seen[res.Producer.ProducerID] = true
 		}
@@ -282,7 +285,7 @@ func TestConfigs(t *testing.T) {
 	if err != nil || made.Errors["events"] != nil {
 		t.Fatal(err, made)
 	}
-	c = clientOf(t, address) // the other one remembers how many there were
+	c = clientOf(t, address) // the other one has cached the number of partitions
 	if err := produce(t, c, "events", 2, "x"); err != nil {
 		t.Error(err)
 	}

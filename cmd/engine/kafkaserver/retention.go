@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// keepHouse looks at the room and removes what may go, until the broker stops.
+// keepHouse measures the free space and removes segments, until the broker
+// stops.
 func (b *broker) keepHouse() {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -31,8 +32,7 @@ func (b *broker) keepHouse() {
 	}
 }
 
-// committed is how far the groups are with a topic: for each partition the offset that all of them have committed. ok is false if no
-// group ever has.
+// committed has the offsets that groups have committed on a topic, by group and partition.
 type committed struct {
 	groups map[string]map[int32]int64
 }
@@ -53,7 +53,8 @@ func (b *broker) committed() map[string]*committed {
 	return byTopic
 }
 
-// of is the offset behind which no group needs a partition. A group that has committed elsewhere in the topic needs all of it.
+// of returns the offset before which no group needs the partition. A group that has committed only on other partitions
+// of the topic needs all of it.
 func (c *committed) of(partition int32) int64 {
 	least := int64(-1)
 	for _, offsets := range c.groups {
@@ -68,17 +69,18 @@ func (c *committed) of(partition int32) int64 {
 	return max(0, least)
 }
 
-// candidate is a segment that may go.
+// candidate is a segment that may be removed.
 type candidate struct {
 	topic     *topic
 	partition int
 	segment   seglog.Segment
 }
 
-// clean removes segments: those that are over their topic's time or size, and of what every group has committed the oldest beyond
-// RetainBytes. What a group has not committed stays, however old and large, if any group has ever committed on its topic.
+// clean removes segments that exceed their topic's retention time or size, and the oldest committed segments beyond
+// RetainBytes. If any group has ever committed on a topic, records that a group has not committed stay, however old or
+// large.
 func (b *broker) clean(now time.Time) {
-	b.making.Lock() // no topic goes meanwhile
+	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
 	tight := b.space.tight()
 	groups := b.committed()
@@ -91,13 +93,14 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
-// cleanPartition removes what is over, and lists what else may go.
+// cleanPartition removes the segments beyond the topic's retention, and returns
+// the others that every group has committed.
 func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now time.Time, tight bool) (kept []candidate) {
 	l, s := t.partitions()[partition], t.settings.Load()
 	old := func(seg seglog.Segment) bool {
 		return s.retention >= 0 && seg.MaxTime < now.Add(-s.retention).UnixMilli()
 	}
-	done := int64(-1) // no group: all may go that is over
+	done := int64(-1) // no group: retention alone decides
 	if groups != nil {
 		done = groups.of(int32(partition))
 	}
@@ -106,7 +109,7 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 		free := groups != nil && active.End <= done
 		if active.Size > 0 && (old(active) && (groups == nil || free) || tight && free) {
 			if err := l.Roll(); err != nil {
-				b.cfg.Logger.Warn("A segment cannot be ended.", "topic", t.name, "partition", partition, "error", err)
+				b.cfg.Logger.Warn("Cannot close a segment.", "topic", t.name, "partition", partition, "error", err)
 			}
 		}
 	}
@@ -126,11 +129,11 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 	return kept
 }
 
-// leastRest is how much of what is committed stays when room is short. Whoever takes a partition over reads back some messages to know
-// their repeats: without them, an event that came twice would be stored twice.
+// leastRest is how much of the committed records stays when space is short. A sink that takes over a partition reads
+// back some messages to recognise repeats: without them, an event that was produced twice would be stored twice.
 const leastRest = 64 << 20
 
-// cleanKept removes the oldest of what may go until RetainBytes are left, or, when room is short, until there is some.
+// cleanKept removes the oldest candidates until RetainBytes are left, or, when space is short, until there is enough.
 func (b *broker) cleanKept(kept []candidate) {
 	slices.SortStableFunc(kept, func(x, y candidate) int { return cmp.Compare(x.segment.MaxTime, y.segment.MaxTime) })
 	sum := int64(0)
@@ -151,11 +154,11 @@ func (b *broker) cleanKept(kept []candidate) {
 
 func (b *broker) drop(c candidate) {
 	if start, _ := c.topic.partitions()[c.partition].Offsets(); start >= c.segment.End {
-		return // went with a later one
+		return // it was removed together with a later one
 	}
 	if err := c.topic.trim(c.partition, c.segment.End); err != nil {
-		b.cfg.Logger.Warn("A segment cannot be removed.", "topic", c.topic.name, "partition", c.partition, "error", err)
+		b.cfg.Logger.Warn("Cannot remove a segment.", "topic", c.topic.name, "partition", c.partition, "error", err)
 		return
 	}
-	b.cfg.Logger.Info("A segment is removed.", "topic", c.topic.name, "partition", c.partition, "to_offset", c.segment.End, "bytes", c.segment.Size)
+	b.cfg.Logger.Info("A segment was removed.", "topic", c.topic.name, "partition", c.partition, "to_offset", c.segment.End, "bytes", c.segment.Size)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxConns bounds all connections, maxStrangers those that have not logged in: when one more comes, the oldest of them is closed, so
-	// that who holds them open keeps nobody out.
+	// maxConns limits all connections, maxStrangers those that have not logged in. At that limit, a new connection
+	// replaces the oldest one that has not logged in, so that idle connections cannot crowd out others.
 	maxConns     = 4096
 	maxStrangers = 128
-	// strangerTime is how long a login may take.
+	// strangerTime bounds a login.
 	strangerTime = 10 * time.Second
-	// maxInFlight bounds the bytes of large requests that are being read and answered.
+	// maxInFlight limits the bytes of large requests in progress.
 	maxInFlight = 256 << 20
 )
 
@@ -26,7 +26,7 @@ const (
 type server struct {
 	broker   *broker
 	listener net.Listener
-	auth     *authenticator // nil: nobody has to log in
+	auth     *authenticator // nil: no login required
 	host     string
 	port     int32
 	inFlight *semaphore.Weighted
@@ -77,8 +77,8 @@ func (s *server) accept() {
 			if s.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return
 			}
-			s.broker.cfg.Logger.Warn("A connection cannot be accepted.", "error", err)
-			select { // as a rule there are too many open files
+			s.broker.cfg.Logger.Warn("Cannot accept a connection.", "error", err)
+			select { // usually too many open files
 			case <-s.ctx.Done():
 				return
 			case <-time.After(100 * time.Millisecond):
@@ -115,7 +115,7 @@ func (s *server) admit(c *conn) bool {
 	return true
 }
 
-// known takes a connection out of the strangers: it has logged in.
+// known removes a connection from the strangers: it has logged in or ended.
 func (s *server) known(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// settings are a topic's configs, read.
+// settings are a topic's parsed configs.
 type settings struct {
-	retention      time.Duration // < 0: for ever
-	retentionBytes int64         // of a partition; < 0: no bound
+	retention      time.Duration // < 0: forever
+	retentionBytes int64         // of a partition; < 0: no limit
 	maxMessage     int
 	minInSync      int
 	appendTime     bool
 }
 
-// topicConfig is a config that a topic may have.
+// topicConfig is a supported topic config. standard is its default value.
 type topicConfig struct {
 	name, standard string
-	kind           int8 // as DescribeConfigs tells it
+	kind           int8 // as in DescribeConfigs
 	read           func(s *settings, value string) error
 }
 
-// Kinds of configs in the protocol.
+// The protocol's kinds of configs.
 const (
 	kindString = 2
 	kindInt    = 3
@@ -32,7 +32,7 @@ const (
 	kindBool   = 1
 )
 
-// topicConfigs are all. Those that can have one value only are there for tools that say it.
+// topicConfigs are all supported topic configs. Those with only one allowed value are here for tools that set them.
 var topicConfigs = []topicConfig{
 	{"cleanup.policy", "delete", kindList, only("delete")},
 	{"compression.type", "producer", kindString, only("producer")},
@@ -68,7 +68,7 @@ var topicConfigs = []topicConfig{
 func only(value string) func(*settings, string) error {
 	return func(_ *settings, given string) error {
 		if given != value {
-			return fmt.Errorf("%q is not known to this broker, only %q", given, value)
+			return fmt.Errorf("%q is not supported by this broker, only %q", given, value)
 		}
 		return nil
 	}
@@ -91,11 +91,11 @@ func configOf(name string) *topicConfig {
 	return nil
 }
 
-// parse reads a topic's configs; those that are not given have their standard value.
+// parse parses a topic's configs. Missing ones have their default value.
 func parse(configs map[string]string) (s settings, err error) {
 	for name := range configs {
 		if configOf(name) == nil {
-			return s, fmt.Errorf("%s is no config of this broker's topics", name)
+			return s, fmt.Errorf("%s is not a topic config of this broker", name)
 		}
 	}
 	for _, c := range topicConfigs {
@@ -115,7 +115,7 @@ func check(configs map[string]string) error {
 	return err
 }
 
-// change gives a topic other configs.
+// change edits a topic's configs. With only, it only validates the edit.
 func (t *topic) change(edit func(map[string]string), only bool) *apiError {
 	t.broker.making.Lock()
 	defer t.broker.making.Unlock()

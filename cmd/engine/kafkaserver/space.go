@@ -6,19 +6,21 @@ import (
 	"time"
 )
 
-// space says whether there is room for another produce: below the log's bound and above what must stay free on the disk.
+// space decides whether there is space for another produce: within the log's limit, and with enough of the disk left
+// free.
 type space struct {
 	broker *broker
-	used   atomic.Int64 // bytes of all logs, about: exact whenever it is measured
-	free   atomic.Int64 // on the disk, less what was written since it was measured
-	least  atomic.Int64 // that must stay free
+	used   atomic.Int64 // bytes of all logs; approximate between two measurements
+	free   atomic.Int64 // bytes free on the disk, less those written since the last measurement
+	least  atomic.Int64 // bytes of the disk that must stay free
 
 	mu      sync.Mutex
-	refused bool // the last that was said to the operator
+	refused bool // what was last logged
 	cleaned time.Time
 }
 
-// cleanPause is the least time between two searches for room that a refusal causes.
+// cleanPause is the minimum time between two cleanings that refused requests
+// cause.
 const cleanPause = 200 * time.Millisecond
 
 func newSpace(b *broker) *space {
@@ -27,7 +29,7 @@ func newSpace(b *broker) *space {
 	return s
 }
 
-// measure finds out how much there is.
+// measure measures the logs and the free space.
 func (s *space) measure() {
 	used := int64(0)
 	for _, t := range s.broker.list() {
@@ -38,7 +40,7 @@ func (s *space) measure() {
 	s.used.Store(used)
 	free, size, err := s.broker.cfg.fs.Free(s.broker.dir)
 	if err != nil {
-		s.broker.cfg.Logger.Warn("Cannot tell how much of the disk is free.", "error", err)
+		s.broker.cfg.Logger.Warn("Cannot determine the free disk space.", "error", err)
 		return
 	}
 	least := s.broker.cfg.MinFreeBytes
@@ -53,14 +55,14 @@ func (s *space) fits(n int64) bool {
 	return s.used.Load()+n <= s.broker.cfg.MaxBytes && s.free.Load()-n >= s.least.Load()
 }
 
-// tight tells that what is committed should go although less than RetainBytes of it is kept.
+// tight tells whether space is so short that committed records should be removed even below RetainBytes.
 func (s *space) tight() bool {
 	tenth := s.broker.cfg.MaxBytes / 10
 	return !s.fits(max(tenth, s.broker.cfg.SegmentBytes))
 }
 
-// reserved tells whether a topic is so small that it is not what fills the log. Such a one may take from a reserve of its own: a consumer
-// that has to put aside what it cannot store would else never come to commit what makes room.
+// reserved tells whether a topic is small enough to use a reserve beyond the limits. Without it, a full log would be a
+// deadlock: a sink must write dead letters for what it cannot store before it can commit, and only commits make space.
 func (s *space) reserved(t *topic, n int64) bool {
 	share := s.broker.cfg.MaxBytes / 16
 	size := n
@@ -70,7 +72,7 @@ func (s *space) reserved(t *topic, n int64) bool {
 	return size <= share && s.used.Load()+n <= s.broker.cfg.MaxBytes+2*share && s.free.Load()-n >= s.least.Load()/2
 }
 
-// admit tells whether n bytes may be appended to a topic. When there is no room it looks for what may go.
+// admit tells whether n bytes may be appended to a topic. If there is no space, it cleans first.
 func (s *space) admit(t *topic, n int64) bool {
 	if s.fits(n) {
 		return true
@@ -86,25 +88,26 @@ func (s *space) admit(t *topic, n int64) bool {
 	}
 	fits := s.fits(n)
 	if !fits {
-		s.say(true)
+		s.report(true)
 	}
 	return fits || s.reserved(t, n)
 }
 
-// wrote counts what was appended.
+// wrote counts appended bytes.
 func (s *space) wrote(n int64) {
 	s.used.Add(n)
 	s.free.Add(-n)
 }
 
-// exhausted notes that the disk refused a write; it counts until the free space is measured anew.
+// exhausted records that the disk refused a write. It holds until the free space is measured again.
 func (s *space) exhausted() {
 	s.free.Store(0)
-	s.say(true)
+	s.report(true)
 }
 
-// say tells the operator once when the log is full, and once when there is room again.
-func (s *space) say(refused bool) {
+// report logs once when the log becomes full and once when there is space
+// again.
+func (s *space) report(refused bool) {
 	s.mu.Lock()
 	changed := s.refused != refused
 	s.refused = refused
@@ -116,16 +119,16 @@ func (s *space) say(refused bool) {
 		"log_bytes", s.used.Load(), "most_log_bytes", s.broker.cfg.MaxBytes, "disk_free", s.free.Load(), "least_disk_free", s.least.Load(),
 	}
 	if refused {
-		logger.Error("The log is full: nothing is taken until its groups have committed what it holds, or there is room on the disk.", numbers...)
+		logger.Error("The log is full: produce requests are refused until its groups commit or disk space is freed.", numbers...)
 		return
 	}
-	logger.Info("There is room in the log again.", numbers...)
+	logger.Info("The log has space again.", numbers...)
 }
 
-// look measures, and says so when there is room again.
+// look measures and reports when there is space again.
 func (s *space) look() {
 	s.measure()
 	if s.fits(s.broker.cfg.SegmentBytes / 8) {
-		s.say(false)
+		s.report(false)
 	}
 }

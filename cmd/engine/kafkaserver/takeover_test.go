@@ -12,7 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// old starts the broker of before on a directory, as commit 722db72 did, and returns its address and how to stop it.
+// old starts the previous broker on a directory, as commit 722db72 did. It returns its address and a function that
+// stops it.
 func old(t *testing.T, dir string) (string, func()) {
 	t.Helper()
 	cluster, err := kfake.NewCluster(
@@ -123,7 +124,7 @@ func commit(t *testing.T, c *kafka.Client, group, topic string, partition int, o
 	return res.Topics[topic][0].Error
 }
 
-func TestTheLogOfBeforeIsTakenOver(t *testing.T) {
+func TestTheOldLogIsTakenOver(t *testing.T) {
 	t.Parallel()
 	for name, clean := range map[string]bool{"after a clean stop": true, "after a kill": false} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +148,7 @@ func TestTheLogOfBeforeIsTakenOver(t *testing.T) {
 			if err := commit(t, before, "sink", "octavo.events", 1, 17, metadata); err != nil {
 				t.Fatal(err)
 			}
-			if !clean { // what a kill leaves is what lies on the disk now, with a torn end
+			if !clean { // simulate a kill: the files as they are now, with a torn end
 				if err := os.CopyFS(filepath.Join(copied, "log"), os.DirFS(filepath.Join(dir, "log"))); err != nil {
 					t.Fatal(err)
 				}
@@ -181,7 +182,7 @@ func TestTheLogOfBeforeIsTakenOver(t *testing.T) {
 					t.Error(text)
 				}
 			}
-			// A takeover that did not end begins again.
+			// An interrupted takeover begins again.
 			if err := os.MkdirAll(filepath.Join(dir, "broker.importing", "topics", "half"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +234,7 @@ func tear(t *testing.T, dir string) {
 	}
 }
 
-func TestALogThatAnOlderVersionWroteLaterIsNotLostSilently(t *testing.T) {
+func TestEventsOfAnOlderVersionAreNotLostSilently(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, stop := run(t, dir, "127.0.0.1:0")

@@ -19,12 +19,13 @@ const (
 	topicsName  = "topics"
 	topicPrefix = "topic/"
 	startPrefix = "start/"
-	// maxPartitions of one topic: each is a directory and an open file.
+	// maxPartitions limits the partitions of a topic: each is a directory and
+	// an open file.
 	maxPartitions = 10_000
 	maxTopicName  = 249
 )
 
-// topic is one, with its partitions' logs.
+// topic is a topic with the logs of its partitions.
 type topic struct {
 	name, id string
 	broker   *broker
@@ -32,10 +33,10 @@ type topic struct {
 	settings atomic.Pointer[settings]
 
 	mu      sync.Mutex
-	configs map[string]string // as they were given
+	configs map[string]string // as given by the client
 }
 
-// topicEntry is a topic in the journal.
+// topicEntry is the journal's value of a topic.
 type topicEntry struct {
 	ID         string            `json:"id"`
 	Partitions int               `json:"partitions"`
@@ -45,12 +46,12 @@ type topicEntry struct {
 func (e topicEntry) entry(name string) journal.Entry {
 	value, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // texts and a number only
+		panic(err) // cannot fail: strings and numbers only
 	}
 	return journal.Entry{Key: topicPrefix + name, Value: value}
 }
 
-// takenTopic is the journal's entry of a topic that is taken over from the broker of before.
+// takenTopic returns the journal's entries for a topic that is taken over from the previous broker.
 func takenTopic(name, id string, partitions int, starts []int64, configs map[string]string) []journal.Entry {
 	known := map[string]string{}
 	for key, value := range configs {
@@ -89,7 +90,7 @@ func validTopicName(name string) bool {
 
 func (t *topic) partitions() []*seglog.Log { return *t.logs.Load() }
 
-// log is one partition's; nil if there is none.
+// log returns a partition's log, or nil.
 func (t *topic) log(partition int32) *seglog.Log {
 	logs := t.partitions()
 	if partition < 0 || int(partition) >= len(logs) {
@@ -106,16 +107,16 @@ func (t *topic) close() {
 
 func (t *topic) dir() string { return filepath.Join(t.broker.dir, topicsName, t.id) }
 
-// openTopic opens one that the journal has.
+// openTopic opens a topic from its journal entry.
 func (b *broker) openTopic(name string, value []byte) (*topic, error) {
 	var e topicEntry
 	if err := json.Unmarshal(value, &e); err != nil {
-		return nil, fmt.Errorf("cannot read what the journal says of topic %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the journal's entry of topic %s: %w", name, err)
 	}
 	t := &topic{name: name, id: e.ID, broker: b, configs: e.Configs}
 	s, err := parse(e.Configs)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read what the journal says of topic %s: %w", name, err)
+		return nil, fmt.Errorf("cannot read the journal's entry of topic %s: %w", name, err)
 	}
 	t.settings.Store(&s)
 	logs, err := t.openLogs(nil, e.Partitions)
@@ -126,7 +127,7 @@ func (b *broker) openTopic(name string, value []byte) (*topic, error) {
 	return t, nil
 }
 
-// openLogs opens, or begins, the logs of partitions that are not in the list, which it appends them to.
+// openLogs opens or creates the logs of the partitions from len(logs) to count, and appends them to logs.
 func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	b := t.broker
 	had := len(logs)
@@ -139,7 +140,7 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 			}
 			var start int64
 			if value, ok := b.journal.Get(startEntry(t.id, partition, 0).Key); ok {
-				start, _ = strconv.ParseInt(string(value), 10, 64) // we wrote it
+				start, _ = strconv.ParseInt(string(value), 10, 64) // written by us
 			}
 			return seglog.Open(seglog.Config{
 				FS: b.cfg.fs, Dir: dir, Name: t.name + "/" + strconv.Itoa(partition), Logger: b.cfg.Logger,
@@ -157,18 +158,19 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	return logs, nil
 }
 
-// create makes a topic. It is there for clients once the journal has it.
+// create creates a topic. Clients see it once the journal has it. With only, it
+// only validates.
 func (b *broker) create(name string, partitions int, configs map[string]string, only bool) (*topic, *apiError) {
 	b.making.Lock()
 	defer b.making.Unlock()
 	s, err := parse(configs)
 	switch {
 	case !validTopicName(name):
-		return nil, failed(errInvalidTopic, "a topic's name has letters, digits, '.', '_' and '-', at most %d", maxTopicName)
+		return nil, failed(errInvalidTopic, "a topic's name must have 1 to %d letters, digits, '.', '_' or '-'", maxTopicName)
 	case b.topic(name) != nil:
-		return nil, failed(errTopicExists, "topic %s exists", name)
+		return nil, failed(errTopicExists, "topic %s already exists", name)
 	case partitions < 1 || partitions > maxPartitions:
-		return nil, failed(errInvalidPartitions, "a topic has 1 to %d partitions", maxPartitions)
+		return nil, failed(errInvalidPartitions, "a topic must have 1 to %d partitions", maxPartitions)
 	case err != nil:
 		return nil, failed(errInvalidConfig, "%v", err)
 	case only:
@@ -184,8 +186,8 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 		}
 	}
 	if err != nil {
-		b.cfg.Logger.Error("A topic cannot be made.", "topic", name, "error", err)
-		_ = b.cfg.fs.RemoveAll(t.dir()) // else the next start does it
+		b.cfg.Logger.Error("Cannot create a topic.", "topic", name, "error", err)
+		_ = b.cfg.fs.RemoveAll(t.dir()) // if it fails, the next start removes the files
 		return nil, failed(errStorage, "the disk failed")
 	}
 	b.mu.Lock()
@@ -194,7 +196,8 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 	return t, nil
 }
 
-// remove deletes a topic. Committed offsets stay: a group that comes again can tell that the topic is another.
+// remove deletes a topic. Committed offsets stay: they have the topic's id, by which a group can tell that a new topic
+// of that name is another one.
 func (b *broker) remove(name string) *apiError {
 	b.making.Lock()
 	defer b.making.Unlock()
@@ -212,18 +215,18 @@ func (b *broker) remove(name string) *apiError {
 	b.mu.Unlock()
 	t.close()
 	if err := b.cfg.fs.RemoveAll(t.dir()); err != nil {
-		b.cfg.Logger.Warn("The files of a deleted topic cannot be removed; the next start tries again.", "topic", name, "error", err)
+		b.cfg.Logger.Warn("Cannot remove the files of a deleted topic; the next start tries again.", "topic", name, "error", err)
 	}
 	return nil
 }
 
-// grow gives a topic more partitions.
+// grow adds partitions to a topic.
 func (b *broker) grow(t *topic, count int) *apiError {
 	b.making.Lock()
 	defer b.making.Unlock()
 	had := t.partitions()
 	if count <= len(had) || count > maxPartitions {
-		return failed(errInvalidPartitions, "topic %s has %d partitions, and can have up to %d", t.name, len(had), maxPartitions)
+		return failed(errInvalidPartitions, "topic %s has %d partitions; the new number must be larger and at most %d", t.name, len(had), maxPartitions)
 	}
 	logs, err := t.openLogs(had, count)
 	if err == nil {
@@ -237,14 +240,15 @@ func (b *broker) grow(t *topic, count int) *apiError {
 		}
 	}
 	if err != nil {
-		b.cfg.Logger.Error("A topic cannot be given partitions.", "topic", t.name, "error", err)
+		b.cfg.Logger.Error("Cannot add partitions to a topic.", "topic", t.name, "error", err)
 		return failed(errStorage, "the disk failed")
 	}
 	t.logs.Store(&logs)
 	return nil
 }
 
-// trim forgets what is before an offset of a partition, first in the journal: what a power cut brings back is then removed again.
+// trim removes a partition's records before an offset. It writes the offset to the journal first, so that records that
+// reappear after a power loss are removed again.
 func (t *topic) trim(partition int, to int64) error {
 	if err := t.broker.journal.Put(startEntry(t.id, partition, to)); err != nil {
 		return err

@@ -38,9 +38,9 @@ func (c *conn) metadata(_ *request, q *kmsg.MetadataRequest) *kmsg.MetadataRespo
 			if !validTopicName(name) {
 				refusal = failed(errInvalidTopic, "")
 			} else if q.Version < 4 || q.AllowAutoTopicCreation {
-				// As Apache Kafka does it unless it is told otherwise.
+				// Create it automatically, as Apache Kafka does by default.
 				if t, refusal = b.create(name, 1, nil, false); t == nil {
-					t = b.topic(name) // somebody was faster
+					t = b.topic(name) // another request created it
 				}
 			}
 		}
@@ -59,7 +59,7 @@ func describeTopic(t *topic) kmsg.MetadataResponseTopic {
 	answer := kmsg.NewMetadataResponseTopic()
 	name := t.name
 	answer.Topic = &name
-	_, _ = hex.Decode(answer.TopicID[:], []byte(t.id)) // we made it
+	_, _ = hex.Decode(answer.TopicID[:], []byte(t.id)) // written by us
 	for i := range t.partitions() {
 		p := kmsg.NewMetadataResponseTopicPartition()
 		p.Partition, p.Leader, p.LeaderEpoch = int32(i), nodeID, 0
@@ -92,14 +92,14 @@ func (c *conn) createTopic(asked *kmsg.CreateTopicsRequestTopic, only bool) *api
 		partitions, replicas = len(asked.ReplicaAssignment), 1
 		for _, a := range asked.ReplicaAssignment {
 			if !slices.Equal(a.Replicas, []int32{nodeID}) {
-				return failed(errInvalidReplication, "there is one broker, of id %d", nodeID)
+				return failed(errInvalidReplication, "the only broker has id %d", nodeID)
 			}
 		}
 	} else if partitions == -1 {
 		partitions = 1
 	}
 	if replicas != 1 && replicas != -1 {
-		return failed(errInvalidReplication, "there is one broker: the replication factor must be 1")
+		return failed(errInvalidReplication, "there is only one broker: the replication factor must be 1")
 	}
 	configs := map[string]string{}
 	for _, given := range asked.Configs {
@@ -160,7 +160,7 @@ func (c *conn) deleteRecords(_ *request, q *kmsg.DeleteRecordsRequest) *kmsg.Del
 	return resp
 }
 
-// deleteRecords forgets a partition's records before an offset; -1 is its end.
+// deleteRecords removes a partition's records before an offset; -1 means all.
 func (b *broker) deleteRecords(name string, partition int32, offset int64) (start int64, code int16) {
 	b.making.Lock()
 	defer b.making.Unlock()
@@ -176,7 +176,7 @@ func (b *broker) deleteRecords(name string, partition int32, offset int64) (star
 		return -1, errOffsetOutOfRange
 	}
 	if err := t.trim(int(partition), offset); err != nil {
-		b.cfg.Logger.Error("Records cannot be deleted.", "topic", name, "partition", partition, "error", err)
+		b.cfg.Logger.Error("Cannot delete records.", "topic", name, "partition", partition, "error", err)
 		return -1, errStorage
 	}
 	return offset, none

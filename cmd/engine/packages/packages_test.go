@@ -121,7 +121,7 @@ func TestSymlinksAreMadeOnceByManyAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	if found, _ := os.Lstat(filepath.Join(native, "lib", "libpq.so.5")); !os.SameFile(made, found) {
-		t.Error("a link that was there was made again, for which a folder that may only be read is no place")
+		t.Error("an existing link was created again, which fails in a read-only folder")
 	}
 	for _, name := range []string{"libpq.so.5", "libpq.so"} {
 		if text, err := os.ReadFile(filepath.Join(native, "lib", name)); string(text) != "library" {
@@ -146,7 +146,7 @@ func TestSymlinksStayInsideThePackage(t *testing.T) {
 	} {
 		write(t, filepath.Join(native, "pg-symlinks.json"), "["+link+"]")
 		if _, err := find(t, dir).PostgresBin(); err == nil {
-			t.Errorf("a link out of the package was made: %s", link)
+			t.Errorf("a link that leaves the package was created: %s", link)
 		}
 	}
 }

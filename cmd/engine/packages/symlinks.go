@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// linkAll creates the symlinks that the Postgres package lists. An npm package cannot hold symlinks, so this package makes them in an
-// install script, which npm 11 and later do not run.
+// linkAll creates the symlinks that the Postgres package lists. npm packages cannot contain symlinks, so the package
+// creates them in an install script, which npm 11 and later do not run.
 func linkAll(root string) error {
 	list := filepath.Join(root, "native", "pg-symlinks.json")
 	text, err := os.ReadFile(list)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // a later version of the package may do without
+		return nil // a later version of the package may have none
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the Postgres package's list of symlinks: %w", err)
@@ -34,7 +34,7 @@ func linkAll(root string) error {
 	return nil
 }
 
-// linkOne is safe between processes: whoever comes second finds the link or replaces it by an equal one in one step.
+// linkOne is safe in concurrent processes: the second one finds the link, or atomically replaces it by an equal one.
 func linkOne(source, target string) error {
 	relative, err := filepath.Rel(filepath.Dir(target), source)
 	if err != nil {
@@ -44,7 +44,7 @@ func linkOne(source, target string) error {
 		return nil
 	}
 	if info, err := os.Lstat(target); err == nil && info.Mode().IsRegular() {
-		return nil // an install that copies instead of linking
+		return nil // installed as a copy instead of a link
 	}
 	temporary, err := os.MkdirTemp(filepath.Dir(target), ".link-")
 	if err != nil {

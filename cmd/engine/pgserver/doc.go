@@ -1,5 +1,6 @@
-// Package pgserver prepares the embedded Postgres: a data directory made once, its passwords, its settings, and the command that runs
-// it as a user that Postgres accepts.
+// Package pgserver prepares the embedded Postgres: it creates the data directory once, keeps its passwords and
+// settings, and builds the command that runs it as a user that Postgres accepts.
 //
-// It keeps no process alive (package supervise does) and knows no table. Of this module it imports nothing.
+// It does not keep the process alive (package supervise does) and knows no tables. It must not import any other package
+// of this module.
 package pgserver

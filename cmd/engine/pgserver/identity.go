@@ -13,19 +13,23 @@ import (
 )
 
 const (
-	// mappedID is who root is inside the user namespace: any but 0.
+	// mappedID is root's user id inside the user namespace. Any id but 0 will
+	// do.
 	mappedID = 1000
-	// nobody runs Postgres for a root that may not create user namespaces.
+	// nobody is the user id for Postgres if octavo runs as root and the system
+	// allows no user namespaces.
 	nobody = 65534
 )
 
 // identity is the user as which Postgres runs. Postgres refuses root.
 type identity struct {
-	// namespace: root under another number. Files keep their owner, folders that only root may enter stay open to it.
+	// namespace: root runs Postgres in a user namespace that maps it to another id. Files keep their owner, and
+	// Postgres may enter folders that only root may.
 	namespace bool
-	// user: a real ordinary user, nil if this process's own will do.
+	// user is an ordinary user of the system, or nil to run as this process's
+	// user.
 	user *syscall.Credential
-	// major is the binary's major version, learned while trying the identity out.
+	// major is the binary's major version, which try reads.
 	major string
 }
 
@@ -39,7 +43,8 @@ func (i identity) attributes() *syscall.SysProcAttr {
 	return attributes
 }
 
-// own gives a file to the user as which Postgres runs, if that is another one.
+// own changes a file's owner to the user that runs Postgres, if it is not this
+// process's user.
 func (i identity) own(path string) error {
 	if i.user == nil {
 		return nil
@@ -50,7 +55,7 @@ func (i identity) own(path string) error {
 	return nil
 }
 
-// chooseIdentity finds a user as which the postgres binary runs and may use dir. An existing cluster decides by its owner.
+// chooseIdentity finds a user that can run the postgres binary and use dir. For an existing cluster it is the owner.
 func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identity, error) {
 	var who identity
 	if os.Geteuid() == 0 {
@@ -67,7 +72,7 @@ func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identit
 	err := who.try(ctx, postgres)
 	if who.namespace && errors.Is(err, errNamespace) {
 		if _, statErr := os.Stat(dataDir); statErr == nil {
-			return identity{}, fmt.Errorf("cannot run Postgres on %s, which belongs to root: Postgres refuses root, and %w: "+
+			return identity{}, fmt.Errorf("cannot run Postgres on %s, which belongs to root: Postgres refuses to run as root, and %w: "+
 				"run octavo as an ordinary user after `chown -R` of its data directory, or allow user namespaces", dataDir, err)
 		}
 		who = identity{user: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -91,7 +96,7 @@ func ownerOf(dataDir string) (*syscall.Credential, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot look at the Postgres data directory: %w", err)
+		return nil, fmt.Errorf("cannot inspect the Postgres data directory: %w", err)
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || stat.Uid == 0 {
@@ -101,11 +106,11 @@ func ownerOf(dataDir string) (*syscall.Credential, error) {
 }
 
 var (
-	errNamespace = errors.New("this system lets root create no user namespace")
+	errNamespace = errors.New("this system does not let root create user namespaces")
 	versionText  = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 )
 
-// try runs the binary, which shows whether the system allows the identity, and whether the binary and its libraries are in order.
+// try runs the binary. This shows whether the system allows the identity and whether the binary and its libraries work.
 func (i *identity) try(ctx context.Context, postgres string) error {
 	cmd := exec.CommandContext(ctx, postgres, "--version")
 	cmd.SysProcAttr = i.attributes()
@@ -121,8 +126,8 @@ func (i *identity) try(ctx context.Context, postgres string) error {
 	case i.namespace && refused(err):
 		return fmt.Errorf("%w (%w)", errNamespace, err)
 	case i.user != nil && errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("cannot run %s as user %d, who may not enter its folder: %w (Postgres refuses root and this system lets root "+
-			"create no user namespace: run octavo as an ordinary user, or move its folder to where every user may enter)", postgres, i.user.Uid, err)
+		return fmt.Errorf("cannot run %s as user %d, who may not enter its folder: %w (Postgres refuses to run as root and this system does not let root "+
+			"create user namespaces: run octavo as an ordinary user, or move its folder to where every user may enter)", postgres, i.user.Uid, err)
 	default:
 		return fmt.Errorf("cannot run %s: %w (run `make engines` to install it again)", postgres, err)
 	}
@@ -134,7 +139,7 @@ func (i *identity) try(ctx context.Context, postgres string) error {
 	return nil
 }
 
-// refused recognises the ways in which kernels, containers and security modules deny a user namespace.
+// refused recognises the errors with which kernels, containers and security modules deny a user namespace.
 func refused(err error) bool {
 	for _, code := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL, syscall.EUSERS, syscall.ENOSYS} {
 		if errors.Is(err, code) {
@@ -144,8 +149,8 @@ func refused(err error) bool {
 	return false
 }
 
-// reachable checks that a user may enter every folder down to dir: without it Postgres would say no more than "permission denied".
-// dir itself is opened to passers-by; what is in it is not.
+// reachable checks that a user may enter every folder on the path to dir: otherwise Postgres would only say "permission
+// denied". It makes dir itself searchable for everyone, but not the files in it.
 func reachable(dir string, user *syscall.Credential) error {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return fmt.Errorf("cannot let Postgres's user enter %s: %w", dir, err)
@@ -153,7 +158,7 @@ func reachable(dir string, user *syscall.Credential) error {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err != nil {
-			return fmt.Errorf("cannot look at %s: %w", at, err)
+			return fmt.Errorf("cannot inspect %s: %w", at, err)
 		}
 		stat, ok := info.Sys().(*syscall.Stat_t)
 		if !ok {
@@ -167,7 +172,7 @@ func reachable(dir string, user *syscall.Credential) error {
 			bit = 0o010
 		}
 		if info.Mode().Perm()&bit == 0 {
-			return fmt.Errorf("cannot run Postgres as user %d: it may not enter %s (Postgres refuses root: run octavo as an ordinary user, "+
+			return fmt.Errorf("cannot run Postgres as user %d: it may not enter %s (Postgres refuses to run as root: run octavo as an ordinary user, "+
 				"or choose a data directory that every user may reach)", user.Uid, at)
 		}
 	}

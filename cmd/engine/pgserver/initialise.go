@@ -14,7 +14,8 @@ import (
 
 const unfinished = "data.unfinished"
 
-// initialise makes the cluster beside its final place and renames it there, so that a crash half-way leaves nothing that looks made.
+// initialise creates the cluster under a temporary name and then renames it, so that a crash half-way leaves nothing
+// that looks complete.
 func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	if known == nil {
 		fresh := newSecrets()
@@ -33,7 +34,8 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	if err := s.identity.own(dir); err != nil {
 		return err
 	}
-	// The built-in C.UTF-8 sorts by code point and never changes with the system's C library, which would corrupt indexes.
+	// The built-in C.UTF-8 locale sorts by code point. Unlike the C library's locales it never changes with a system
+	// update, which would corrupt indexes.
 	arguments := []string{"-D", dir, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
 		"--auth=reject", "--data-checksums", "--no-instructions"}
 	if s.cfg.NoSync {
@@ -54,7 +56,7 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 		return err
 	}
 	if err := os.Rename(dir, s.dataDir()); err != nil {
-		return fmt.Errorf("cannot put the Postgres data directory in its place: %w", err)
+		return fmt.Errorf("cannot rename the Postgres data directory: %w", err)
 	}
 	if err := syncDir(s.cfg.Dir); err != nil {
 		return err
@@ -63,7 +65,8 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	return nil
 }
 
-// resetSecrets gives an existing cluster new passwords: secrets.json was lost, or left behind when the directory was copied.
+// resetSecrets sets new passwords in an existing cluster whose secrets.json was lost, or left behind when the directory
+// was copied.
 func (s *Server) resetSecrets(ctx context.Context) error {
 	fresh := newSecrets()
 	if err := s.writeSettings(s.dataDir()); err != nil {
@@ -76,7 +79,7 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	if err := s.runSQL(ctx, s.dataDir(), statements); err != nil {
 		return err
 	}
-	// Last: after a crash before this line the next start resets again.
+	// Save last: after a crash before this line, the next start resets again.
 	if err := saveSecrets(s.cfg.Dir, fresh); err != nil {
 		return err
 	}
@@ -84,9 +87,10 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	return nil
 }
 
-// runSQL runs statements without a server listening. They go through standard input, where no other process can read the passwords.
+// runSQL runs statements in single-user mode, without a listening server. They go through standard input, where no
+// other process can read the passwords.
 func (s *Server) runSQL(ctx context.Context, dir string, statements []string) error {
-	// -j ends a statement at a semicolon and an empty line.
+	// With -j a statement ends at a semicolon followed by an empty line.
 	input := strings.Join(statements, ";\n\n") + ";\n\n"
 	if err := s.run(ctx, input, "postgres", "--single", "-j", "-D", dir, "-c", "exit_on_error=on", "-c", "log_min_error_statement=panic", "postgres"); err != nil {
 		return fmt.Errorf("cannot set up the Postgres roles in %s: %w", dir, err)
@@ -94,9 +98,11 @@ func (s *Server) runSQL(ctx context.Context, dir string, statements []string) er
 	return nil
 }
 
-// run runs one of Postgres's programs to its end, and ends it if this process is killed.
+// run runs one of Postgres's programs and waits for its exit. The program dies
+// if this process is killed.
 func (s *Server) run(ctx context.Context, input, name string, arguments ...string) error {
-	// PDEATHSIG follows the thread that creates the child; see package supervise.
+	// PDEATHSIG is sent when the thread that creates the child ends; see
+	// supervise's spawner.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, s.binary(name), arguments...)
@@ -126,7 +132,7 @@ func (s *Server) checkVersion(clusterVersion []byte) error {
 	if cluster == s.identity.major {
 		return nil
 	}
-	return fmt.Errorf("cannot open the Postgres data directory %s: it was made by Postgres %s and the engine package is Postgres %s: "+
+	return fmt.Errorf("cannot open the Postgres data directory %s: it was made by Postgres %s, but the engine package is Postgres %s: "+
 		"dump it with the old version and load it into a new directory, or install the old engine package again",
 		s.dataDir(), cluster, s.identity.major)
 }

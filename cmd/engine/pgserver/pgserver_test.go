@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/pgserver"
 )
 
-// patience is how long a condition is waited for. It only bounds a failure.
+// patience bounds how long a test waits for a condition before it fails.
 const patience = 30 * time.Second
 
 func TestClusterIsMadeOnceAndKeepsItsPassword(t *testing.T) {
@@ -44,16 +44,16 @@ func TestProductsRoleIsNoSuperuserAndNeedsItsPassword(t *testing.T) {
 	t.Parallel()
 	server, _ := start(t, t.TempDir())
 	if err := query(server.URL(), "COPY (SELECT 1) TO PROGRAM 'true'"); err == nil || !strings.Contains(err.Error(), "42501") {
-		t.Errorf("the product may run programs: %v", err)
+		t.Errorf("the product's role may run programs: %v", err)
 	}
 	exec1(t, server.URL(), "CREATE DATABASE another")
 	wrong := strings.Replace(server.URL(), password(t, server.URL()), "guess", 1)
 	if err := query(wrong, "SELECT 1"); err == nil || !strings.Contains(err.Error(), "28P01") {
-		t.Errorf("let in without the password: %v", err)
+		t.Errorf("a wrong password is accepted: %v", err)
 	}
 }
 
-func TestLostSecretsAreMadeAnew(t *testing.T) {
+func TestLostSecretsAreReset(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server, stop := start(t, dir)
@@ -65,12 +65,12 @@ func TestLostSecretsAreMadeAnew(t *testing.T) {
 	}
 	again, _ := start(t, dir)
 	if password(t, again.URL()) == old {
-		t.Error("the old password is known still")
+		t.Error("the old password is still in use")
 	}
 	exec1(t, again.URL(), "INSERT INTO kept SELECT n FROM kept")
 }
 
-func TestHalfMadeClusterIsMadeAgain(t *testing.T) {
+func TestUnfinishedClusterIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	half := filepath.Join(dir, "data.unfinished")
@@ -99,7 +99,7 @@ func TestOtherMajorVersionIsRefused(t *testing.T) {
 	}
 }
 
-// A backend in the middle of a statement does not notice its postmaster's death, and keeps the shared memory.
+// A backend that is busy with a statement does not notice its postmaster's death and keeps the shared memory.
 func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -112,7 +112,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 			return
 		}
 		pids <- int(conn.PgConn().PID())
-		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m") // ends by SIGKILL
+		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m") // until SIGKILL
 	}()
 	backend := <-pids
 	if backend == 0 {
@@ -126,21 +126,22 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	}
 	_ = cmd.Wait() // killed
 	if !alive(backend) {
-		t.Fatal("the backend ended by itself: nothing is proved here")
+		t.Fatal("the backend exited by itself: this test proves nothing")
 	}
 	again, _ := start(t, dir)
 	exec1(t, again.URL(), "SELECT 1")
 	if alive(backend) {
-		t.Error("the orphan lives")
+		t.Error("the orphan is still alive")
 	}
 }
 
-func TestLockFileOfAStrangersNumberDoesNotBlock(t *testing.T) {
+func TestLockFileWithAnotherProgramsPIDDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, stop := start(t, dir)
 	stop()
-	// Not this process: Postgres takes its own parent's number for a stale one.
+	// Do not use this process's pid: Postgres regards its own parent's pid as
+	// stale.
 	stranger := exec.Command("sleep", "1000")
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
@@ -154,7 +155,8 @@ func TestLockFileOfAStrangersNumberDoesNotBlock(t *testing.T) {
 	exec1(t, server.URL(), "SELECT 1")
 }
 
-// Where root may create no user namespace, as in a container with the usual rules, Postgres runs as nobody.
+// TestRootWithoutUserNamespaces: where root cannot create user namespaces, as in an ordinary container, Postgres runs
+// as nobody.
 func TestRootWithoutUserNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has this case: the tests beside it run Postgres as the ordinary user that this is. .ci/run covers it as root, and warns where it is not")
@@ -165,12 +167,12 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 		exec1(t, server.URL(), "SELECT 1")
 		info, err := os.Stat(filepath.Join(dir, "data"))
 		if err != nil || info.Sys().(*syscall.Stat_t).Uid != 65534 {
-			t.Errorf("the data is not nobody's: %v", err)
+			t.Errorf("the data does not belong to nobody: %v", err)
 		}
 		return
 	}
 	bin := reachableBin(t)
-	// In a user namespace of our own, the limit can be set to none without touching the machine's.
+	// Inside a user namespace of its own, the test can set the limit to 0 without changing the machine's.
 	confined := func(dir string) ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -test.run '^TestRootWithoutUserNamespaces$' -test.v`,
 			"/proc/self/exe")
@@ -208,7 +210,7 @@ func TestRootWithoutUserNamespaces(t *testing.T) {
 	}
 }
 
-// reachableBin is a copy of the binaries that nobody can read, wherever this clone is.
+// reachableBin copies the binaries to where the user nobody can read them.
 func reachableBin(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -270,7 +272,7 @@ func launch(t *testing.T, dir string) (*pgserver.Server, *exec.Cmd) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGQUIT) // gone, unless the test failed
+		_ = cmd.Process.Signal(syscall.SIGQUIT) // it has exited, unless the test failed
 		if t.Failed() {
 			t.Log(log.String())
 		}
@@ -298,7 +300,7 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	return server, stop
 }
 
-// alive is false for a process that has ended and only waits for its parent to take notice.
+// alive returns false for zombies too: processes that have exited and wait to be reaped by their parent.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")

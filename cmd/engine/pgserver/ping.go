@@ -19,7 +19,7 @@ const (
 	tooManyConnections = "53300"
 )
 
-// Ping connects as the superuser, for whom Postgres keeps connections free, and runs a statement.
+// Ping connects as the superuser, for whom Postgres reserves connections, and runs a statement.
 func (s *Server) Ping(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, "postgres"))
 	if err != nil {
@@ -37,7 +37,7 @@ func pingError(err error) error {
 	if errors.As(err, &answer) {
 		switch answer.Code {
 		case tooManyConnections:
-			return nil // full, but alive: a restart would throw every client out
+			return nil // full, but alive: a restart would disconnect every client
 		case cannotConnectNow:
 			return fmt.Errorf("%w: %w", ErrStarting, err)
 		}
@@ -45,7 +45,8 @@ func pingError(err error) error {
 	return fmt.Errorf("cannot reach Postgres: %w", err)
 }
 
-// Line reads the severity with which Postgres begins a line of its log.
+// Line splits a line of Postgres' log into the level of its severity and the
+// text.
 func Line(line string) (slog.Level, string) {
 	severity, text, _ := strings.Cut(line, ":")
 	text = strings.TrimSpace(text)
@@ -54,9 +55,9 @@ func Line(line string) (slog.Level, string) {
 		return slog.LevelWarn, text
 	case "ERROR", "FATAL":
 		if strings.HasPrefix(text, "the database system is") {
-			return slog.LevelDebug, text // the answer to a ping before it is ready
+			return slog.LevelDebug, text // the answer to a ping while it starts
 		}
-		return slog.LevelWarn, text // one client's trouble, which that client handles
+		return slog.LevelWarn, text // concerns one client, which gets the error too
 	case "PANIC":
 		return slog.LevelError, text
 	case "LOG", "NOTICE", "INFO":

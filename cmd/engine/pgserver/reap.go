@@ -18,9 +18,9 @@ const (
 	reapLimit = 15 * time.Second
 )
 
-// Reap ends what a killed postmaster leaves and removes its lock file. A busy backend outlives its postmaster, holds the shared memory,
-// and makes the next start fail; a lock file whose number now belongs to a stranger does the same. The caller owns Dir by a lock and
-// runs no server, so whatever works in Dir is such a leftover.
+// Reap kills the processes that a killed postmaster left behind, and removes its lock file. A busy backend outlives its
+// postmaster, holds the shared memory and makes the next start fail, as does a lock file whose pid now belongs to
+// another program. The caller holds the lock on Dir and runs no server, so every Postgres process in Dir is a leftover.
 func (s *Server) Reap(ctx context.Context) error {
 	deadline := time.Now().Add(reapLimit)
 	for {
@@ -32,7 +32,7 @@ func (s *Server) Reap(ctx context.Context) error {
 			break
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("cannot start Postgres: %d of its processes from an earlier run do not end though killed, in %s", left, s.cfg.Dir)
+			return fmt.Errorf("cannot start Postgres: %d processes of an earlier run in %s do not exit after SIGKILL", left, s.cfg.Dir)
 		}
 		select {
 		case <-ctx.Done():
@@ -47,8 +47,8 @@ func (s *Server) Reap(ctx context.Context) error {
 	return nil
 }
 
-// killLeftovers kills every postgres process whose working directory is a cluster below Dir (every one of them works there), and
-// returns how many there were.
+// killLeftovers kills every postgres process whose working directory is a cluster below Dir, which is where all of
+// Postgres' processes work. It returns their number.
 func (s *Server) killLeftovers() (int, error) {
 	root, err := filepath.EvalSymlinks(s.cfg.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -67,21 +67,22 @@ func (s *Server) killLeftovers() (int, error) {
 		if err != nil || !worksBelow(pid, root) {
 			continue
 		}
-		// The handle pins the process, so that a number given to a stranger in between is not killed.
+		// The handle refers to the process itself, so that another process that gets its pid meanwhile is not killed.
 		handle, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			continue
 		}
 		if worksBelow(pid, root) {
 			found++
-			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // gone already, or counted again in the next round
+			_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // if it fails, the process is gone or found again in the next round
 		}
 		_ = unix.Close(handle)
 	}
 	return found, nil
 }
 
-// worksBelow is false for a process that ends, or is another user's: its links cannot be read.
+// worksBelow tells whether a process is Postgres with a working directory below root. It is false for processes that
+// are exiting or belong to another user, whose links cannot be read.
 func worksBelow(pid int, root string) bool {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || !strings.HasPrefix(strings.TrimSuffix(dir, " (deleted)"), root+string(filepath.Separator)) {

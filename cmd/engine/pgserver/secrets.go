@@ -12,7 +12,8 @@ import (
 
 const secretsFile = "secrets.json"
 
-// secrets are hexadecimal, so they need no quoting in SQL or in a URL.
+// secrets are the passwords. They are hexadecimal, so they need no escaping in
+// SQL or in a URL.
 type secrets struct {
 	Superuser string `json:"postgres"`
 	App       string `json:"octavo"`
@@ -22,11 +23,11 @@ func newSecrets() secrets { return secrets{Superuser: newSecret(), App: newSecre
 
 func newSecret() string {
 	random := make([]byte, 24)
-	_, _ = rand.Read(random) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(random) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(random)
 }
 
-// loadSecrets returns nil if there are none yet.
+// loadSecrets returns nil if no secrets have been saved.
 func loadSecrets(dir string) (*secrets, error) {
 	path := filepath.Join(dir, secretsFile)
 	text, err := os.ReadFile(path)
@@ -38,12 +39,12 @@ func loadSecrets(dir string) (*secrets, error) {
 	}
 	var s secrets
 	if err := json.Unmarshal(text, &s); err != nil || s.App == "" || s.Superuser == "" {
-		return nil, fmt.Errorf("cannot use the Postgres passwords in %s: the file is damaged: remove it and start again, and new ones are made", path)
+		return nil, fmt.Errorf("cannot use the Postgres passwords in %s: the file is damaged: remove it and start again to create new ones", path)
 	}
 	return &s, nil
 }
 
-// saveSecrets replaces the file in one step: half a file would lock the product out of its own data.
+// saveSecrets replaces the file atomically: half a file would lock the product out of its own data.
 func saveSecrets(dir string, s secrets) error {
 	text, err := json.Marshal(s)
 	if err != nil {

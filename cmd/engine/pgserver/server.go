@@ -13,32 +13,32 @@ import (
 
 const (
 	superuser = "postgres"
-	// appUser owns appDatabase and may create databases, nothing more: a hole in the product must not become a shell on this machine,
-	// which a superuser's COPY … PROGRAM would be.
+	// appUser owns appDatabase and may create databases, but is no superuser: a superuser's COPY … PROGRAM would turn
+	// an SQL injection into a shell on this machine.
 	appUser     = "octavo"
 	appDatabase = "octavo"
 )
 
 // Config of one server.
 type Config struct {
-	// BinDir has postgres and initdb.
+	// BinDir contains postgres and initdb.
 	BinDir string
-	// Dir holds the cluster (data) and its passwords (secrets.json). The caller owns it alone, by a lock.
+	// Dir holds the cluster (data) and its passwords (secrets.json). The caller holds a lock on it.
 	Dir string
 	// Port on 127.0.0.1.
 	Port int
-	// NoSync gives up durability against power loss, not against kill -9, for the speed of tests.
+	// NoSync makes tests faster: data survives kill -9 but not a power loss.
 	NoSync bool
 }
 
-// Server is one prepared server. It does not run until someone starts Command.
+// Server is one configured server. It runs when the caller starts its Command.
 type Server struct {
 	cfg      Config
 	secrets  secrets
 	identity identity
 }
 
-// New settles the configuration; nothing is written before Prepare.
+// New checks the configuration. Nothing is written before Prepare.
 func New(cfg Config) (*Server, error) {
 	dir, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -54,8 +54,8 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) dataDir() string           { return filepath.Join(s.cfg.Dir, "data") }
 func (s *Server) binary(name string) string { return filepath.Join(s.cfg.BinDir, name) }
 
-// Prepare makes the cluster on the first call and brings settings up to date on every one. No server may run on Dir;
-// Reap sees to that.
+// Prepare creates the cluster on the first call and updates the settings on every call. It calls Reap, so no server
+// runs on Dir afterwards.
 func (s *Server) Prepare(ctx context.Context) error {
 	if err := os.MkdirAll(s.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create the Postgres directory: %w (choose a directory that this user may write)", err)
@@ -90,17 +90,17 @@ func (s *Server) Prepare(ctx context.Context) error {
 	return s.writeSettings(s.dataDir())
 }
 
-// Command runs the server. Its clean stop is SIGINT (SIGTERM would wait for clients to leave); SIGQUIT ends it at once together with
-// its own children, which makes it the right signal for the parent's death.
+// Command returns the command that runs the server. SIGINT stops it cleanly (SIGTERM would wait for clients to
+// disconnect). SIGQUIT ends it at once together with its children, so it is the signal to use for the parent's death.
 func (s *Server) Command() (*exec.Cmd, error) {
 	cmd := exec.CommandContext(context.Background(), s.binary("postgres"), "-D", s.dataDir(), "-p", strconv.Itoa(s.cfg.Port),
-		// No Unix socket: its path would have to fit 107 bytes, wherever the data directory is.
+		// No Unix socket: its path is limited to 107 bytes, and the data directory's may be longer.
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 	s.finish(cmd)
 	return cmd, nil
 }
 
-// finish gives a command this server's identity and an environment without this process's settings and secrets.
+// finish sets a command's identity, and an environment without this process's settings and secrets.
 func (s *Server) finish(cmd *exec.Cmd) {
 	cmd.Dir = s.cfg.BinDir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
@@ -110,7 +110,7 @@ func (s *Server) finish(cmd *exec.Cmd) {
 	cmd.SysProcAttr = s.identity.attributes()
 }
 
-// URL is how the product connects.
+// URL is the product's connection string.
 func (s *Server) URL() string { return s.url(appUser, s.secrets.App, appDatabase) }
 
 func (s *Server) url(user, password, database string) string {
@@ -120,7 +120,8 @@ func (s *Server) url(user, password, database string) string {
 	}).String()
 }
 
-// exists tells whether the cluster was made, and refuses one of another major version, which this binary cannot open.
+// exists tells whether the cluster was created. A cluster of another major version is an error: this binary cannot open
+// it.
 func (s *Server) exists() (bool, error) {
 	text, err := os.ReadFile(filepath.Join(s.dataDir(), "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 )
 
-// access lets in whoever knows a password, over loopback.
+// access is pg_hba.conf: only loopback connections with a password.
 const access = `# Written by octavo at every start.
 host all all 127.0.0.1/32 scram-sha-256
 `
 
-// settings suit a small machine that it shares with the other engines. What an operator sets by ALTER SYSTEM wins over them.
-const settings = `# Written by octavo at every start: change settings by ALTER SYSTEM, which wins.
+// settings is postgresql.conf, for a small machine that Postgres shares with the other engines. ALTER SYSTEM overrides
+// it.
+const settings = `# Written by octavo at every start. To change a setting, use ALTER SYSTEM, which overrides this file.
 max_connections = 200
 shared_buffers = 128MB
 work_mem = 8MB
@@ -19,7 +20,7 @@ maintenance_work_mem = 64MB
 effective_cache_size = 1GB
 random_page_cost = 1.1
 max_wal_size = 1GB
-# Parallel queries need /dev/shm, of which a container has 64 MB, and cores, which the insights engine uses better.
+# Parallel queries need /dev/shm (64 MB in a container) and cores, which the insights engine makes better use of.
 max_parallel_workers_per_gather = 0
 max_parallel_maintenance_workers = 0
 jit = off
@@ -32,7 +33,7 @@ log_timezone = UTC
 log_line_prefix = ''
 log_checkpoints = off
 log_min_messages = warning
-# A statement may carry a visitor's data or a password.
+# Do not log statements: one may contain a visitor's data or a password.
 log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
 `

@@ -10,12 +10,12 @@ import (
 
 var errStopped = errors.New("it was told to stop")
 
-// child is one supervised engine over all its restarts.
+// child is one supervised engine across all its restarts.
 type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop ends the child's life cleanly, kill at once; done is closed when no process is left.
+	// stop asks for a clean end of the child, kill for an immediate one. done is closed when no process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
 	kill     context.Context
@@ -35,7 +35,8 @@ func newChild(sup *Supervisor, spec Spec) *child {
 	return c
 }
 
-// launch starts a process and returns it once it answers. On error no process is left.
+// launch starts a process and returns it once it answers. On error, no process
+// is left running.
 func (c *child) launch(ctx context.Context) (*process, error) {
 	if err := c.reap(ctx); err != nil {
 		return nil, err
@@ -48,14 +49,14 @@ func (c *child) launch(ctx context.Context) (*process, error) {
 	c.current = p
 	c.mu.Unlock()
 	if err := p.awaitReady(ctx, &c.spec); err != nil {
-		p.terminate(c.kill, &c.spec) //nolint:contextcheck // ctx may be over, and the process must still be ended with patience
+		p.terminate(c.kill, &c.spec) //nolint:contextcheck // ctx may be done, but the process must still get its time to stop
 		c.clearProcess()
 		return nil, err
 	}
 	c.mu.Lock()
 	c.status = StatusRunning
 	c.mu.Unlock()
-	c.sup.cfg.Logger.Info("engine is ready", "engine", c.spec.Name, "pid", p.pid, "took", time.Since(p.started).Round(time.Millisecond))
+	c.sup.cfg.Logger.Info("An engine is ready.", "engine", c.spec.Name, "pid", p.pid, "took", time.Since(p.started).Round(time.Millisecond))
 	return p, nil
 }
 
@@ -64,12 +65,13 @@ func (c *child) reap(ctx context.Context) error {
 		return nil
 	}
 	if err := c.spec.Reap(ctx); err != nil {
-		return fmt.Errorf("cannot clear what the last run of %s left: %w", c.spec.Name, err)
+		return fmt.Errorf("cannot clean up after the last run of %s: %w", c.spec.Name, err)
 	}
 	return nil
 }
 
-// keep owns the child from its first ready process until it is stopped or given up.
+// keep runs from the child's first ready process until it is stopped or has
+// failed for good. It restarts the process when needed.
 func (c *child) keep(p *process) {
 	defer close(c.done)
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
@@ -78,7 +80,7 @@ func (c *child) keep(p *process) {
 		err := c.watch(p)
 		if errors.Is(err, errStopped) {
 			if !p.terminate(c.kill, &c.spec) {
-				logger.Warn("engine was killed: it did not stop in time", "timeout", c.spec.StopTimeout)
+				logger.Warn("An engine did not stop in time and was killed.", "timeout", c.spec.StopTimeout)
 			}
 			c.finish(StatusStopped)
 			return
@@ -97,7 +99,7 @@ func (c *child) keep(p *process) {
 	}
 }
 
-// prepareRestart waits out the back-off. It reports false, with the child finished, if there is to be no restart.
+// prepareRestart waits for the backoff. It returns false if there is to be no restart; the child is then finished.
 func (c *child) prepareRestart(cause error, b *backoff) bool {
 	logger := c.sup.cfg.Logger.With("engine", c.spec.Name)
 	if c.stop.Err() != nil {
@@ -110,12 +112,12 @@ func (c *child) prepareRestart(cause error, b *backoff) bool {
 	c.status = StatusRestarting
 	c.mu.Unlock()
 	if giveUp {
-		logger.Error("engine cannot be kept alive", "error", cause)
+		logger.Error("An engine keeps failing and is not restarted any more.", "error", cause)
 		c.finish(StatusFailed)
-		c.sup.report(fmt.Errorf("cannot keep engine %s alive after %d restarts in a row: %w", c.spec.Name, b.failures-1, cause))
+		c.sup.report(fmt.Errorf("engine %s failed after %d restarts in a row: %w", c.spec.Name, b.failures-1, cause))
 		return false
 	}
-	logger.Warn("engine is restarted", "error", cause, "after", delay)
+	logger.Warn("An engine failed and will be restarted.", "error", cause, "after", delay)
 	select {
 	case <-time.After(delay):
 	case <-c.stop.Done():
@@ -129,7 +131,7 @@ func (c *child) prepareRestart(cause error, b *backoff) bool {
 	return true
 }
 
-// watch returns why the process has to be replaced, or errStopped.
+// watch returns the reason to replace the process, or errStopped.
 func (c *child) watch(p *process) error {
 	ticker := time.NewTicker(c.spec.PingInterval)
 	defer ticker.Stop()
@@ -168,7 +170,7 @@ func (c *child) clearProcess() {
 
 func (c *child) finish(status Status) {
 	if err := c.reap(c.kill); err != nil {
-		c.sup.cfg.Logger.Warn("engine left something behind", "engine", c.spec.Name, "error", err)
+		c.sup.cfg.Logger.Warn("Cannot clean up after an engine.", "engine", c.spec.Name, "error", err)
 	}
 	c.mu.Lock()
 	c.current, c.status = nil, status

@@ -16,10 +16,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// patience is how long a condition is waited for. It only bounds a failure.
+// patience bounds how long a test waits for a condition before it fails.
 const patience = 30 * time.Second
 
-// The test binary is its own child: with envMode set it behaves as that says.
+// The tests run the test binary as the child. envMode selects the child's
+// behaviour.
 const (
 	envMode    = "SUPERVISE_TEST_MODE"
 	envAddress = "SUPERVISE_TEST_ADDRESS"
@@ -81,7 +82,8 @@ func serve(stubborn bool) {
 	}
 }
 
-// childSpec is a child in the given mode on a free port.
+// childSpec returns the spec of a child in the given mode on a free port, and
+// its address.
 func childSpec(t *testing.T, name, mode string) (supervise.Spec, string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	maxLine   = 16 << 10 // a longer line is cut into several, so that a child cannot grow this process's memory
+	maxLine   = 16 << 10 // longer lines are split: a child must not be able to grow this process's memory
 	tailLines = 15
 )
 
-// lineWriter hands each complete line written to it to a function. exec.Cmd writes from one goroutine per stream.
+// lineWriter passes each complete line to a function. It needs no lock: exec.Cmd writes each stream from one goroutine.
 type lineWriter struct {
 	line    func(string)
 	pending []byte
@@ -43,7 +43,8 @@ func (w *lineWriter) flush() {
 	}
 }
 
-// tail keeps the last lines of a child's output for the error that reports its end.
+// tail keeps the last lines of a child's output, for the error that reports its
+// exit.
 type tail struct {
 	mu    sync.Mutex
 	lines []string

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// How often a starting child is pinged. A refused connection costs next to nothing.
+	// startPingEvery is the interval of pings to a starting child. A refused
+	// connection costs next to nothing.
 	startPingEvery = 20 * time.Millisecond
-	// How long output is still read after a child's exit. Its own children may hold the pipe open for longer.
+	// outputDelay bounds how long output is read after a child's exit: its own children may hold the pipe open for
+	// longer.
 	outputDelay = 500 * time.Millisecond
 )
 
-// process is one life of a child, from one start to its exit.
+// process is one run of a child, from its start to its exit.
 type process struct {
 	cmd     *exec.Cmd
 	pid     int
@@ -104,12 +106,12 @@ func (p *process) awaitReady(ctx context.Context, spec *Spec) error {
 
 func orNoAnswer(err error) error {
 	if err == nil {
-		return errors.New("it has not said that it listens")
+		return errors.New("it has not printed that it listens")
 	}
 	return err
 }
 
-// ping ends early when the process exits.
+// ping pings the process. It returns early if the process exits.
 func (p *process) ping(ctx context.Context, spec *Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, spec.PingTimeout)
 	defer cancel()
@@ -139,9 +141,10 @@ func (p *process) withOutput(err error) error {
 	return err
 }
 
-// terminate asks the process to end, and kills it after spec.StopTimeout or when ctx is done. It returns after the exit.
+// terminate sends the stop signal, and kills the process after spec.StopTimeout or when ctx is done. It returns after
+// the exit.
 func (p *process) terminate(ctx context.Context, spec *Spec) (clean bool) {
-	// The only error is that the process is gone, which is what is wanted.
+	// The only possible error is that the process has exited, which is fine.
 	_ = p.cmd.Process.Signal(spec.StopSignal)
 	timer := time.NewTimer(spec.StopTimeout)
 	defer timer.Stop()
@@ -155,7 +158,7 @@ func (p *process) terminate(ctx context.Context, spec *Spec) (clean bool) {
 	return false
 }
 
-// kill ends the process at once and returns after its exit.
+// kill sends SIGKILL and returns after the exit.
 func (p *process) kill() {
 	_ = p.cmd.Process.Signal(syscall.SIGKILL)
 	<-p.exited

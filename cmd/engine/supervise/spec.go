@@ -10,37 +10,41 @@ import (
 	"time"
 )
 
-// ErrStarting is what a Ping wraps when the child answers that it is alive but not ready (a database replaying its log).
-// Such a child is never killed for being slow: recovery may take as long as it takes.
+// ErrStarting is wrapped by a Ping's error when the child answers that it is alive but not ready, like a database that
+// replays its log. Such a child is never killed for being slow: recovery may take any time.
 var ErrStarting = errors.New("still starting")
 
-// Spec says how to run one child. Command and Ping are called from several goroutines over the child's life, never two at once.
+// Spec says how to run one child. Command and Ping are called from different goroutines, but never concurrently.
 type Spec struct {
 	// Name is the engine's name in logs, states and metrics.
 	Name string
-	// Command builds a command for one start. A restart builds another one, so it must use the same port and directory.
-	// The supervisor owns the result's Stdout, Stderr, WaitDelay and, in SysProcAttr, Setpgid and Pdeathsig.
+	// Command builds the command for one start. It is called again for each restart and must use the same port and
+	// directory. The supervisor sets the result's Stdout, Stderr and WaitDelay and, in SysProcAttr, Setpgid and
+	// Pdeathsig.
 	Command func() (*exec.Cmd, error)
-	// Ping asks whether the child answers.
+	// Ping returns nil if the child answers.
 	Ping func(ctx context.Context) error
-	// Ready recognises the line on the child's standard output that says that it listens. With it set, no ping is sent before that
-	// line, so that a stranger on the same port is never taken for the child. Nil: the first answered ping is enough.
+	// Ready recognises the line on the child's standard output that says that it listens. No ping is sent before that
+	// line, so that another process on the same port is never mistaken for the child. If Ready is nil, the first
+	// answered ping is enough.
 	Ready func(line string) bool
-	// Reap removes what a dead child may have left behind (processes of its own, lock files). It runs before every start and
-	// after the last exit, always while no child runs.
+	// Reap removes what a dead child may leave behind: its own child processes, lock files. It runs before every start
+	// and after the last exit, always while the child is not running.
 	Reap func(ctx context.Context) error
-	// Line gives the level and the text with which a line of the child's output is logged. Nil: as it is, at slog.LevelInfo.
+	// Line returns the level and text for the log entry of a line of the child's output. If it is nil, lines are logged
+	// unchanged at slog.LevelInfo.
 	Line func(line string) (slog.Level, string)
 
-	// StopSignal asks for a clean end (default SIGTERM); after StopTimeout (default 20 s) it is SIGKILL.
+	// StopSignal (default SIGTERM) asks for a clean exit. SIGKILL follows after StopTimeout (default 20 s).
 	StopSignal  syscall.Signal
 	StopTimeout time.Duration
-	// DeathSignal is sent by the kernel when this process dies, however it dies (default SIGKILL).
+	// The kernel sends DeathSignal (default SIGKILL) to the child when this process dies, for whatever reason.
 	DeathSignal syscall.Signal
-	// StartTimeout bounds one start up to the first answered ping (default 2 min).
+	// StartTimeout (default 2 min) bounds one start, up to the first answered
+	// ping.
 	StartTimeout time.Duration
-	// A child is unresponsive, and is killed and restarted, after PingFailures (default 3) pings in a row, one every
-	// PingInterval (default 2 s), each given PingTimeout (default 5 s).
+	// A child is pinged every PingInterval (default 2 s) with a timeout of PingTimeout (default 5 s). After
+	// PingFailures (default 3) failures in a row it is killed and restarted.
 	PingInterval time.Duration
 	PingTimeout  time.Duration
 	PingFailures int
@@ -63,17 +67,18 @@ func (s *Spec) fill() error {
 	return nil
 }
 
-// Config is what all children of one supervisor share.
+// Config is shared by all children of one supervisor.
 type Config struct {
 	Logger *slog.Logger
-	// OnRestart is called before every restart, for a metric. It must not block.
+	// OnRestart is called before every restart, for metrics. It must not block.
 	OnRestart func(name string)
-	// A restart waits BackoffMin (default 100 ms), doubled for every further one up to BackoffMax (default 10 s), and is back at
-	// BackoffMin once a child has answered for StableAfter (default 30 s).
+	// The delay before a restart starts at BackoffMin (default 100 ms), doubles with each restart up to BackoffMax
+	// (default 10 s), and is reset once a process has lived for StableAfter (default 30 s).
 	BackoffMin  time.Duration
 	BackoffMax  time.Duration
 	StableAfter time.Duration
-	// GiveUpAfter restarts in a row without a stable child (default 12, a minute or more) the child has failed and Err reports it.
+	// After GiveUpAfter restarts in a row (default 12, a minute or more) without a stable process, the child has failed
+	// for good and Err reports it.
 	GiveUpAfter int
 }
 
@@ -97,10 +102,10 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Status is where a child stands.
+// Status is the state of a child's life cycle.
 type Status string
 
-// The statuses a child passes through. Only StatusRunning means that it answers.
+// The statuses of a child. Only StatusRunning means that it answers.
 const (
 	StatusStarting   Status = "starting"
 	StatusRunning    Status = "running"

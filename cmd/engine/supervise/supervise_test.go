@@ -32,20 +32,20 @@ func TestStartAnswersAndStopEnds(t *testing.T) {
 		t.Errorf("got %+v", state)
 	}
 	if pid, err := ask(t.Context(), address); pid != strconv.Itoa(state.PID) {
-		t.Errorf("%s answers, not %d: %v", pid, state.PID, err)
+		t.Errorf("process %s answers, want %d: %v", pid, state.PID, err)
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if alive(state.PID) || s.State()[0].Status != supervise.StatusStopped {
-		t.Errorf("still there: %+v", s.State())
+		t.Errorf("still running: %+v", s.State())
 	}
 	if err := s.Start(t.Context(), spec); err == nil {
 		t.Error("started after Stop")
 	}
 }
 
-func TestFailedStartShowsTheLastWords(t *testing.T) {
+func TestFailedStartShowsLastOutput(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
 	spec, _ := childSpec(t, "sorry", "fail")
@@ -55,7 +55,7 @@ func TestFailedStartShowsTheLastWords(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if len(s.State()) != 0 {
-		t.Errorf("kept %+v", s.State())
+		t.Errorf("the failed child is still listed: %+v", s.State())
 	}
 	stop(t, s)
 }
@@ -71,7 +71,7 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
-// The child says so for longer than a silent one is given. That is a time, so it has to pass.
+// The child reports that it is starting for longer than a silent child may take. This needs real time.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
@@ -118,7 +118,7 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 			return nil
 		})
 		if pid, err := ask(t.Context(), address); err != nil || pid == strconv.Itoa(before) {
-			t.Fatalf("%s answers: %v", pid, err)
+			t.Fatalf("process %s answers: %v", pid, err)
 		}
 	}
 	if counted.Load() != 3 || reaped.Load() != 4 {
@@ -129,7 +129,7 @@ func TestKilledChildIsRestartedAtItsAddress(t *testing.T) {
 	}
 }
 
-func TestHangingChildIsReplaced(t *testing.T) {
+func TestHangingChildIsRestarted(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{BackoffMin: time.Millisecond})
 	spec, _ := childSpec(t, "stuck", "serve")
@@ -139,7 +139,8 @@ func TestHangingChildIsReplaced(t *testing.T) {
 	}
 	defer stop(t, s)
 	before := s.State()[0].PID
-	// A stopped process keeps its socket and never answers, as one that hangs does.
+	// A process that is stopped by SIGSTOP keeps its socket and never answers,
+	// like one that hangs.
 	if err := syscall.Kill(before, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestHangingChildIsReplaced(t *testing.T) {
 	}
 }
 
-func TestChildThatCannotLiveIsGivenUp(t *testing.T) {
+func TestChildThatKeepsFailingIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{BackoffMin: time.Millisecond, BackoffMax: 2 * time.Millisecond, GiveUpAfter: 3})
 	spec, _ := childSpec(t, "doomed", "serve")
@@ -180,14 +181,14 @@ func TestChildThatCannotLiveIsGivenUp(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	case <-time.After(patience):
-		t.Fatal("never given up")
+		t.Fatal("it was never given up")
 	}
 	if state := s.State()[0]; state.Status != supervise.StatusFailed || starts.Load() != 4 {
 		t.Errorf("got %+v after %d starts", state, starts.Load())
 	}
 }
 
-func TestStopGoesBackwardsAndHasPatience(t *testing.T) {
+func TestStopIsInReverseOrderAndWaits(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})
 	note := filepath.Join(t.TempDir(), "note")
@@ -225,10 +226,10 @@ func TestStubbornChildIsKilled(t *testing.T) {
 		pid := s.State()[0].PID
 		stop(t, s)
 		if alive(pid) {
-			t.Error("it lives")
+			t.Error("it is still alive")
 		}
 	})
-	t.Run("when the caller's patience ends", func(t *testing.T) {
+	t.Run("when the caller's context ends", func(t *testing.T) {
 		t.Parallel()
 		s := supervise.New(supervise.Config{})
 		spec, _ := childSpec(t, "stubborn", "stubborn")
@@ -271,7 +272,7 @@ func TestOutputIsLoggedByLine(t *testing.T) {
 	stop(t, s)
 	for _, want := range []string{`level=ERROR msg="FIRST WORDS" engine=talker`, `msg="NO SUCH LUCK"`} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %s in %s", want, text.String())
+			t.Errorf("the log has no %s:\n%s", want, text.String())
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Supervisor owns a set of children. Build it with New, add children with Start, end them all with Stop.
+// Supervisor owns a set of children. Start adds and starts one; Stop stops them all.
 type Supervisor struct {
 	cfg     Config
 	spawner *spawner
@@ -19,15 +19,15 @@ type Supervisor struct {
 	stopping bool
 }
 
-// New builds a supervisor; nothing runs before the first Start.
+// New builds a supervisor. Nothing runs before the first Start.
 func New(cfg Config) *Supervisor {
 	cfg.fill()
 	return &Supervisor{cfg: cfg, spawner: newSpawner(), errs: make(chan error, 1)}
 }
 
-// Start starts a child and returns once it answers; from then on it is kept alive until Stop. On error no process of it is left.
-// Several may be started at the same time; the order of the calls is the order in which Stop undoes them.
-// ctx bounds the start only.
+// Start starts a child and returns once it answers. From then on the child is kept alive until Stop. On error, no
+// process is left running. Several children may be started concurrently; Stop stops them in the reverse order of the
+// calls. ctx bounds only the start.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	if err := spec.fill(); err != nil {
 		return err
@@ -41,10 +41,10 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	s.children = append(s.children, c)
 	s.mu.Unlock()
 
-	// Stop may be called while this start is under way.
+	// Stop may be called while the start is still running.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() //nolint:contextcheck // the child's life, not the start's
+	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() //nolint:contextcheck // bound to the child's life, not to the start
 	p, err := c.launch(ctx)
 	if err != nil {
 		s.mu.Lock()
@@ -57,18 +57,19 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	return nil
 }
 
-// Stop ends all children in the reverse order of their starts. When ctx is done the rest are killed. It returns after the last exit.
+// Stop stops all children in the reverse order of their starts. When ctx is done, it kills those that are left. It
+// returns after the last exit.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	if s.stopping {
 		s.mu.Unlock()
-		return errors.New("cannot stop the engines: they are stopped already")
+		return errors.New("cannot stop the engines: they are already stopped")
 	}
 	s.stopping = true
 	children := slices.Clone(s.children)
 	s.mu.Unlock()
 
-	var hurried bool
+	var killed bool
 	for _, c := range slices.Backward(children) {
 		c.stopNow(errStopped)
 		select {
@@ -76,18 +77,18 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 			continue
 		case <-ctx.Done():
 		}
-		hurried = true
+		killed = true
 		c.killNow()
 		<-c.done
 	}
 	s.spawner.close()
-	if hurried {
+	if killed {
 		return fmt.Errorf("cannot stop every engine cleanly: %w", context.Cause(ctx))
 	}
 	return nil
 }
 
-// State is a snapshot of all children, in the order of their starts.
+// State returns a snapshot of all children, in the order of their starts.
 func (s *Supervisor) State() []State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,12 +99,13 @@ func (s *Supervisor) State() []State {
 	return states
 }
 
-// Err reports the first child that cannot be kept alive. The others still run; the owner decides, usually to Stop and exit.
+// Err receives the error of the first child that has failed for good. The others keep running; the owner decides what
+// to do, usually Stop and exit.
 func (s *Supervisor) Err() <-chan error { return s.errs }
 
 func (s *Supervisor) report(err error) {
 	select {
 	case s.errs <- err:
-	default: // one report is enough to act on
+	default: // the owner acts on the first error
 	}
 }

@@ -28,11 +28,11 @@ type Engine struct {
 	Run        Run        `cmd:"" hidden:"" help:"Run all engines until signalled, for tests and development."`
 }
 
-// login is what connections are asked for. Only the environment tells it: any user of the machine can read a process's arguments.
+// login reads the engine's login from the environment: any user of the machine could read it from the arguments.
 func login(engine string) (embedded.Login, error) {
 	l := embedded.Login{User: os.Getenv(embedded.EnvUser), Password: os.Getenv(embedded.EnvPassword)}
 	if l.User == "" || l.Password == "" {
-		return l, fmt.Errorf("cannot start %s: set %s and %s, which its clients will have to know", engine, embedded.EnvUser, embedded.EnvPassword)
+		return l, fmt.Errorf("cannot start %s: set %s and %s to the login that clients will use", engine, embedded.EnvUser, embedded.EnvPassword)
 	}
 	return l, nil
 }
@@ -40,8 +40,8 @@ func login(engine string) (embedded.Login, error) {
 // ClickHouse runs the embedded insights engine.
 type ClickHouse struct {
 	Listen  string `default:"127.0.0.1:9000" help:"Loopback address to listen on."`
-	Data    string `required:"" type:"path" help:"Directory of the tables."`
-	Library string `type:"path" help:"Path of libchdb.so. Empty: the one that npm installed."`
+	Data    string `required:"" type:"path" help:"Directory for the tables."`
+	Library string `type:"path" help:"Path of libchdb.so. Default: the one that npm installed."`
 }
 
 // Run serves until SIGTERM or SIGINT.
@@ -61,7 +61,7 @@ func (c *ClickHouse) Run() error {
 			return err
 		}
 	}
-	// A parent that was killed leaves an engine that dies a moment later; this one waits for the directory.
+	// The engine of a killed parent dies a moment after it, so wait for it to release the directory.
 	lock, err := dirlock.Acquire(ctx, c.Data, lockWait)
 	if err != nil {
 		return fmt.Errorf("cannot start ClickHouse: %w", err)
@@ -80,13 +80,13 @@ func (c *ClickHouse) Run() error {
 // Kafka runs the embedded event log.
 type Kafka struct {
 	Listen string `default:"127.0.0.1:9092" help:"Loopback address to listen on."`
-	Data   string `required:"" type:"path" help:"Directory of the log."`
+	Data   string `required:"" type:"path" help:"Directory for the log."`
 
-	WithoutLogin bool `hidden:"" help:"Ask nobody for a password, for tests whose clients do not log in."`
+	WithoutLogin bool `hidden:"" help:"Accept connections without a login, for tests whose clients do not log in."`
 
-	MaxBytes     int64 `help:"Bytes of the log at most. 0: 16 GiB."`
-	RetainBytes  int64 `help:"Bytes that are kept although every group has committed them. 0: 1 GiB."`
-	MinFreeBytes int64 `help:"Bytes of the disk that are left free. 0: 512 MiB, or 5 % of the disk if that is less."`
+	MaxBytes     int64 `help:"Maximum size of the log in bytes. 0: 16 GiB."`
+	RetainBytes  int64 `help:"Bytes to keep although every consumer group has committed them. 0: 1 GiB."`
+	MinFreeBytes int64 `help:"Disk space in bytes to leave free. 0: 512 MiB, or 5 % of the disk if that is less."`
 }
 
 // Run serves until SIGTERM or SIGINT.
@@ -110,10 +110,10 @@ func untilSignalled() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 }
 
-// logger writes to stderr: stdout is for the ready line.
+// logger writes to stderr: stdout has only the ready line.
 func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
-// announce prints the line that the parent waits for; embedded's Ready recognises its beginning.
+// announce prints the line that the parent waits for. embedded's Spec.Ready recognises its beginning.
 func announce(address net.Addr) {
 	fmt.Printf("{\"ready\":true,\"listen\":%q}\n", strings.TrimSpace(address.String()))
 }

@@ -1,5 +1,6 @@
-// Package command is the command-line side of the engines, `octavo engine …`: flags, signals, the line that says that an engine is ready.
+// Package command has the commands `octavo engine …`: their flags, their signals, and the line that says that an engine
+// is ready.
 //
-// It is a package, not part of the octavo program, so that tests run the same commands in a program that needs nothing of the product
-// to compile. Of this module it imports only cmd/engine/….
+// It is a package, and not part of cmd/octavo, so that tests can run the same commands in a program that compiles
+// without the product. Of this module it may import only cmd/engine/….
 package command

@@ -12,16 +12,16 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// stopTimeout bounds a clean end of all engines, so that a service manager need not kill.
+// stopTimeout bounds the clean stop of all engines.
 const stopTimeout = 60 * time.Second
 
-// Run runs the engines as the product would, without the product.
+// Run runs the embedded engines as `octavo serve` does, without the server.
 type Run struct {
-	Data      string   `type:"path" help:"Data directory. Empty: a temporary one, removed at the end."`
-	Engines   []string `default:"postgres,kafka,clickhouse" enum:"postgres,kafka,clickhouse" help:"Which engines."`
-	Packages  string   `type:"path" help:"Folder in which npm installed the engines."`
-	NoSync    bool     `help:"Give up durability against power loss, for the speed of tests."`
-	OpenKafka bool     `help:"Ask nobody for a password at the broker, for tests whose clients do not log in."`
+	Data      string   `type:"path" help:"Data directory. Default: a temporary one, removed at the end."`
+	Engines   []string `default:"postgres,kafka,clickhouse" enum:"postgres,kafka,clickhouse" help:"Engines to run."`
+	Packages  string   `type:"path" help:"Directory in which npm installed the engines."`
+	NoSync    bool     `help:"Do not sync writes to disk, to make tests faster."`
+	OpenKafka bool     `help:"Let the broker accept connections without a login, for tests whose clients do not log in."`
 	Ephemeral bool     `help:"Remove the data directory at the end."`
 }
 
@@ -66,7 +66,8 @@ func (c *Run) Run() (err error) {
 	case <-ctx.Done():
 	case err = <-engines.Err():
 	}
-	// SIGTERM stays caught: when it comes by PDEATHSIG it comes again for every thread of the dying parent. A Ctrl-C now is impatience.
+	// From here on ignore SIGTERM: as a PDEATHSIG it arrives once for every thread of the dying parent. A Ctrl-C kills
+	// the engines at once.
 	stopping, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	stopping, cancelHurry := signal.NotifyContext(stopping, syscall.SIGINT)
@@ -80,7 +81,7 @@ func (c *Run) Run() (err error) {
 func printLine(value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // strings and numbers only
+		panic(err) // cannot fail: strings and numbers only
 	}
 	fmt.Println(string(text))
 }

@@ -1,5 +1,5 @@
-// Package capture keeps what a process or a logger writes while a test reads it. It imports nothing of this module, so that the tests
-// of any package may import it.
+// Package capture collects what a process or a logger writes while a test reads it. It must not import any package of
+// this module, so that the tests of any package may import it.
 package capture
 
 import (
@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Buffer is a buffer that many may write to and read at once. The zero value is empty.
+// Buffer is a bytes.Buffer that is safe for concurrent use. The zero value is
+// empty.
 type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -20,7 +21,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// String is all that was written so far.
+// String returns everything written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

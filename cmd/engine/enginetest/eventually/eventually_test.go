@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// recorder is a test that keeps what it failed with.
+// recorder is a testing.TB that records its failure.
 type recorder struct {
 	testing.TB
 	ctx    context.Context
@@ -28,7 +28,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// record runs a wait on a test of its own and returns what that failed with and how long it took.
+// record runs a wait on a recorder and returns the failure and how long the wait took.
 func record(ctx context.Context, t testing.TB, wait func(testing.TB)) (string, time.Duration) {
 	r := &recorder{TB: t, ctx: ctx}
 	start, done := time.Now(), make(chan struct{})
@@ -40,7 +40,7 @@ func record(ctx context.Context, t testing.TB, wait func(testing.TB)) (string, t
 	return r.failed, time.Since(start)
 }
 
-func TestWhatHoldsIsSeenSoon(t *testing.T) {
+func TestATrueConditionIsSeenSoon(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, 3 * time.Millisecond, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWhatHoldsIsSeenSoon(t *testing.T) {
 	}
 }
 
-func TestFailureTellsWhatWasSeenLast(t *testing.T) {
+func TestFailureHasTheLastError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -73,8 +73,8 @@ func TestFailureTellsWhatWasSeenLast(t *testing.T) {
 	})
 }
 
-// A look that lasts beyond the limit is followed by one more.
-func TestSlowLookIsNotTheLast(t *testing.T) {
+// A poll that lasts beyond the limit is followed by another one.
+func TestSlowPollIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks, late := 0, make(chan struct{})

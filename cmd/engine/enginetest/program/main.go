@@ -1,5 +1,5 @@
-// Command program has octavo's engine commands and nothing else: tests of any package run their engines by it, whatever state the rest of
-// the product is in.
+// Command program has only octavo's engine commands: tests of any package run their engines with it, even if the rest
+// of the product does not compile.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command with runs a command with one set of engines for all its tests: it starts them in a temporary directory, names them in the
-// command's environment, and ends them with it. An engine that the environment names already is not started.
+// Command with runs a command with one set of engines for all of its tests. It starts the engines in a temporary
+// directory, names them in the command's environment, and stops them after the command. It does not start engines that
+// the environment already names.
 //
 //	go run ./cmd/engine/enginetest/with -- go test ./...
 package main
@@ -23,14 +24,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The main thread asks to be told when its parent, usually `go run`, is killed. The wish belongs to the thread, so the thread is kept.
+// Ask for SIGTERM when the parent, usually `go run`, is killed. The setting belongs to the thread, so keep the main
+// thread.
 func init() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0)
 }
 
 func main() {
-	engines := flag.String("engines", "postgres,kafka,clickhouse", "which engines to start")
+	engines := flag.String("engines", "postgres,kafka,clickhouse", "engines to start")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: with [-engines postgres,kafka,clickhouse] -- command [argument…]")
@@ -43,7 +45,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the command's exit code.
+// run runs the command with the engines and returns its exit code.
 func run(engines, command []string) (code int, err error) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -63,7 +65,7 @@ func run(engines, command []string) (code int, err error) {
 	return runCommand(command, environment(binary, set), lost, signals)
 }
 
-// start can be interrupted by a signal.
+// start starts the engines. A signal interrupts it.
 func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -89,7 +91,7 @@ func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Runn
 	}
 }
 
-// unnamed leaves out the engines for which the environment names a server: that is how the tests are run on another one.
+// unnamed removes the engines for which the environment names a server, which is how to run the tests on other servers.
 func unnamed(engines []string) []string {
 	names := map[string]string{
 		"clickhouse": enginetest.EnvClickHouse, "kafka": enginetest.EnvKafka, "postgres": enginetest.EnvPostgres,
@@ -115,12 +117,12 @@ func environment(binary string, set *enginetest.Running) []string {
 	)
 }
 
-// runCommand passes signals on and waits for the command, which decides when it ends.
+// runCommand runs the command, forwards signals to it and waits until it exits.
 func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.Signal) (int, error) {
 	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = env
-	// Killed together with this process: a test run without its engines only fails slowly.
+	// End the command with this process: without its engines, a test run would only fail slowly.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := cmd.Start(); err != nil {
 		return 127, fmt.Errorf("cannot run %s: %w", command[0], err)
@@ -133,7 +135,7 @@ func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.S
 			_ = cmd.Process.Signal(sig) // fails only if it is gone
 		case <-lost:
 			lost = nil
-			fmt.Fprintln(os.Stderr, "with: the engines ended before the command did")
+			fmt.Fprintln(os.Stderr, "with: the engines exited before the command")
 		case err := <-done:
 			var exit *exec.ExitError
 			if errors.As(err, &exit) {

@@ -25,7 +25,7 @@ func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 		t.Fatalf("%v: %s", err, output)
 	}
 	cmd := exec.Command(binary, append([]string{"-engines", "kafka", "--"}, arguments...)...)
-	// These tests may run under the command themselves. An engine that the environment names would not be started.
+	// These tests may themselves run under the command, and an engine that the environment names would not be started.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, enginetest.EnvBinary+"="+enginetest.Binary(t), enginetest.EnvKafka+"=")
 	return cmd
 }
@@ -78,7 +78,7 @@ func TestSignalIsForwarded(t *testing.T) {
 func TestKillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // named, so that gone sees the command too
+	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir) // dir is an argument so that gone sees this command too
 	await(t, cmd)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestKillLeavesNothing(t *testing.T) {
 	gone(t, dir)
 }
 
-// await starts cmd and returns when its command has said something.
+// await starts cmd and returns when its command has printed something.
 func await(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	output, err := cmd.StdoutPipe()
@@ -103,7 +103,7 @@ func await(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// gone waits until no engine's directory and no process of one is left.
+// gone waits until no engine's directory or process is left.
 func gone(t *testing.T, dir string) {
 	t.Helper()
 	eventually.Succeeds(t, 30*time.Second, "the end of the engines", func() error {

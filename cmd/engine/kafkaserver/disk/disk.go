@@ -7,22 +7,22 @@ import (
 	"path/filepath"
 )
 
-// FS is a file system. Nothing that it did is safe from a power cut until it was synced: what a file holds by [File.Sync], that a name
-// leads to a file, or no longer does, by SyncDir of its directory.
+// FS is a file system. Changes survive a power loss only after a sync: a file's content after [File.Sync], the
+// creation, renaming or removal of a name after SyncDir of its directory.
 type FS interface {
-	// Create makes a file that does not exist.
+	// Create creates a file, which must not exist.
 	Create(name string) (File, error)
 	// Open opens a file for reading and writing.
 	Open(name string) (File, error)
-	// List names what is in a directory.
+	// List returns the entries of a directory.
 	List(dir string) ([]Entry, error)
-	// Mkdir makes one directory; one that exists is no error.
+	// Mkdir creates one directory. It is no error if it exists.
 	Mkdir(dir string) error
 	Rename(from, to string) error
 	Remove(name string) error
 	RemoveAll(name string) error
 	SyncDir(dir string) error
-	// Free is what this user may still write on the file system of dir, and how large that is.
+	// Free returns the bytes that this user may still write on dir's file system, and its size.
 	Free(dir string) (free, size int64, err error)
 }
 
@@ -38,13 +38,14 @@ type File interface {
 	ReadAt(p []byte, at int64) (int, error)
 	WriteAt(p []byte, at int64) (int, error)
 	Truncate(size int64) error
-	// Sync returns when the content and the size are on the disk. After an error the state of what was not synced before is unknown.
+	// Sync returns when the content and the size are on disk. After an error, the state of everything that was not
+	// synced before is unknown.
 	Sync() error
 	Size() (int64, error)
 	Close() error
 }
 
-// MakeDir makes a directory that stays, with those above it down from root, which exists.
+// MakeDir durably creates a directory and its parents below root, which exists.
 func MakeDir(f FS, root, dir string) error {
 	relative, err := filepath.Rel(root, dir)
 	if err != nil || relative == "." {
@@ -60,7 +61,7 @@ func MakeDir(f FS, root, dir string) error {
 	return f.SyncDir(parent)
 }
 
-// ReadFile reads a whole small file.
+// ReadFile reads a whole file of at most most bytes.
 func ReadFile(f FS, name string, most int64) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {
@@ -81,7 +82,7 @@ func ReadFile(f FS, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Exists tells whether there is a file or directory of that name.
+// Exists tells whether a file or directory exists.
 func Exists(f FS, name string) (bool, error) {
 	entries, err := f.List(filepath.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,5 @@
-// Package disk is what the broker asks of a file system: few operations, each of which a test can make fail or forget.
+// Package disk is the file system as the broker uses it: a small interface whose operations a test can make fail or
+// lose.
 //
-// It imports nothing of this module.
+// It must not import any other package of this module.
 package disk

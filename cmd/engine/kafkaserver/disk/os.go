@@ -21,7 +21,7 @@ func (f osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Sync is fdatasync, which writes a size that has changed too, but not the times.
+// Sync calls fdatasync, which also writes a changed size but not the times.
 func (f osFile) Sync() error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

@@ -13,7 +13,7 @@ func (m *Manager) hasCommits(name string) bool {
 	return found
 }
 
-// List names all groups.
+// List lists all groups.
 func (m *Manager) List() *kmsg.ListGroupsResponse {
 	resp := &kmsg.ListGroupsResponse{}
 	listed := map[string]bool{}
@@ -34,7 +34,7 @@ func (m *Manager) List() *kmsg.ListGroupsResponse {
 	return resp
 }
 
-// Describe says all about groups.
+// Describe describes groups and their members.
 func (m *Manager) Describe(req *kmsg.DescribeGroupsRequest) *kmsg.DescribeGroupsResponse {
 	resp := &kmsg.DescribeGroupsResponse{}
 	for _, name := range req.Groups {
@@ -76,7 +76,7 @@ func (g *group) describe(answer *kmsg.DescribeGroupsResponseGroup) {
 	}
 }
 
-// Delete forgets groups without members, with their offsets.
+// Delete deletes the committed offsets of groups without members.
 func (m *Manager) Delete(req *kmsg.DeleteGroupsRequest) *kmsg.DeleteGroupsResponse {
 	resp := &kmsg.DeleteGroupsResponse{}
 	for _, name := range req.Groups {

@@ -1,6 +1,6 @@
-// Package group is the group coordinator: who is a member of which group, in which generation, with which assignment, and how far each
-// group is (its committed offsets, which the journal keeps).
+// Package group is the group coordinator: the members of each group, its generation and assignment, and its committed
+// offsets, which the journal keeps.
 //
-// Members are not kept through a restart: they find themselves unknown and join again. It speaks in the protocol's requests and
-// responses. Of this module it imports only cmd/engine/kafkaserver/journal.
+// Members do not survive a restart: they get UNKNOWN_MEMBER_ID and join again. The package works with the protocol's
+// requests and responses. Of this module it may import only cmd/engine/kafkaserver/journal.
 package group

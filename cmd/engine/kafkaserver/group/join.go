@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Join answers when the generation that the member is in has begun.
+// Join answers when the member's new generation has begun.
 func (m *Manager) Join(req *kmsg.JoinGroupRequest, client Client) *kmsg.JoinGroupResponse {
 	resp := &kmsg.JoinGroupResponse{Generation: -1, MemberID: req.MemberID}
 	session := time.Duration(req.SessionTimeoutMillis) * time.Millisecond
@@ -41,12 +41,13 @@ func (m *Manager) Join(req *kmsg.JoinGroupRequest, client Client) *kmsg.JoinGrou
 	}
 }
 
-// enter makes the caller a member that waits for the next generation, or answers at once what is to wait for.
+// enter makes the caller a member that waits on wait for the next generation, or returns an error code for an immediate
+// answer.
 func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, client Client, wait chan *kmsg.JoinGroupResponse) int16 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.gone {
-		return codeNotAvailable // the client asks again
+		return codeNotAvailable // the client retries
 	}
 	if len(g.members) > 0 && (g.protocolType != req.ProtocolType || g.common(req.Protocols) == "") {
 		return codeInconsistentProtocol
@@ -85,17 +86,18 @@ func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, 
 	}
 	unchanged := sameProtocols(m.protocols, req.Protocols)
 	if unchanged && (g.phase == completing || g.phase == stable && g.leader != m.id) {
-		// It lost the answer of the generation that it is in.
+		// The member missed the answer for its current generation: repeat it.
 		g.alive(m)
 		wait <- g.joined(m)
 		return none
 	}
-	m.answerJoin(&kmsg.JoinGroupResponse{ErrorCode: codeRebalanceInProgress, Generation: -1, MemberID: m.id}) // it asks by another connection
+	m.answerJoin(&kmsg.JoinGroupResponse{ErrorCode: codeRebalanceInProgress, Generation: -1, MemberID: m.id}) // it has sent Join again on another connection
 	g.join(m, req, wait)
 	return none
 }
 
-// promise gives an id to who asks for one first, as the protocol wants it since version 4.
+// promise assigns a member id to a client that has none: since version 4 of the protocol, a client asks for an id
+// before it joins.
 func (g *group) promise(client Client, req *kmsg.JoinGroupRequest) string {
 	id := newMemberID(client.ID)
 	g.pending[id] = time.AfterFunc(time.Duration(req.SessionTimeoutMillis)*time.Millisecond, func() {
@@ -117,14 +119,14 @@ func (g *group) static(instance *string) *member {
 	return nil
 }
 
-// replace makes room for a static member that comes again under a new id.
+// replace removes a static member that rejoins under a new id.
 func (g *group) replace(old *member) {
 	old.answerJoin(&kmsg.JoinGroupResponse{ErrorCode: codeFencedInstance, Generation: -1})
 	old.answerSync(&kmsg.SyncGroupResponse{ErrorCode: codeFencedInstance})
 	g.remove(old)
 }
 
-// join has a member, new or known, wait for the next generation.
+// join makes a new or known member wait for the next generation.
 func (g *group) join(m *member, req *kmsg.JoinGroupRequest, wait chan *kmsg.JoinGroupResponse) {
 	m.session = time.Duration(req.SessionTimeoutMillis) * time.Millisecond
 	m.rebalance = time.Duration(req.RebalanceTimeoutMillis) * time.Millisecond
@@ -150,7 +152,7 @@ func (g *group) join(m *member, req *kmsg.JoinGroupRequest, wait chan *kmsg.Join
 	g.tryComplete()
 }
 
-// prepare begins a rebalance: all members have to join again.
+// prepare begins a rebalance: all members must join again.
 func (g *group) prepare() {
 	if g.awaited != nil {
 		g.awaited.Stop()
@@ -178,7 +180,7 @@ func (g *group) prepare() {
 func (g *group) dropAbsent(absent func(*member) bool) {
 	for _, id := range slices.Clone(g.order) {
 		if m := g.members[id]; absent(m) {
-			g.manager.logger.Info("A member of a group did not come to a rebalance in time.", "group", g.name, "member", id)
+			g.manager.logger.Info("A group's member missed a rebalance and was removed.", "group", g.name, "member", id)
 			g.remove(m)
 		}
 	}
@@ -225,7 +227,7 @@ func (g *group) complete() {
 	})
 }
 
-// joined is a member's answer about the generation of now.
+// joined returns a member's join response for the current generation.
 func (g *group) joined(m *member) *kmsg.JoinGroupResponse {
 	resp := &kmsg.JoinGroupResponse{
 		Generation: g.generation, ProtocolType: &g.protocolType, Protocol: &g.protocol, LeaderID: g.leader, MemberID: m.id,
@@ -255,7 +257,7 @@ func (m *member) metadata(protocol string) []byte {
 	return nil
 }
 
-// common is the protocol that all members and more know and most members like best; "" if there is none.
+// common returns the protocol that all members and more support and most prefer, or "".
 func (g *group) common(more []kmsg.JoinGroupRequestProtocol) string {
 	lists := [][]kmsg.JoinGroupRequestProtocol{}
 	if more != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 )
 
-// The protocol's error codes that are used here.
+// The protocol's error codes in use.
 const (
 	none                      = 0
 	codeMetadataTooLarge      = 12
@@ -34,23 +34,23 @@ const (
 
 const (
 	minSession, maxSession = 100 * time.Millisecond, 30 * time.Minute
-	// defaultRebalance is for clients of a version that does not say it.
+	// defaultRebalance is for protocol versions without a rebalance timeout.
 	defaultRebalance = time.Minute
-	// maxMembers of a group, maxGroups with members or without: bounds of memory, far above use.
+	// maxMembers of a group and maxGroups bound the memory, far above normal use.
 	maxMembers = 1000
 	maxGroups  = 10_000
 	maxName    = 1024
 )
 
-// Topics tells the id and the number of partitions of a topic.
+// Topics returns the id and the number of partitions of a topic.
 type Topics interface {
 	Topic(name string) (id string, partitions int, ok bool)
 }
 
-// Client is who asks.
+// Client identifies the client of a request.
 type Client struct{ ID, Host string }
 
-// Manager has the groups.
+// Manager holds the groups.
 type Manager struct {
 	journal *journal.Journal
 	topics  Topics
@@ -66,7 +66,7 @@ func New(j *journal.Journal, topics Topics, logger *slog.Logger) *Manager {
 	return &Manager{journal: j, topics: topics, logger: logger, stop: make(chan struct{}), groups: map[string]*group{}}
 }
 
-// Close answers all that wait. Call it once.
+// Close answers all waiting requests. Call it once.
 func (m *Manager) Close() {
 	close(m.stop)
 	m.mu.Lock()
@@ -78,7 +78,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// group finds one; make makes it. It is nil if there is none.
+// group returns a group, which it creates with make. It returns nil if there is
+// no group, or too many to create one.
 func (m *Manager) group(name string, make bool) *group {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +97,7 @@ func (m *Manager) group(name string, make bool) *group {
 	return g
 }
 
-// purge forgets groups without members. The caller holds mu.
+// purge removes groups without members from memory. The caller holds mu.
 func (m *Manager) purge() {
 	for name, g := range m.groups {
 		g.mu.Lock()
@@ -114,7 +115,7 @@ func newMemberID(client string) string {
 	return client[:min(len(client), 64)] + "-" + hex.EncodeToString(b[:])
 }
 
-// state of a group, as DescribeGroups names it.
+// state is a group's state as in DescribeGroups.
 type state string
 
 const (
@@ -130,16 +131,16 @@ type group struct {
 	name    string
 
 	mu           sync.Mutex
-	gone         bool // forgotten by the manager
+	gone         bool // removed from the manager
 	generation   int32
 	protocolType string
 	protocol     string
 	leader       string
 	members      map[string]*member
-	order        []string               // of the members, as they came
-	pending      map[string]*time.Timer // ids that were given and have not joined yet
-	rebalance    *time.Timer            // ends the wait for members, in preparing
-	awaited      *time.Timer            // ends the wait for syncs, in completing
+	order        []string               // member ids in the order of joining
+	pending      map[string]*time.Timer // assigned ids that have not joined yet
+	rebalance    *time.Timer            // bounds the wait for members in preparing
+	awaited      *time.Timer            // bounds the wait for syncs in completing
 	phase        state
 }
 
@@ -177,20 +178,20 @@ func (g *group) stopTimers() {
 	}
 }
 
-// alive begins the member's session anew. The caller holds mu.
+// alive restarts the member's session timeout. The caller holds mu.
 func (g *group) alive(m *member) {
 	m.seen = time.Now()
 	m.timer.Reset(m.session)
 }
 
-// expire removes a member that was silent for its session.
+// expire removes a member whose session timed out.
 func (g *group) expire(m *member) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.members[m.id] != m {
 		return
 	}
-	if m.join != nil || m.sync != nil { // it waits for us
+	if m.join != nil || m.sync != nil { // it is waiting for our answer
 		m.timer.Reset(m.session)
 		return
 	}
@@ -198,12 +199,12 @@ func (g *group) expire(m *member) {
 		m.timer.Reset(rest)
 		return
 	}
-	g.manager.logger.Info("A member of a group is silent and loses its partitions.", "group", g.name, "member", m.id)
+	g.manager.logger.Info("A group's member timed out and loses its partitions.", "group", g.name, "member", m.id)
 	g.remove(m)
 	g.changed()
 }
 
-// remove takes a member out. The caller holds mu and calls changed.
+// remove removes a member. The caller holds mu and calls changed.
 func (g *group) remove(m *member) {
 	m.timer.Stop()
 	delete(g.members, m.id)
@@ -215,7 +216,7 @@ func (g *group) remove(m *member) {
 	m.answerSync(&kmsg.SyncGroupResponse{ErrorCode: codeUnknownMember})
 }
 
-// changed begins a rebalance because a member went, or completes the one that goes on. The caller holds mu.
+// changed begins a rebalance after a member has left, or completes the current one. The caller holds mu.
 func (g *group) changed() {
 	switch g.state() {
 	case stable, completing:
@@ -240,7 +241,8 @@ func (m *member) answerSync(r *kmsg.SyncGroupResponse) {
 	}
 }
 
-// check tells whether somebody is the member it says, in the generation of now. The caller holds mu.
+// check returns the member with the id, or an error code if there is none or the generation is not the current one. The
+// caller holds mu.
 func (g *group) check(id string, instance *string, generation int32) (*member, int16) {
 	if code := g.checkInstance(id, instance); code != none {
 		return nil, code
@@ -255,7 +257,8 @@ func (g *group) check(id string, instance *string, generation int32) (*member, i
 	return m, none
 }
 
-// checkInstance tells a static member from one that has taken its place.
+// checkInstance returns an error code if another member has taken the static
+// member's place.
 func (g *group) checkInstance(id string, instance *string) int16 {
 	if instance == nil {
 		return none

@@ -4,7 +4,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Sync answers with the member's assignment, when the leader has said it.
+// Sync answers with the member's assignment once the leader has sent it.
 func (m *Manager) Sync(req *kmsg.SyncGroupRequest) *kmsg.SyncGroupResponse {
 	resp := &kmsg.SyncGroupResponse{}
 	g := m.group(req.Group, false)
@@ -73,7 +73,7 @@ func (g *group) assigned(m *member) *kmsg.SyncGroupResponse {
 	return &kmsg.SyncGroupResponse{ProtocolType: &protocolType, Protocol: &protocol, MemberAssignment: assignment}
 }
 
-// Heartbeat keeps a member's session.
+// Heartbeat keeps a member's session alive.
 func (m *Manager) Heartbeat(req *kmsg.HeartbeatRequest) *kmsg.HeartbeatResponse {
 	resp := &kmsg.HeartbeatResponse{ErrorCode: codeUnknownMember}
 	g := m.group(req.Group, false)
@@ -93,7 +93,7 @@ func (m *Manager) Heartbeat(req *kmsg.HeartbeatRequest) *kmsg.HeartbeatResponse 
 	return resp
 }
 
-// Leave takes members out at once.
+// Leave removes members at once.
 func (m *Manager) Leave(req *kmsg.LeaveGroupRequest) *kmsg.LeaveGroupResponse {
 	resp := &kmsg.LeaveGroupResponse{}
 	leaving := req.Members

@@ -14,25 +14,26 @@ import (
 
 const (
 	keyPrefix = "offset/"
-	// maxMetadata is what a member may say beside an offset. Kafka takes 4,096 bytes.
+	// maxMetadata limits the metadata of a committed offset. Kafka's limit is
+	// 4,096 bytes.
 	maxMetadata = 64 << 10
 )
 
-// Commit is how far a group is in a partition.
+// Commit is a group's committed offset of a partition.
 type Commit struct {
 	Offset   int64  `json:"offset"`
 	Epoch    int32  `json:"epoch"`
 	Metadata string `json:"metadata,omitempty"`
-	// TopicID tells the topic from one that was made anew under its name.
+	// TopicID tells the topic from a later one of the same name.
 	TopicID string    `json:"topic,omitempty"`
 	At      time.Time `json:"at"`
 }
 
-// Entry is a commit as the journal keeps it.
+// Entry is the journal's entry of a commit.
 func (c Commit) Entry(group, topic string, partition int32) journal.Entry {
 	value, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // numbers and texts only
+		panic(err) // cannot fail: numbers and strings only
 	}
 	return journal.Entry{Key: groupKey(group) + url.QueryEscape(topic) + "/" + strconv.Itoa(int(partition)), Value: value}
 }
@@ -56,7 +57,7 @@ func parseKey(key string) (group, topic string, partition int32, ok bool) {
 	return group, topic, int32(number), err == nil
 }
 
-// EachCommit calls f with all committed offsets.
+// EachCommit calls f with every committed offset.
 func (m *Manager) EachCommit(f func(group, topic string, partition int32, c Commit)) {
 	m.eachCommit(keyPrefix, f)
 }
@@ -70,7 +71,7 @@ func (m *Manager) eachCommit(prefix string, f func(group, topic string, partitio
 	})
 }
 
-// Commit answers when the offsets are on the disk.
+// Commit answers when the offsets are on disk.
 func (m *Manager) Commit(req *kmsg.OffsetCommitRequest) *kmsg.OffsetCommitResponse {
 	resp := &kmsg.OffsetCommitResponse{}
 	var entries []journal.Entry
@@ -107,8 +108,8 @@ func (m *Manager) Commit(req *kmsg.OffsetCommitRequest) *kmsg.OffsetCommitRespon
 	return resp
 }
 
-// commit writes in the order in which commits were let in: what a member wrote before the next generation began is not behind what that
-// one writes.
+// commit writes commits in the order in which they were admitted: a commit of an old generation cannot overwrite one of
+// the next generation.
 func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry) int16 {
 	if req.Group == "" || len(req.Group) > maxName {
 		return codeInvalidGroup
@@ -125,7 +126,7 @@ func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry)
 	}
 	g.mu.Unlock()
 	if ticket != nil && ticket.Wait() != nil {
-		return codeNotAvailable // and the journal has said why
+		return codeNotAvailable // the journal has logged why
 	}
 	return code
 }
@@ -135,7 +136,7 @@ func (g *group) mayCommit(req *kmsg.OffsetCommitRequest) int16 {
 		return codeNotAvailable
 	}
 	if req.Generation < 0 && len(g.members) == 0 {
-		return none // somebody who assigns partitions to itself, or a tool
+		return none // a client without group membership, or a tool
 	}
 	m, code := g.check(req.MemberID, req.InstanceID, req.Generation)
 	switch {
@@ -148,7 +149,7 @@ func (g *group) mayCommit(req *kmsg.OffsetCommitRequest) int16 {
 	return none
 }
 
-// Fetch answers with what is on the disk, and waits for what is being written there.
+// Fetch waits for commits in progress and answers with the offsets on disk.
 func (m *Manager) Fetch(req *kmsg.OffsetFetchRequest) *kmsg.OffsetFetchResponse {
 	m.journal.Barrier()
 	resp := &kmsg.OffsetFetchResponse{}

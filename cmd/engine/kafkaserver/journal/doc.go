@@ -1,7 +1,9 @@
-// Package journal is a small durable map: topics, committed offsets, whatever the broker must remember besides records.
+// Package journal is a small durable map for everything the broker must remember besides records: topics, committed
+// offsets, producer ids.
 //
-// What Put has returned for is on the disk. Changes are appended to one file and share its syncs; when the file has grown to several
-// times what it says, or a sync of it failed, it is written anew beside the old one and takes its name's place.
+// When Put has returned, its change is on disk. Changes are appended to a file, and concurrent ones share a sync. When
+// the file has grown to several times the size of its live content, or a sync has failed, a new file is written and
+// replaces it.
 //
-// Of this module it imports only cmd/engine/kafkaserver/disk.
+// Of this module it may import only cmd/engine/kafkaserver/disk.
 package journal

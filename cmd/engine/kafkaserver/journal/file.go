@@ -18,7 +18,8 @@ const (
 	filePrefix  = "journal-"
 	newSuffix   = ".new"
 	ballastName = "ballast"
-	// maxFile bounds what a start reads: far above what topics and offsets need.
+	// maxFile bounds what a start reads, far above what topics and offsets
+	// need.
 	maxFile = 1 << 30
 
 	frameHeader = 8 // length and checksum
@@ -29,7 +30,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func entrySize(key string, value []byte) int64 { return int64(frameHeader + 8 + len(key) + len(value)) }
 
-// appendFrame writes changes that are made together.
+// appendFrame appends a frame with changes that apply together.
 func appendFrame(b []byte, entries []Entry) []byte {
 	at := len(b)
 	b = append(b, make([]byte, frameHeader)...)
@@ -48,7 +49,8 @@ func appendFrame(b []byte, entries []Entry) []byte {
 	return b
 }
 
-// readFrame reads the first frame of b; size is 0 if that is not whole.
+// readFrame reads the first frame of b. size is 0 if it is incomplete or
+// damaged.
 func readFrame(b []byte) (entries []Entry, size int) {
 	if len(b) < frameHeader {
 		return nil, 0
@@ -88,7 +90,7 @@ func readFrame(b []byte) (entries []Entry, size int) {
 	return entries, frameHeader + length
 }
 
-// Open opens the journal of a directory, or begins one.
+// Open opens the journal of a directory or creates one.
 func Open(cfg Config) (*Journal, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -109,7 +111,7 @@ func Open(cfg Config) (*Journal, error) {
 		}
 		number, err := strconv.ParseInt(digits, 10, 64)
 		switch {
-		case err != nil: // one that was being written anew
+		case err != nil: // a rewrite that was not finished
 			old = append(old, e.Name)
 		case number > j.number:
 			if j.number >= 0 {
@@ -126,7 +128,8 @@ func Open(cfg Config) (*Journal, error) {
 		}
 		old = append(old, filepath.Base(j.fileName(j.number)))
 	}
-	// Anew at each start: what a sync did not write before a kill looks written, and only that it is written once more makes it so.
+	// Rewrite the file at each start: data whose sync failed or was cut short by a kill can be read but may not be on
+	// disk. Only writing it again makes it durable.
 	err = j.rewrite()
 	if full(err) && j.giveBallast() {
 		err = j.rewrite()
@@ -143,7 +146,7 @@ func Open(cfg Config) (*Journal, error) {
 	return j, nil
 }
 
-// load reads what the newest file says.
+// load reads the newest file.
 func (j *Journal) load() error {
 	data, err := disk.ReadFile(j.cfg.FS, j.fileName(j.number), maxFile)
 	if err != nil {
@@ -152,7 +155,7 @@ func (j *Journal) load() error {
 	for len(data) > 0 {
 		entries, size := readFrame(data)
 		if size == 0 {
-			j.cfg.Logger.Warn("The end of the journal was not whole and is left out: it was never acknowledged.", "bytes", len(data))
+			j.cfg.Logger.Warn("The end of the journal is incomplete and is ignored: it was never acknowledged.", "bytes", len(data))
 			return nil
 		}
 		j.apply(entries)
@@ -161,7 +164,7 @@ func (j *Journal) load() error {
 	return nil
 }
 
-// rewrite writes what is synced into a new file, which then is the journal.
+// rewrite writes the synced entries to a new file, which becomes the journal.
 func (j *Journal) rewrite() error {
 	name := j.fileName(j.number+1) + newSuffix
 	file, err := j.cfg.FS.Create(name)
@@ -170,7 +173,7 @@ func (j *Journal) rewrite() error {
 			file, err = j.cfg.FS.Create(name)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot write the journal anew: %w", err)
+			return fmt.Errorf("cannot rewrite the journal: %w", err)
 		}
 	}
 	size, err := j.writeAll(file)
@@ -181,9 +184,9 @@ func (j *Journal) rewrite() error {
 		err = j.cfg.FS.Rename(name, j.fileName(j.number+1))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("cannot write the journal anew: %w", err), file.Close(), j.cfg.FS.Remove(name))
+		return errors.Join(fmt.Errorf("cannot rewrite the journal: %w", err), file.Close(), j.cfg.FS.Remove(name))
 	}
-	// From here on a start reads the new file, so it is the one to go on with, whatever fails.
+	// From here on a start reads the new file, so continue with it whatever fails.
 	old, oldNumber := j.file, j.number
 	j.file, j.number, j.size, j.broken = file, j.number+1, size, true
 	if err := j.cfg.FS.SyncDir(j.cfg.Dir); err != nil {
@@ -193,7 +196,7 @@ func (j *Journal) rewrite() error {
 	if old != nil {
 		_ = old.Close()
 		if err := j.cfg.FS.Remove(j.fileName(oldNumber)); err != nil {
-			j.cfg.Logger.Warn("An old journal cannot be removed.", "error", err)
+			j.cfg.Logger.Warn("Cannot remove an old journal.", "error", err)
 		}
 	}
 	return nil
@@ -223,7 +226,7 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 	return size, err
 }
 
-// takeBallast takes the room that is given up when the disk is full. That there is none is no error.
+// takeBallast creates the ballast. A failure is no error: the journal works without it.
 func (j *Journal) takeBallast() {
 	name := filepath.Join(j.cfg.Dir, ballastName)
 	if there, err := disk.Exists(j.cfg.FS, name); j.cfg.Ballast == 0 || there || err != nil {
@@ -251,11 +254,11 @@ func (j *Journal) giveBallast() bool {
 		return false
 	}
 	j.given.Store(true)
-	j.cfg.Logger.Error("The disk is full: the journal's reserve is given up, so that commits can go on.")
+	j.cfg.Logger.Error("The disk is full: the journal's reserve was freed, so that commits can continue.")
 	return true
 }
 
-// TakeBallastIf takes the reserve again, if it is gone and there is room.
+// TakeBallastIf creates the ballast again if it was deleted and there is room.
 func (j *Journal) TakeBallastIf(room bool) {
 	if room && j.given.CompareAndSwap(true, false) {
 		j.takeBallast()

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// ErrClosed: the broker stops.
+// ErrClosed means that the broker is stopping.
 var ErrClosed = errors.New("the journal is closed")
 
 // Entry is one change. A nil Value removes the key.
@@ -25,12 +25,13 @@ type Entry struct {
 // Config of a journal.
 type Config struct {
 	FS     disk.FS
-	Dir    string // exists
+	Dir    string // must exist
 	Logger *slog.Logger
-	// Ballast is the size of a file that only takes up room: when the disk is full it is given up, so that what is known of the log can
-	// still be written. 0: none.
+	// Ballast is the size of a file that only reserves disk space. When the disk is full, it is deleted so that the
+	// journal can still be written. 0: none.
 	Ballast int64
-	// MinRewrite is the size below which the file is not written anew. 4 MiB.
+	// MinRewrite is the size below which the file is not rewritten. Default 4
+	// MiB.
 	MinRewrite int64
 }
 
@@ -43,36 +44,36 @@ type Journal struct {
 	queue    []*Ticket
 	flushing bool
 	closed   bool
-	last     *Ticket // put last
+	last     *Ticket // the latest
 
-	// Those below belong to who flushes.
+	// The fields below belong to the goroutine that flushes.
 	file   disk.File
 	number int64
 	size   int64 // of the file
-	live   int64 // of what the file must hold, about
+	live   int64 // approximate size of the live entries
 	broken bool
 	spare  []byte
 
-	given atomic.Bool // the ballast is
+	given atomic.Bool // whether the ballast was deleted
 }
 
-// Ticket is a change that may not be on the disk yet.
+// Ticket is a change that may not be on disk yet.
 type Ticket struct {
 	entries []Entry
 	done    chan struct{}
 	err     error
 }
 
-// Wait returns when the change is on the disk, or the error says that it is not.
+// Wait returns when the change is on disk, or has failed.
 func (t *Ticket) Wait() error {
 	<-t.done
 	return t.err
 }
 
-// Put changes all entries or none, and returns when they are on the disk.
+// Put applies all entries or none and returns when they are on disk.
 func (j *Journal) Put(entries ...Entry) error { return j.Begin(entries...).Wait() }
 
-// Begin is Put without the wait: changes are made in the order of their Begins.
+// Begin is Put without waiting. Changes are applied in the order of the calls.
 func (j *Journal) Begin(entries ...Entry) *Ticket {
 	t := &Ticket{entries: entries, done: make(chan struct{})}
 	j.mu.Lock()
@@ -90,7 +91,8 @@ func (j *Journal) Begin(entries ...Entry) *Ticket {
 	return t
 }
 
-// Barrier returns when all changes begun so far have ended.
+// Barrier waits until all changes begun so far have been written or have
+// failed.
 func (j *Journal) Barrier() {
 	j.mu.Lock()
 	last := j.last
@@ -100,7 +102,7 @@ func (j *Journal) Barrier() {
 	}
 }
 
-// Get is a key's value as it is on the disk; it must not be changed.
+// Get returns a key's value on disk. The caller must not modify it.
 func (j *Journal) Get(key string) ([]byte, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -108,7 +110,7 @@ func (j *Journal) Get(key string) ([]byte, bool) {
 	return value, ok
 }
 
-// Each calls f with what is on the disk under keys that begin so.
+// Each calls f with every entry on disk whose key begins with prefix.
 func (j *Journal) Each(prefix string, f func(key string, value []byte)) {
 	j.mu.Lock()
 	found := map[string][]byte{}
@@ -123,7 +125,8 @@ func (j *Journal) Each(prefix string, f func(key string, value []byte)) {
 	}
 }
 
-// Close ends it when what was begun has ended.
+// Close closes the journal after all changes begun have been written or have
+// failed.
 func (j *Journal) Close() {
 	j.mu.Lock()
 	j.closed = true
@@ -164,7 +167,7 @@ func (j *Journal) flush() {
 			}
 			j.mu.Unlock()
 		} else {
-			j.cfg.Logger.Error("What the broker must remember cannot be written: it is refused.", "error", err)
+			j.cfg.Logger.Error("Cannot write the journal: the change is refused.", "error", err)
 		}
 		for _, t := range list {
 			t.err = err
@@ -173,7 +176,7 @@ func (j *Journal) flush() {
 	}
 }
 
-// apply changes the map. The caller holds mu, or nobody else has the journal.
+// apply changes the map. The caller holds mu or has the journal to itself.
 func (j *Journal) apply(entries []Entry) {
 	for _, e := range entries {
 		if old, ok := j.synced[e.Key]; ok {
@@ -187,7 +190,7 @@ func (j *Journal) apply(entries []Entry) {
 	}
 }
 
-// write makes changes stay.
+// write makes changes durable.
 func (j *Journal) write(list []*Ticket) error {
 	b := j.spare[:0]
 	for _, t := range list {
@@ -201,7 +204,7 @@ func (j *Journal) write(list []*Ticket) error {
 			if j.broken {
 				return err
 			}
-			j.cfg.Logger.Warn("The journal cannot be written anew and grows on.", "error", err)
+			j.cfg.Logger.Warn("Cannot rewrite the journal, which keeps growing.", "error", err)
 		}
 	}
 	err := j.append(b)

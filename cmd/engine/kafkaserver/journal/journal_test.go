@@ -23,14 +23,14 @@ func open(t testing.TB, f *crashdisk.Disk, ballast int64) *journal.Journal {
 	return j
 }
 
-// TestWhatWasPutIsKept runs random operations on a disk that fails and loses power: what Put has returned for is there, and what it has
-// not may be.
+// TestWhatWasPutIsKept runs random operations on a disk that fails and loses power: every change for which Put has
+// returned nil is kept, and others may be.
 func TestWhatWasPutIsKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		f := crashdisk.New()
 		want := map[string]string{}
-		doubtful := map[string]map[string]bool{} // by key, what a Put that failed may have left
+		doubtful := map[string]map[string]bool{} // by key, values that a failed Put may have left
 		j, err := journal.Open(journal.Config{FS: f, Dir: "/", MinRewrite: 20_000})
 		if err != nil {
 			r.Fatal(err)
@@ -96,7 +96,7 @@ func TestWhatWasPutIsKept(t *testing.T) {
 	})
 }
 
-func TestTheBallastLetsCommitsGoOnOnAFullDisk(t *testing.T) {
+func TestTheBallastLetsCommitsContinueOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()
 	j := open(t, f, 1<<20)

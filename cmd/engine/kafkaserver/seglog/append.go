@@ -13,15 +13,16 @@ type appending struct {
 	result     Appended
 }
 
-// Appended says where a batch is.
+// Appended is the place of a batch in the log.
 type Appended struct {
 	Base int64
-	// Time is that of the append in milliseconds if the log gave it to the batch, else -1.
+	// Time is the append time in milliseconds if the log stamped the batch, or else -1.
 	Time int64
 }
 
-// Append appends a record batch, whose offset it writes into b, and returns when it is on the disk. b is the caller's again then. A
-// batch that its producer has sent before is not appended again: the answer is that of the first time.
+// Append appends a record batch and returns when it is on disk. It writes the offset into b, which belongs to the log
+// until Append returns. A batch that its producer has sent before is not appended again: the result is that of the
+// first time.
 func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	h, err := checkSent(b)
 	if err != nil {
@@ -43,7 +44,7 @@ func (l *Log) Append(b []byte, appendTime bool) (Appended, error) {
 	return a.result, err
 }
 
-// flush appends what is queued, round by round: what comes during a round's sync is the next one.
+// flush appends queued batches in rounds: those that arrive during the sync of a round form the next one.
 func (l *Log) flush() {
 	for {
 		l.mu.Lock()
@@ -63,21 +64,21 @@ func (l *Log) flush() {
 	}
 }
 
-// round is what is written and synced at once.
+// round is the set of appends that share one sync.
 type round struct {
 	log     *Log
 	members []*appending
-	headers []header // of those that are written
+	headers []header // of the written batches
 	known   producers
-	pos     int64 // where the next batch goes
-	next    int64 // its offset
-	written int64 // up to here the file has it
+	pos     int64 // position of the next batch
+	next    int64 // offset of the next batch
+	written int64 // end of what is written to the file
 	buffer  []byte
 	err     error
 }
 
-// round appends the first calls of a list, as many as the segment takes, answers them and says how many they were. The caller holds
-// writing.
+// round appends the first calls of the list, as many as fit in the segment. It answers them and returns their number.
+// The caller holds writing.
 func (l *Log) round(list []*appending) int {
 	if l.isClosed() {
 		return refuse(list, ErrClosed)
@@ -116,10 +117,11 @@ func refuse(list []*appending, err error) int {
 	return len(list)
 }
 
-// gather is up to how many bytes are written at once; a larger batch is written by itself.
+// gather is the size up to which batches are collected into one write. A larger batch is written by itself.
 const gather = 128 << 10
 
-// stage takes one call into the round, unless its sequence is wrong.
+// stage adds one call to the round, or answers it with an error if its sequence
+// is wrong.
 func (r *round) stage(a *appending, now int64) {
 	h := &a.h
 	if h.producer >= 0 {
@@ -133,7 +135,8 @@ func (r *round) stage(a *appending, now int64) {
 			return
 		}
 		if known != nil {
-			// That may be of this very round: its answer waits for the sync too.
+			// The first one may be in this round, so the repeat waits for the
+			// sync too.
 			a.result = Appended{known.offset, -1}
 			r.members = append(r.members, a)
 			return
@@ -191,7 +194,7 @@ func (r *round) put(b []byte) {
 	r.written += int64(len(b))
 }
 
-// end syncs what the round wrote, shows it to readers and answers.
+// end syncs the round, makes it visible to readers and answers its calls.
 func (r *round) end() {
 	r.flushBuffer()
 	l := r.log
@@ -205,7 +208,7 @@ func (r *round) end() {
 		}
 	}
 	if r.err != nil {
-		l.cfg.Logger.Error("The log cannot be written: nothing is acknowledged until it can.", "partition", l.cfg.Name, "error", r.err)
+		l.cfg.Logger.Error("Cannot write the log: nothing is acknowledged until it works again.", "partition", l.cfg.Name, "error", r.err)
 		refuse(r.members, r.err)
 		return
 	}
@@ -217,7 +220,7 @@ func (r *round) end() {
 	}
 }
 
-// publish shows readers what is synced.
+// publish makes a synced round visible to readers.
 func (l *Log) publish(r *round) {
 	for id, p := range r.known {
 		l.producers.set(id, p)

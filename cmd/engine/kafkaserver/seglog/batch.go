@@ -23,7 +23,7 @@ const (
 	atCount       = 57
 	headerSize    = 61
 
-	lengthOverhead = 12 // what the length does not count
+	lengthOverhead = 12 // bytes before those that the length counts
 
 	compressionMask = 0x07
 	appendTimeBit   = 0x08
@@ -33,13 +33,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrInvalid is wrapped by errors about batches that are not stored.
+// ErrInvalid is wrapped by errors about batches that are refused.
 var ErrInvalid = errors.New("not a valid record batch")
 
 // ErrCorrupt is wrapped by errors about a batch whose checksum is wrong.
 var ErrCorrupt = errors.New("the checksum of a record batch is wrong")
 
-// header is what the log needs to know of a batch.
+// header is what the log needs to know about a batch.
 type header struct {
 	base, last  int64 // offsets
 	size        int64
@@ -52,7 +52,7 @@ type header struct {
 	recordBytes int64
 }
 
-// parseHeader reads a header as it lies in a segment. ok is false for bytes that no log of ours has written.
+// parseHeader parses the header of a batch. ok is false for bytes that cannot be a batch.
 func parseHeader(b []byte) (h header, ok bool) {
 	if len(b) < headerSize || b[atMagic] != 2 {
 		return h, false
@@ -72,18 +72,18 @@ func parseHeader(b []byte) (h header, ok bool) {
 	return h, h.recordBytes >= 0 && h.base >= 0 && delta >= 0 && h.last >= h.base
 }
 
-// checkSent reads and checks a batch that a client sent: it may be stored if there is no error.
+// checkSent parses and validates a batch from a client.
 func checkSent(b []byte) (header, error) {
 	h, ok := parseHeader(b)
 	switch {
 	case !ok:
-		return h, fmt.Errorf("%w: its header is not one of version 2", ErrInvalid)
+		return h, fmt.Errorf("%w: its header is not that of version 2", ErrInvalid)
 	case h.size != int64(len(b)):
-		return h, fmt.Errorf("%w: %d bytes were sent and its length says %d (one batch for each partition)", ErrInvalid, len(b), h.size)
+		return h, fmt.Errorf("%w: it has %d bytes but its length says %d (send one batch per partition)", ErrInvalid, len(b), h.size)
 	case !sumIsRight(b):
 		return h, ErrCorrupt
 	case h.count < 1 || h.last-h.base != int64(h.count)-1:
-		return h, fmt.Errorf("%w: %d records have offsets up to the %dth", ErrInvalid, h.count, h.last-h.base+1)
+		return h, fmt.Errorf("%w: it has %d records but %d offsets", ErrInvalid, h.count, h.last-h.base+1)
 	case h.attributes&(transactionBit|controlBit) != 0:
 		return h, fmt.Errorf("%w: this log has no transactions", ErrInvalid)
 	case h.producer >= 0 && (h.epoch < 0 || h.sequence < 0):
@@ -98,12 +98,12 @@ func sumIsRight(b []byte) bool {
 	return crc32.Checksum(b[atAttributes:], castagnoli) == binary.BigEndian.Uint32(b[atCRC:])
 }
 
-// checkRecords walks through records: a reader that stumbled over one would stop there for ever.
+// checkRecords validates the records: a consumer that cannot read one would be stuck there forever.
 func checkRecords(b []byte, count int) error {
 	for i := range count {
 		size, n := binary.Varint(b)
 		if n <= 0 || size < 1 || size > int64(len(b)-n) {
-			return fmt.Errorf("%w: record %d does not fit", ErrInvalid, i)
+			return fmt.Errorf("%w: record %d exceeds the batch", ErrInvalid, i)
 		}
 		record := b[n : n+int(size)]
 		b = b[n+int(size):]
@@ -112,12 +112,12 @@ func checkRecords(b []byte, count int) error {
 		}
 	}
 	if len(b) > 0 {
-		return fmt.Errorf("%w: %d bytes behind its records", ErrInvalid, len(b))
+		return fmt.Errorf("%w: %d extra bytes after its records", ErrInvalid, len(b))
 	}
 	return nil
 }
 
-// checkRecord checks what is behind a record's attributes.
+// checkRecord validates what follows a record's attributes.
 func checkRecord(b []byte, delta int64) bool {
 	good := true
 	varint := func() int64 {
@@ -128,7 +128,7 @@ func checkRecord(b []byte, delta int64) bool {
 		b = b[n:]
 		return v
 	}
-	skip := func() { // bytes, of which -1 are none
+	skip := func() { // a length, -1 for null, and the bytes
 		size := varint()
 		if size > int64(len(b)) {
 			good = false
@@ -136,7 +136,7 @@ func checkRecord(b []byte, delta int64) bool {
 		}
 		b = b[max(0, size):]
 	}
-	varint() // time after the first's
+	varint() // timestamp delta
 	good = varint() == delta && good
 	skip() // key
 	skip() // value
@@ -153,13 +153,14 @@ func checkRecord(b []byte, delta int64) bool {
 	return good && len(b) == 0
 }
 
-// place writes what the log decides into a batch: neither is under the checksum.
+// place sets the offset and leader epoch of a batch. The checksum covers
+// neither.
 func place(b []byte, base int64) {
 	binary.BigEndian.PutUint64(b, uint64(base))
-	binary.BigEndian.PutUint32(b[atEpoch:], 0) // one broker leads for ever
+	binary.BigEndian.PutUint32(b[atEpoch:], 0) // the only leader never changes
 }
 
-// stampAppend gives a batch the time of its append, as a topic with LogAppendTime wants it.
+// stampAppend sets the append time of a batch, for topics with LogAppendTime.
 func stampAppend(b []byte, h *header, millis int64) {
 	h.attributes |= appendTimeBit
 	h.maxTime = millis

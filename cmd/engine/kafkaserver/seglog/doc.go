@@ -1,12 +1,13 @@
-// Package seglog keeps one partition: record batches (v2) as they were sent, one behind the other, in segment files.
+// Package seglog is the log of one partition: record batches (v2), unchanged and one after the other, in segment files.
 //
-// What Append has answered is on the disk, and only that is read: a batch is there for readers when a sync of it has succeeded, never
-// before. Appends that come together share one sync. After a failed one nothing is acknowledged until what was synced before has been
-// verified, written and synced again, and a new segment begun.
+// Append answers when the batch is on disk, and only synced batches can be read: a batch becomes visible to readers
+// after a sync has succeeded, never before. Concurrent appends share one sync. After a failed sync, nothing is
+// acknowledged until the previously synced data has been verified, rewritten and synced again, and a new segment has
+// begun.
 //
-// A segment that is full is never written again. Beside it lies a summary (index, last time, producers), which is not synced: one that
-// is missing or not of this file is made again from the batches' headers. So only the last segment is read and checked at a start, after a
-// clean stop not even that.
+// A full segment is never written again. Beside it is a summary (index, last time, producers). Summaries are not
+// synced: if one is missing or does not match its file, it is rebuilt from the batches' headers. So a start reads and
+// checks only the last segment, and after a clean stop not even that.
 //
-// Of this module it imports only cmd/engine/kafkaserver/disk.
+// Of this module it may import only cmd/engine/kafkaserver/disk.
 package seglog

@@ -1,6 +1,6 @@
 package seglog
 
-// Queued is how many appends wait for the next round.
+// Queued returns the number of appends that wait for the next round.
 func (l *Log) Queued() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

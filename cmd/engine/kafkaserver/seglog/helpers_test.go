@@ -55,14 +55,14 @@ func reseal(b []byte) {
 	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// values are those of batches that were read, by offset.
+// values returns the values in the batches b, by offset.
 func values(t testing.TB, b []byte) map[int64]string {
 	t.Helper()
 	found := map[int64]string{}
 	for len(b) > 0 {
 		size, _, err := seglog.CheckBatch(b)
 		if err != nil {
-			t.Fatalf("what was read is not whole: %v", err)
+			t.Fatalf("the batch that was read is incomplete: %v", err)
 		}
 		base := int64(binary.BigEndian.Uint64(b))
 		records := b[61:size]
@@ -122,7 +122,7 @@ func all(t testing.TB, l *seglog.Log, most int) map[int64]string {
 			last = max(last, offset)
 		}
 		if last < at {
-			t.Fatalf("a read at %d of %d gave nothing behind it", at, end)
+			t.Fatalf("a read at %d of %d returned nothing", at, end)
 		}
 		at = last + 1
 	}

@@ -2,12 +2,12 @@ package seglog
 
 import "fmt"
 
-// Import appends a batch that another log wrote, at the offset that it has there, which is not before the end. It is not on the disk, and
-// nobody may read it, before Sync.
+// Import appends a batch that another log wrote, at its offset there, which must not be before the end. The batch is
+// not on disk before Sync, so nobody may read it earlier.
 func (l *Log) Import(b []byte) error {
 	h, ok := parseHeader(b)
 	if !ok || h.size != int64(len(b)) {
-		return fmt.Errorf("%w: its header", ErrInvalid)
+		return fmt.Errorf("%w: its header is wrong", ErrInvalid)
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -34,7 +34,7 @@ func (l *Log) Import(b []byte) error {
 	return nil
 }
 
-// Sync makes what was imported stay.
+// Sync makes imported batches durable.
 func (l *Log) Sync() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -44,7 +44,8 @@ func (l *Log) Sync() error {
 	return nil
 }
 
-// CheckBatch tells whether b begins with a whole batch whose checksum is right, and how long it is.
+// CheckBatch checks that b begins with a complete batch whose checksum is right. It returns the batch's size and last
+// offset.
 func CheckBatch(b []byte) (size int, last int64, err error) {
 	h, ok := parseHeader(b)
 	if !ok || h.size > int64(len(b)) {

@@ -16,40 +16,40 @@ import (
 
 // Errors of a log.
 var (
-	// ErrStorage is wrapped when the disk failed: what was to be appended is not in the log, and may be sent again.
+	// ErrStorage is wrapped when the disk failed. The batch is not in the log and may be sent again.
 	ErrStorage = errors.New("the disk failed")
-	// ErrFull is wrapped, beside ErrStorage, when it had no room.
+	// ErrFull is wrapped, together with ErrStorage, when the disk is full.
 	ErrFull = errors.New("the disk is full")
-	// ErrRange is an offset that the log does not have.
+	// ErrRange means that the log does not have the offset.
 	ErrRange = errors.New("the log does not have this offset")
-	// ErrClosed: the topic is deleted, or the broker stops.
+	// ErrClosed means that the topic was deleted or the broker is stopping.
 	ErrClosed = errors.New("the log is closed")
 )
 
 // Config of one partition's log.
 type Config struct {
 	FS     disk.FS
-	Dir    string // exists
+	Dir    string // must exist
 	Name   string // of the partition, for log lines
 	Logger *slog.Logger
-	// SegmentBytes is the size at which a new segment is begun. 64 MiB.
+	// SegmentBytes is the size at which a new segment is begun. Default 64 MiB.
 	SegmentBytes int64
-	// Start is the first offset that is kept, as the owner remembers it.
+	// Start is the first offset to keep. The owner remembers it.
 	Start int64
 }
 
-// indexEvery is how much of a segment lies between two entries of its index.
+// indexEvery is the distance in bytes between two entries of a segment's index.
 const indexEvery = 64 << 10
 
 // Log is one partition.
 type Log struct {
 	cfg Config
 
-	// writing is held by who writes: a round of appends, a roll, a trim. It comes before mu.
+	// writing is held while writing: a round of appends, a roll, a trim. Lock it before mu.
 	writing   sync.Mutex
 	producers producers
 	scratch   []byte
-	broken    bool // a sync failed: nothing is written before repair
+	broken    bool // a sync failed: repair before writing
 
 	mu       sync.RWMutex
 	start    int64
@@ -64,12 +64,13 @@ type Log struct {
 	hint atomic.Pointer[hint]
 }
 
-// segment is one that is full.
+// segment is a full segment.
 type segment struct {
 	base, end, size, maxTime int64
 }
 
-// active is the segment that is written. Its summary has what is synced.
+// active is the segment that is being written. Its summary covers what is
+// synced.
 type active struct {
 	*openSegment
 	sum summary
@@ -92,14 +93,15 @@ func baseOf(name string) (int64, bool) {
 	return base, err == nil && base >= 0
 }
 
-// Offsets are the first that is kept and the one behind the last that is synced.
+// Offsets returns the first kept offset and the one after the last synced
+// record.
 func (l *Log) Offsets() (start, end int64) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.start, l.active.sum.end
 }
 
-// Size is the bytes of all segments.
+// Size returns the size of all segments in bytes.
 func (l *Log) Size() int64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -110,13 +112,14 @@ func (l *Log) Size() int64 {
 	return size
 }
 
-// Segment is a full one, or (Active) the one that is written.
+// Segment describes a full segment, or with Active the one that is being
+// written.
 type Segment struct {
 	Base, End, Size, MaxTime int64
 	Active                   bool
 }
 
-// Segments are all, oldest first.
+// Segments returns all segments, oldest first.
 func (l *Log) Segments() []Segment {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -128,7 +131,7 @@ func (l *Log) Segments() []Segment {
 	return append(list, Segment{a.base, a.end, a.size, a.maxTime, true})
 }
 
-// Watch has ch told, without waiting for it, whenever the end moves and when the log is closed.
+// Watch sends to ch, without blocking, whenever the end moves and when the log is closed.
 func (l *Log) Watch(ch chan<- struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +142,7 @@ func (l *Log) Watch(ch chan<- struct{}) {
 	l.watchers[ch] = struct{}{}
 }
 
-// Unwatch ends it.
+// Unwatch undoes Watch.
 func (l *Log) Unwatch(ch chan<- struct{}) {
 	l.mu.Lock()
 	delete(l.watchers, ch)
@@ -153,8 +156,8 @@ func tell(ch chan<- struct{}) {
 	}
 }
 
-// Close waits for the appends that were begun, leaves a summary of the active segment, which makes the next start quick, and closes the
-// files.
+// Close waits for running appends, writes a summary of the active segment, which makes the next start fast, and closes
+// the files.
 func (l *Log) Close() {
 	l.mu.Lock()
 	l.closed = true
@@ -176,7 +179,7 @@ func (l *Log) Close() {
 	l.cold.drop(func(int64) bool { return true })
 }
 
-// storageError says what failed. It wraps ErrFull too if that was for want of room.
+// storageError wraps ErrStorage, and ErrFull if the disk is full.
 func (l *Log) storageError(what string, err error) error {
 	wrapped := fmt.Errorf("%w: cannot %s of %s: %w", ErrStorage, what, l.cfg.Name, err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -185,7 +188,7 @@ func (l *Log) storageError(what string, err error) error {
 	return wrapped
 }
 
-// Roll ends the active segment, unless it is empty, and begins another.
+// Roll closes the active segment, unless it is empty, and begins a new one.
 func (l *Log) Roll() error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -204,7 +207,8 @@ func (l *Log) isClosed() bool {
 	return l.closed
 }
 
-// roll begins a segment. All of the active one is synced. The caller holds writing.
+// roll begins a new segment. All of the active one must be synced. The caller
+// holds writing.
 func (l *Log) roll(base int64) error {
 	old := l.active
 	file, err := l.begin(base)
@@ -220,21 +224,22 @@ func (l *Log) roll(base int64) error {
 	return nil
 }
 
-// summariseActive writes the active segment's summary, all of which is synced: nothing is written to it any more.
+// summariseActive writes the summary of the active segment, which is completely synced and will not be written again.
 func (l *Log) summariseActive() {
 	sum := l.active.sum
 	sum.producers = l.producers
 	if err := writeSummary(l.cfg.FS, l.summaryName(sum.base), &sum); err != nil {
-		l.cfg.Logger.Warn("A segment's summary cannot be written: the next start reads the segment.", "partition", l.cfg.Name, "segment", sum.base, "error", err)
+		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", sum.base, "error", err)
 	}
 }
 
-// begin makes a segment's file and its name in the directory.
+// begin durably creates a segment's file.
 func (l *Log) begin(base int64) (disk.File, error) {
 	name := l.segmentName(base)
 	file, err := l.cfg.FS.Create(name)
 	if err != nil {
-		// That of a begin that failed half-way holds nothing.
+		// An empty file may be left by a begin that failed half-way: replace
+		// it.
 		if rest, openErr := l.cfg.FS.Open(name); openErr == nil {
 			size, sizeErr := rest.Size()
 			_ = rest.Close()
@@ -252,8 +257,8 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	return file, nil
 }
 
-// Trim forgets what is before an offset, and removes the segments that have nothing else. Its owner has remembered the offset as the
-// next start: after a power cut removed files may be there again.
+// Trim drops the records before an offset and removes the segments that have no others. The owner must have stored the
+// offset as the next Start: after a power loss, removed files may be back.
 func (l *Log) Trim(to int64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -274,7 +279,7 @@ func (l *Log) Trim(to int64) error {
 }
 
 func (l *Log) remove(base int64) error {
-	_ = l.cfg.FS.Remove(l.summaryName(base)) // most segments have one
+	_ = l.cfg.FS.Remove(l.summaryName(base)) // there may be none
 	if err := l.cfg.FS.Remove(l.segmentName(base)); err != nil {
 		return fmt.Errorf("cannot remove a segment of %s: %w", l.cfg.Name, err)
 	}

@@ -34,18 +34,18 @@ func TestBatchesAreReadAsTheyWereSent(t *testing.T) {
 	if n := len(l.Segments()); n < 10 {
 		t.Errorf("%d segments", n)
 	}
-	for offset := range int64(200) { // also with an offset in a batch
+	for offset := range int64(200) { // also offsets in the middle of a batch
 		b, err := l.Read(nil, offset, 1, true)
 		if err != nil || values(t, b)[offset] != want[offset] {
 			t.Errorf("offset %d: %v, %v", offset, values(t, b), err)
 		}
 	}
 	if _, err := l.Read(nil, 201, 1, true); !errors.Is(err, seglog.ErrRange) {
-		t.Errorf("behind the end: %v", err)
+		t.Errorf("after the end: %v", err)
 	}
 }
 
-func TestWhatIsNoBatchIsRefused(t *testing.T) {
+func TestInvalidBatchesAreRefused(t *testing.T) {
 	t.Parallel()
 	l := open(t, crashdisk.New(), seglog.Config{})
 	whole := sent{values: []string{"hello"}}.bytes()
@@ -116,7 +116,7 @@ func TestOffsetsByTime(t *testing.T) {
 	look(open(t, f, seglog.Config{SegmentBytes: 300}))
 }
 
-func TestAProducersRepeatsAreKnownAlsoAfterARestart(t *testing.T) {
+func TestRepeatsAreRecognisedAfterARestart(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()
 	cfg := seglog.Config{SegmentBytes: 300}
@@ -159,7 +159,7 @@ func TestAProducersRepeatsAreKnownAlsoAfterARestart(t *testing.T) {
 	look(l)
 	l.Close()
 	entries, _ := f.List(dir)
-	for _, e := range entries { // without summaries the headers say it
+	for _, e := range entries { // without summaries, producers are learnt from the headers
 		if len(e.Name) > 8 && e.Name[len(e.Name)-8:] == ".summary" {
 			if err := f.Remove(dir + "/" + e.Name); err != nil {
 				t.Fatal(err)
@@ -237,7 +237,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 	var syncs atomic.Int64
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
-	t.Cleanup(release) // before the log's: it waits for the sync
+	t.Cleanup(release) // runs before the log's cleanup, which waits for the sync
 	f.SetFail(func(op crashdisk.Op, _ string) error {
 		if op == crashdisk.OpSync && syncs.Add(1) == 1 {
 			<-hold
@@ -254,7 +254,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	// One alone makes the first round: of several at once it takes as many as have come.
+	// Start one append alone, so that the first round has exactly one.
 	wait.Go(func() { write(0) })
 	eventually.True(t, 10*time.Second, "the first sync", func() bool { return syncs.Load() == 1 })
 	for w := 1; w < writers; w++ {
@@ -262,7 +262,7 @@ func TestAppendsShareSyncsAndKeepTheirOrder(t *testing.T) {
 	}
 	eventually.True(t, 10*time.Second, "the others to wait for the first sync", func() bool { return l.Queued() == writers-1 })
 	if start, end := l.Offsets(); start != 0 || end != 0 {
-		t.Errorf("readers see up to %d before a sync", end)
+		t.Errorf("readers see records up to %d before a sync", end)
 	}
 	release()
 	wait.Wait()
@@ -298,7 +298,7 @@ func TestTrim(t *testing.T) {
 		t.Errorf("before the start: %v", err)
 	}
 	l.Close()
-	// The removed files come back, as after a power cut.
+	// The removed files are back, as after a power loss.
 	l = open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{SegmentBytes: 200, Start: 7})
 	if got := all(t, l, 1<<20); len(got) != 13 || got[7] != "v7" {
 		t.Errorf("%v", got)
@@ -308,7 +308,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsSaidAndEndsByItself(t *testing.T) {
+func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	t.Parallel()
 	f := crashdisk.New()
 	l := open(t, f, seglog.Config{})
@@ -331,8 +331,9 @@ func TestAFullDiskIsSaidAndEndsByItself(t *testing.T) {
 	}
 }
 
-// A disk whose sync failed takes the pages that it did not write for written: what is synced after that on the same file is not safe.
-func TestNothingIsAcknowledgedBehindAFailedSync(t *testing.T) {
+// After a failed sync, the system regards the pages that it did not write as written: later syncs of the same file are
+// not safe.
+func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {
 		f := crashdisk.New()
@@ -360,12 +361,12 @@ func TestNothingIsAcknowledgedBehindAFailedSync(t *testing.T) {
 		}
 		l.Close()
 		if got := all(t, open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{}), 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
-			t.Errorf("%d failures, after a power cut: %v", failures, got)
+			t.Errorf("%d failures, after a power loss: %v", failures, got)
 		}
 	}
 }
 
-// After a failed sync what was synced before is looked at before anything is acknowledged behind it, and a new file is begun.
+// After a failed sync, previously synced data is verified and a new file is begun before anything else is acknowledged.
 func TestAFailedSyncIsRepaired(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []bool{false, true} {
@@ -392,7 +393,7 @@ func TestAFailedSyncIsRepaired(t *testing.T) {
 			t.Errorf("damaged %v: %v", damaged, err)
 		}
 		if n := len(l.Segments()); !damaged && n != 2 {
-			t.Errorf("it goes on in the file whose sync failed (%d segments)", n)
+			t.Errorf("it continues in the file whose sync failed (%d segments)", n)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// model is what a log must have: what was acknowledged, and what may be there besides.
+// model is what a log must contain, and what it may contain in addition.
 type model struct {
 	t     *rapid.T
 	disk  *crashdisk.Disk
 	log   *seglog.Log
 	cfg   seglog.Config
 	acked map[int64]string // by offset
-	seen  int64            // the end that readers were shown
+	seen  int64            // the end that readers have seen
 	start int64
 	count int
 
@@ -36,14 +36,14 @@ func (m *model) open() {
 	m.log = l
 }
 
-// check compares all that can be read.
+// check compares the whole log with the model.
 func (m *model) check() {
 	start, end := m.log.Offsets()
 	if start != m.start {
 		m.t.Fatalf("the log begins at %d, not at %d", start, m.start)
 	}
 	if end < m.seen {
-		m.t.Fatalf("readers were shown up to %d, now the end is %d", m.seen, end)
+		m.t.Fatalf("readers have seen the end %d, now it is %d", m.seen, end)
 	}
 	m.seen = end
 	got := map[int64]string{}
@@ -67,7 +67,7 @@ func (m *model) check() {
 			m.t.Fatalf("at %d is %q, acknowledged was %q", offset, got[offset], value)
 		}
 	}
-	m.acked = got // also what was not acknowledged, now that readers have seen it
+	m.acked = got // includes unacknowledged records, now that readers have seen them
 }
 
 type fataler interface {
@@ -79,7 +79,7 @@ func valuesOf(t fataler, b []byte) map[int64]string {
 	return values(tb, b)
 }
 
-// shim lets helpers of testing.TB run in a rapid test.
+// shim adapts a rapid test to testing.TB for the helpers.
 type shim struct {
 	testing.TB
 	t fataler
@@ -128,7 +128,7 @@ func TestAcknowledgedIsKept(t *testing.T) {
 			"append":       plain,
 			"append again": plain,
 			"produce": func(*rapid.T) {
-				// A repeat has the same content, as a client's has.
+				// A repeat has the same content, like a client's.
 				m.append([]string{fmt.Sprint("p", m.sequence)}, true)
 			},
 			"roll": func(*rapid.T) { _ = m.log.Roll() },
@@ -147,7 +147,7 @@ func TestAcknowledgedIsKept(t *testing.T) {
 			"trim": func(t *rapid.T) {
 				start, end := m.log.Offsets()
 				to := int64(rapid.IntRange(int(start), int(end)).Draw(t, "to"))
-				m.start, m.cfg.Start = to, to // remembered first
+				m.start, m.cfg.Start = to, to // the owner stores it first
 				if err := m.log.Trim(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Fatal(err)
 				}

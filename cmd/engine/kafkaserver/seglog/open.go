@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// Open opens a partition's log, or begins it. Of the last segment it cuts off what is not whole.
+// Open opens or creates a partition's log. It cuts off an incomplete end of the last segment.
 func Open(cfg Config) (*Log, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -31,7 +31,8 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b segment) int { return cmp.Compare(a.base, b.base) })
-	// One without content was begun last, or its begin failed and the segment before went on: then it is that one's offsets that count.
+	// An empty segment is the last one, or its creation failed and the previous segment went on. In both cases it can
+	// go: the offsets follow from the previous one.
 	for i := len(found) - 1; i >= 0 && len(found) > 1; i-- {
 		if found[i].size == 0 {
 			if err := l.remove(found[i].base); err != nil {
@@ -41,7 +42,8 @@ func Open(cfg Config) (*Log, error) {
 		}
 	}
 	for len(found) > 1 && found[1].base <= l.start {
-		// A removal that a power cut took back, or a stop before it.
+		// The removal of this segment was undone by a power loss, or never
+		// happened.
 		if err := l.remove(found[0].base); err != nil {
 			return nil, err
 		}
@@ -77,7 +79,8 @@ func (l *Log) settleStart(first int64) error {
 	return l.Trim(l.start)
 }
 
-// addSealed takes a full segment in, by its summary if that is of this file.
+// addSealed adds a full segment. It uses the segment's summary if that matches
+// the file.
 func (l *Log) addSealed(s segment) error {
 	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
 	if err == nil {
@@ -89,7 +92,8 @@ func (l *Log) addSealed(s segment) error {
 	return nil
 }
 
-// summarise reads the headers of a full segment and writes its summary.
+// summarise builds the summary of a full segment from the batches' headers and
+// writes it.
 func (l *Log) summarise(s segment) (*summary, error) {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
@@ -101,8 +105,9 @@ func (l *Log) summarise(s segment) (*summary, error) {
 		return nil, err
 	}
 	if sum.size < s.size {
-		// It was synced as a whole, so this is damage, not a torn end. What lies behind it in this segment cannot be found.
-		l.cfg.Logger.Error("A segment of the log is damaged: what lies behind the damage is lost, the next segments are there.",
+		// The segment was completely synced, so this is damage and not a torn end. Nothing after it in this segment can
+		// be found.
+		l.cfg.Logger.Error("A segment of the log is damaged: its records after the damage are lost, later segments are intact.",
 			"partition", l.cfg.Name, "segment", s.base, "whole", sum.size, "size", s.size, "lost_from_offset", sum.end)
 		return sum, nil
 	}
@@ -113,7 +118,7 @@ func (l *Log) summarise(s segment) (*summary, error) {
 	return sum, nil
 }
 
-// scan goes through a segment up to the first batch that is not whole.
+// scan reads a segment up to the first incomplete batch.
 func (l *Log) scan(file disk.File, base, size int64, checksum bool) (*summary, error) {
 	sum := &summary{base: base, end: base}
 	s := newScanner(file, 0, size)
@@ -125,7 +130,7 @@ func (l *Log) scan(file disk.File, base, size int64, checksum bool) (*summary, e
 			return sum, nil
 		case err != nil:
 			return nil, fmt.Errorf("cannot read the log of %s: %w", l.cfg.Name, err)
-		case h.base < sum.end: // bytes of before
+		case h.base < sum.end: // leftover bytes of an earlier write
 			return sum, nil
 		}
 		l.producers.learn(&h)
@@ -133,7 +138,7 @@ func (l *Log) scan(file disk.File, base, size int64, checksum bool) (*summary, e
 	}
 }
 
-// openActive checks the last segment and goes on with it, unless a clean stop has left its summary.
+// openActive opens the last segment for writing. It recovers the segment, unless a clean stop has left its summary.
 func (l *Log) openActive(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
@@ -143,22 +148,22 @@ func (l *Log) openActive(s segment) error {
 	if err == nil {
 		l.producers, sum.producers = sum.producers, nil
 	} else if sum, err = l.recover(file, s); err != nil {
-		return errors.Join(fmt.Errorf("cannot go on with the log of %s: %w", l.cfg.Name, err), file.Close())
+		return errors.Join(fmt.Errorf("cannot continue the log of %s: %w", l.cfg.Name, err), file.Close())
 	}
 	l.active = &active{newOpenSegment(file, nil), *sum}
 	return nil
 }
 
-// recover cuts off what is not whole, and syncs what a kill left there unsynced before anybody reads it: a reader that remembers an
-// offset must find it after a power cut. All is written once more, because the system may take for written what a sync that failed
-// before the kill did not write.
+// recover cuts off an incomplete end and syncs data that a kill left unsynced, before any reader sees it: an offset
+// that a reader remembers must exist after a power loss. It rewrites everything, because the system may regard as
+// written what a failed sync before the kill did not write.
 func (l *Log) recover(file disk.File, s segment) (*summary, error) {
 	sum, err := l.scan(file, s.base, s.size, true)
 	if err != nil {
 		return nil, err
 	}
 	if sum.size < s.size {
-		l.cfg.Logger.Warn("The end of the log was not whole and is cut off: it was never acknowledged.",
+		l.cfg.Logger.Warn("The end of the log is incomplete and is cut off: it was never acknowledged.",
 			"partition", l.cfg.Name, "offset", sum.end, "bytes", s.size-sum.size)
 		if err := file.Truncate(sum.size); err != nil {
 			return nil, err

@@ -5,17 +5,18 @@ import (
 	"math"
 )
 
-// Errors about sequences, which are Kafka's.
+// Errors about sequences, as in Kafka.
 var (
 	ErrOutOfOrder = errors.New("a producer's sequence has a gap")
-	ErrDuplicate  = errors.New("a producer's sequence is older than those remembered")
-	ErrEpoch      = errors.New("a producer's epoch is over")
+	ErrDuplicate  = errors.New("a producer's sequence is older than the remembered ones")
+	ErrEpoch      = errors.New("a producer's epoch is outdated")
 )
 
 const (
-	// remembered is how many batches of a producer are known again, as in Kafka: a client has no more in flight.
+	// remembered is the number of a producer's batches whose repeats are recognised. As in Kafka, a client has no more
+	// in flight.
 	remembered = 5
-	// maxProducers bounds the producers that a partition knows: the one heard of least recently is forgotten.
+	// maxProducers limits the producers of a partition. The one that was silent longest is forgotten.
 	maxProducers = 4096
 )
 
@@ -25,24 +26,24 @@ type batchID struct {
 	offset      int64 // of its first record
 }
 
-// producer is what a partition knows of one.
+// producer is what a partition knows about a producer.
 type producer struct {
 	epoch   int16
 	last    int64     // offset of its last record
 	batches []batchID // the last ones, oldest first
 }
 
-// producers of a partition, by id.
+// producers are a partition's producers by id.
 type producers map[int64]*producer
 
 func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check tells whether a batch may be appended; known is set if it has been.
+// check tells whether a batch may be appended. known is set if it already was.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
-	case p == nil: // never heard of, or forgotten: it begins where it says
+	case p == nil: // unknown or forgotten: any sequence may be its first
 		return nil, nil
 	case h.epoch < p.epoch:
 		return nil, ErrEpoch
@@ -70,7 +71,7 @@ func (p *producer) check(h *header) (known *batchID, err error) {
 	return nil, nil
 }
 
-// after is the producer once a batch of it is appended.
+// after returns the producer's state after a batch was appended.
 func (p *producer) after(h *header) *producer {
 	q := &producer{epoch: h.epoch, last: h.last}
 	if p != nil && p.epoch == h.epoch {
@@ -80,7 +81,7 @@ func (p *producer) after(h *header) *producer {
 	return q
 }
 
-// learn remembers a batch that is in the log.
+// learn records a batch that is in the log.
 func (s producers) learn(h *header) {
 	if h.producer >= 0 {
 		s.set(h.producer, s[h.producer].after(h))

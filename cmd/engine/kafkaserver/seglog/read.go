@@ -12,10 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// openSegment is a segment's file, open as long as somebody reads it.
+// openSegment is a segment's file with a reference count. It is closed after
+// its last user.
 type openSegment struct {
 	file  disk.File
-	marks []mark // of a full one
+	marks []mark // index, only of a full segment
 	refs  *atomic.Int32
 }
 
@@ -30,10 +31,10 @@ func (o *openSegment) hold() *openSegment {
 	return o
 }
 
-// take passes the file and the owner's hold of it on.
+// take transfers the owner's reference: closing the returned file releases it.
 func (o *openSegment) take() disk.File { return sharedFile{o.file, o} }
 
-// sharedFile is a file that its former owner's readers may still use.
+// sharedFile is a file that readers of its previous owner may still use.
 type sharedFile struct {
 	disk.File
 	of *openSegment
@@ -50,7 +51,7 @@ func (o *openSegment) release() {
 	}
 }
 
-// coldReaders are the full segments that were read last.
+// coldReaders caches the full segments that were read last.
 type coldReaders struct {
 	mu   sync.Mutex
 	list []coldReader
@@ -97,16 +98,18 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 	})
 }
 
-// hint is where a read ended, where the next one as a rule begins.
+// hint is where the last read ended, which is usually where the next one
+// begins.
 type hint struct{ base, offset, pos int64 }
 
-// placed is where to look for an offset: from pos of a segment, up to limit.
+// placed is where to search for an offset: in a segment, from pos up to limit.
 type placed struct {
 	*openSegment
 	base, pos, limit int64
 }
 
-// locate finds the segment and about where an offset is in it. It holds the file.
+// locate finds the segment of an offset and a position at or before it. The
+// caller must release the segment.
 func (l *Log) locate(offset int64) (placed, error) {
 	l.mu.RLock()
 	if l.closed {
@@ -128,7 +131,7 @@ func (l *Log) locate(offset int64) (placed, error) {
 		l.mu.RUnlock()
 		return l.hinted(p, offset), nil
 	}
-	s := l.sealed[i] // or, in a gap, the first one behind it
+	s := l.sealed[i] // or, in a gap, the first one after it
 	l.mu.RUnlock()
 	o, err := l.openCold(s)
 	if err != nil {
@@ -161,7 +164,7 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	}
 	sum, err := readSummary(l.cfg.FS, l.summaryName(s.base), s.base, s.size)
 	if err != nil {
-		sum = &summary{} // from its beginning, then
+		sum = &summary{} // without an index, read from the beginning
 	}
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {
@@ -172,8 +175,9 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b, from the one that has offset on: at most most bytes of them, or, if least is set, one batch however
-// large. It returns none at the log's end. What it reads was synced.
+// Read appends whole batches to b, beginning with the one that contains offset. It reads at most most bytes, except
+// that with least it reads one batch of any size. At the log's end it reads nothing. Everything it reads has been
+// synced.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {
@@ -232,7 +236,7 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 	return b, nil
 }
 
-// behindDamage reads on in the next segment.
+// behindDamage continues with the next segment.
 func (l *Log) behindDamage(b []byte, base int64, most int, least bool) ([]byte, error) {
 	for _, s := range l.Segments() {
 		if s.Base > base {
@@ -242,7 +246,8 @@ func (l *Log) behindDamage(b []byte, base int64, most int, least bool) ([]byte, 
 	return b, fmt.Errorf("%w: %w", ErrStorage, errTorn)
 }
 
-// OffsetAt is the first offset whose batch has a record of that time (in milliseconds) or later, and that batch's last time; -1 if none.
+// OffsetAt returns the first offset whose batch has a record of that time (in milliseconds) or later, and the batch's
+// last time. Without such a batch it returns -1.
 func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 	start, _ := l.Offsets()
 	for _, seg := range l.Segments() {
@@ -264,7 +269,7 @@ func (l *Log) OffsetAt(millis int64) (offset, at int64, err error) {
 
 func scanTime(p placed, millis, start int64) (offset, at int64, err error) {
 	pos := int64(0)
-	for _, m := range p.marks { // the active segment's are read from its beginning
+	for _, m := range p.marks { // the active segment has none here and is read from its beginning
 		if m.maxTime < millis {
 			pos = m.pos
 		}

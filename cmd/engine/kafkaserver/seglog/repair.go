@@ -8,19 +8,19 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// page is at least what the system writes to a disk at once.
+// page is at least the unit in which the system writes to a disk.
 const page = 64 << 10
 
-// undo takes back a write that failed. Nothing was synced, so cutting it off is enough; if even that fails, the log is broken.
+// undo removes a failed write. Nothing of it was synced, so truncating is enough. If that fails too, the log is broken.
 func (l *Log) undo() {
 	if err := l.active.file.Truncate(l.active.sum.size); err != nil {
 		l.broken = true
 	}
 }
 
-// repair makes a log usable whose sync failed. After that the system may take pages for written that are not: so what was synced before
-// is verified, the pages that it shared with what was not are written and synced again, and a new file is begun. The caller holds
-// writing.
+// repair makes a log usable again after a failed sync. The system may then regard pages as written that are not. So
+// repair verifies what was synced before, rewrites and syncs the pages that it shares with unsynced data, and begins a
+// new file. The caller holds writing.
 func (l *Log) repair() error {
 	if !l.broken {
 		return nil
@@ -34,13 +34,13 @@ func (l *Log) repair() error {
 		}
 	}
 	l.broken = false
-	l.cfg.Logger.Info("The log can be written again.", "partition", l.cfg.Name, "offset", l.active.sum.end)
+	l.cfg.Logger.Info("The log works again.", "partition", l.cfg.Name, "offset", l.active.sum.end)
 	return nil
 }
 
 func (l *Log) rewriteEnd() error {
 	sum := &l.active.sum
-	file, err := l.cfg.FS.Open(l.segmentName(sum.base)) // it may show what the old one hides
+	file, err := l.cfg.FS.Open(l.segmentName(sum.base)) // a new descriptor may show errors that the old one hides
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (l *Log) rewriteEnd() error {
 		return err
 	}
 	from := max(0, sum.size-page) / page * page
-	// The batches that these pages hold a part of.
+	// Begin with the first batch that has a part in these pages.
 	pos := int64(0)
 	for _, m := range sum.marks {
 		if m.pos <= from {
@@ -62,7 +62,7 @@ func (l *Log) rewriteEnd() error {
 		if _, _, err := s.next(true); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return fmt.Errorf("what was synced before cannot be read: %w", err)
+			return fmt.Errorf("cannot read previously synced data: %w", err)
 		}
 	}
 	if err := rewrite(file, from, sum.size); err != nil {
@@ -71,7 +71,7 @@ func (l *Log) rewriteEnd() error {
 	return file.Sync()
 }
 
-// rewrite writes what a part of a file holds once more, so that the next sync writes it to the disk.
+// rewrite writes a part of a file again with the same content, so that the next sync writes it to disk.
 func rewrite(file disk.File, from, to int64) error {
 	window := windows.Get().(*[scanWindow]byte)
 	defer windows.Put(window)

@@ -11,35 +11,38 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// scanWindow is how much of a file is read at once, and all the memory that reading a segment takes.
+// scanWindow is the size of a read, and all the memory needed to read a segment.
 const scanWindow = 256 << 10
 
-// scanner goes from batch to batch. It reads headers; records only if it checks them.
+// scanner iterates over batches. It reads only the headers, unless it verifies
+// checksums.
 type scanner struct {
 	file   disk.File
 	pos    int64 // of the next batch
 	end    int64 // of the file
 	window []byte
 	at     int64 // of window in the file
-	ahead  int64 // how much of it to read
+	ahead  int64 // how much to read at once
 }
 
 var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
 
-// headerAhead is what is read where batches are large: little more than a header.
+// headerAhead is the size of a read where batches are large: little more than a
+// header.
 const headerAhead = 4 << 10
 
 func newScanner(file disk.File, pos, end int64) *scanner {
 	return &scanner{file: file, pos: pos, end: end, window: windows.Get().(*[scanWindow]byte)[:0], ahead: 32 << 10}
 }
 
-// free gives the scanner's memory back.
+// free releases the scanner's memory.
 func (s *scanner) free() {
 	windows.Put((*[scanWindow]byte)(s.window[:scanWindow]))
 	s.window = nil
 }
 
-// bytes are n bytes of the file, n ≤ scanWindow, valid until the next call.
+// bytes returns n ≤ scanWindow bytes of the file. They are valid until the next
+// call.
 func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 	if at < s.at || at+int64(n) > s.at+int64(len(s.window)) {
 		size := min(s.end-at, max(int64(n), s.ahead))
@@ -55,10 +58,10 @@ func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 	return s.window[at-s.at:][:n], nil
 }
 
-// errTorn: from here on there is no whole batch.
+// errTorn means that there is no complete batch at the position.
 var errTorn = errors.New("no whole record batch")
 
-// next reads a header and goes behind its batch; io.EOF at the end. errTorn leaves pos where it was.
+// next reads a header and moves past its batch. It returns io.EOF at the end. On errTorn it does not move.
 func (s *scanner) next(checksum bool) (h header, pos int64, err error) {
 	if s.pos == s.end {
 		return h, s.pos, io.EOF

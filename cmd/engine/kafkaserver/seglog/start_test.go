@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// logOf writes a log of that many bytes, in batches of about the given size, as a kill leaves it: the last segment has no summary. It
-// costs no syncs but those of full segments.
+// logOf writes a log of the given size in batches of about the given size, as a kill leaves it: the last segment has no
+// summary. Only full segments are synced.
 func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	t.Helper()
 	l, err := seglog.Open(seglog.Config{FS: disk.OS{}, Dir: dir, Name: "large/0"})
@@ -38,7 +38,7 @@ func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	return end
 }
 
-// started opens a log after a kill and says how long that took and how much memory was allocated for it.
+// started opens a log after a kill and returns how long that took and how much memory was allocated.
 func started(t testing.TB, dir string, end int64) (took time.Duration, allocated uint64) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -61,10 +61,11 @@ func started(t testing.TB, dir string, end int64) (took time.Duration, allocated
 	return took, after.TotalAlloc - before.TotalAlloc
 }
 
-// mostAllocated is what a start may allocate in all, so also at once: far below the log's size.
+// mostAllocated limits the total allocations of a start, far below the log's size.
 const mostAllocated = 48 << 20
 
-// logBytes is the size of the log for TestALargeLogStartsInLittleMemory: OCTAVO_TEST_LOG_BYTES, 64 MiB if that is not set.
+// logBytes is the size of the log for TestALargeLogStartsInLittleMemory: OCTAVO_TEST_LOG_BYTES, or 64 MiB if it is not
+// set.
 func logBytes(t testing.TB) int64 {
 	text := os.Getenv("OCTAVO_TEST_LOG_BYTES")
 	if text == "" {
@@ -87,7 +88,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 		if allocated > mostAllocated {
 			t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
 		}
-		// Without summaries, as a power cut may leave it: the headers are read.
+		// Without summaries, as after a power loss: the headers are read.
 		names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +109,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	}
 }
 
-// A million produces leave the memory that a partition takes as it was.
+// A partition's memory does not grow with the number of produces.
 func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	dir := t.TempDir()
 	l, err := seglog.Open(seglog.Config{FS: disk.OS{}, Dir: dir, Name: "many/0"})

@@ -9,13 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// mark is an entry of a segment's sparse index: at pos begins the batch whose first offset is offset.
+// mark is an entry of a segment's sparse index: the batch at pos begins with offset.
 type mark struct {
 	offset, pos int64
 	maxTime     int64 // of the batches before it
 }
 
-// summary is what there is to know of a segment without reading it.
+// summary describes a segment, so that it need not be read.
 type summary struct {
 	base, end int64 // offsets; end is that of the next record
 	size      int64
@@ -94,7 +94,7 @@ func (s *summary) decode(b []byte) error {
 	return nil
 }
 
-// writeSummary writes it beside its segment. It is not synced, nor need it be: what is wrong is found and made again.
+// writeSummary writes a summary beside its segment. It need not be synced: a wrong one is detected and rebuilt.
 func writeSummary(f disk.FS, name string, s *summary) error {
 	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -122,7 +122,7 @@ func readSummary(f disk.FS, name string, base, size int64) (*summary, error) {
 	return s, nil
 }
 
-// add takes a batch into a summary that is being made.
+// add adds a batch to the summary.
 func (s *summary) add(h *header, pos, indexEvery int64) {
 	if n := len(s.marks); n == 0 || pos-s.marks[n-1].pos >= indexEvery {
 		s.marks = append(s.marks, mark{h.base, pos, s.maxTime})

@@ -19,15 +19,15 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// maxBatch bounds a batch: far above what any topic took.
+// maxBatch limits a batch, far above what any topic accepted.
 const maxBatch = 128 << 20
 
-// oldSnapshot is a partition's snapshot.json, which a clean stop wrote.
+// oldSnapshot is a partition's snapshot.json, which a clean stop writes.
 type oldSnapshot struct {
 	LogStartOffset int64 `json:"log_start_offset"`
 }
 
-// partition copies one, batch by batch.
+// partition copies a partition, batch by batch.
 func (cfg *Config) partition(from, to, topic, id string, partition int) (batches int, start int64, err error) {
 	dir := filepath.Join(from, "partitions", fmt.Sprintf("%s-%d", url.PathEscape(topic), partition))
 	entries, err := cfg.FS.List(dir)
@@ -43,7 +43,7 @@ func (cfg *Config) partition(from, to, topic, id string, partition int) (batches
 		}
 		if e.Name == "snapshot.json" {
 			if start, err = snapshotStart(cfg.FS, filepath.Join(dir, e.Name)); err != nil {
-				cfg.Logger.Warn("A partition's snapshot cannot be read; its records are there without it.", "topic", topic, "partition", partition, "error", err)
+				cfg.Logger.Warn("Cannot read a partition's snapshot; its records are taken over without it.", "topic", topic, "partition", partition, "error", err)
 			}
 		}
 	}
@@ -84,7 +84,8 @@ func snapshotStart(f disk.FS, name string) (int64, error) {
 	return max(0, s.LogStartOffset), nil
 }
 
-// segment copies the batches of one file up to the first that is not whole, as the old broker read it.
+// segment copies the batches of one file up to the first incomplete one, which is also where the old broker stopped
+// reading.
 func (cfg *Config) segment(name string, l *seglog.Log, start int64, buffer *[]byte) (batches int, err error) {
 	file, err := cfg.FS.Open(name)
 	if err != nil {
@@ -102,7 +103,7 @@ func (cfg *Config) segment(name string, l *seglog.Log, start int64, buffer *[]by
 			return 0, err
 		}
 		if b == nil {
-			cfg.Logger.Warn("The end of an old segment is not whole and is left out: it was never acknowledged.", "file", name, "bytes", size-pos)
+			cfg.Logger.Warn("The end of an old segment is incomplete and is ignored: it was never acknowledged.", "file", name, "bytes", size-pos)
 			break
 		}
 		pos += int64(len(b))
@@ -121,7 +122,7 @@ func (cfg *Config) segment(name string, l *seglog.Log, start int64, buffer *[]by
 	return batches, nil
 }
 
-// readBatch reads the batch at pos; none if it is not whole.
+// readBatch reads the batch at pos. It returns nil if the batch is incomplete.
 func readBatch(file disk.File, pos, size int64, buffer *[]byte) ([]byte, error) {
 	var head [12]byte
 	if size-pos < int64(len(head)) {
@@ -157,10 +158,11 @@ type oldCommit struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// oldEntryHeader is an entry's length and checksum; its version is counted by the length.
+// oldEntryHeader is the size of an entry's length and checksum. The length
+// includes the version that follows.
 const oldEntryHeader = 8
 
-// readGroups reads what groups have committed, the last word of each.
+// readGroups reads the last committed offset of each group and partition.
 func readGroups(f disk.FS, name string, logger *slog.Logger) ([]oldCommit, error) {
 	there, err := disk.Exists(f, name)
 	if err != nil || !there {
@@ -186,7 +188,7 @@ func readGroups(f disk.FS, name string, logger *slog.Logger) ([]oldCommit, error
 			return nil, err
 		}
 		if n == 0 {
-			logger.Warn("The end of the old groups.log is not whole and is left out.", "bytes", size-pos)
+			logger.Warn("The end of the old groups.log is incomplete and is ignored.", "bytes", size-pos)
 			break
 		}
 		pos += n
@@ -205,7 +207,7 @@ func readGroups(f disk.FS, name string, logger *slog.Logger) ([]oldCommit, error
 	return list, nil
 }
 
-// readEntry reads one; n is 0 if it is not whole.
+// readEntry reads one entry. n is 0 if it is incomplete.
 func readEntry(file disk.File, pos, size int64) (c oldCommit, n int64, err error) {
 	var head [oldEntryHeader]byte
 	if size-pos < oldEntryHeader {
@@ -226,7 +228,7 @@ func readEntry(file disk.File, pos, size int64) (c oldCommit, n int64, err error
 		return c, 0, nil
 	}
 	if version := binary.LittleEndian.Uint16(body); version != oldVersion {
-		return c, 0, fmt.Errorf("an entry is of version %d", version)
+		return c, 0, fmt.Errorf("unsupported entry version %d", version)
 	}
 	if err := json.Unmarshal(body[2:], &c); err != nil {
 		return c, 0, err

@@ -20,9 +20,9 @@ const (
 	oldName    = "log"
 	keptName   = "log.taken-over"
 	unfinished = ".importing"
-	markName   = "settled" // in the new directory: the old one has been dealt with
+	markName   = "settled" // in the new directory: the takeover is complete
 	topicsName = "topics"
-	spareBytes = 64 << 20 // beside the log itself
+	spareBytes = 64 << 20 // required in addition to the log's size
 	maxJSON    = 64 << 20
 )
 
@@ -33,33 +33,33 @@ type Config struct {
 	Name         string // of the new directory in DataDir
 	Logger       *slog.Logger
 	SegmentBytes int64
-	// TopicEntry makes the journal's entries of a topic.
+	// TopicEntry returns the journal's entries for a topic.
 	TopicEntry func(name, id string, partitions int, starts []int64, configs map[string]string) []journal.Entry
 }
 
-// Run takes over what there is, if it has not been.
+// Run takes over old data, if there is any that has not been taken over.
 func Run(cfg Config) error {
 	target := filepath.Join(cfg.DataDir, cfg.Name)
 	mark := filepath.Join(target, markName)
 	settled, err := disk.Exists(cfg.FS, mark)
 	if err != nil {
-		return fmt.Errorf("cannot look at the data directory: %w", err)
+		return fmt.Errorf("cannot inspect the data directory: %w", err)
 	}
 	old, err := disk.Exists(cfg.FS, filepath.Join(cfg.DataDir, oldName))
 	if err != nil {
-		return fmt.Errorf("cannot look at the data directory: %w", err)
+		return fmt.Errorf("cannot inspect the data directory: %w", err)
 	}
 	if settled {
 		if old {
-			return fmt.Errorf("an older version has run on %s after this one: what it took in is in %s and would be lost. "+
-				"Move %s away to have that taken over in its place, or move %s away to do without it",
+			return fmt.Errorf("an older version has run on %s after this one: the events that it accepted are in %s and would be lost. "+
+				"To keep them and drop this version's log, move %s away; to drop them, move %s away",
 				cfg.DataDir, filepath.Join(cfg.DataDir, oldName), target, filepath.Join(cfg.DataDir, oldName))
 		}
 		return nil
 	}
 	made, err := disk.Exists(cfg.FS, target)
 	if err != nil {
-		return fmt.Errorf("cannot look at the data directory: %w", err)
+		return fmt.Errorf("cannot inspect the data directory: %w", err)
 	}
 	if old && !made {
 		if err := cfg.build(target); err != nil {
@@ -67,11 +67,11 @@ func Run(cfg Config) error {
 		}
 	}
 	if err := disk.MakeDir(cfg.FS, cfg.DataDir, target); err != nil {
-		return fmt.Errorf("cannot make %s: %w", target, err)
+		return fmt.Errorf("cannot create %s: %w", target, err)
 	}
 	if old {
 		if err := cfg.keepOld(); err != nil {
-			return fmt.Errorf("cannot put the old log aside: %w", err)
+			return fmt.Errorf("cannot rename the old log: %w", err)
 		}
 	}
 	file, err := cfg.FS.Create(mark)
@@ -84,7 +84,7 @@ func Run(cfg Config) error {
 	return nil
 }
 
-// keepOld gives the old directory a name under which nothing looks for it.
+// keepOld renames the old directory, so that later starts ignore it.
 func (cfg *Config) keepOld() error {
 	from := filepath.Join(cfg.DataDir, oldName)
 	to := filepath.Join(cfg.DataDir, keptName)
@@ -101,11 +101,11 @@ func (cfg *Config) keepOld() error {
 	if err := errors.Join(cfg.FS.Rename(from, to), cfg.FS.SyncDir(cfg.DataDir)); err != nil {
 		return err
 	}
-	cfg.Logger.Info("The log of the version before is taken over. Its directory is not needed any more and may be removed.", "directory", to)
+	cfg.Logger.Info("The log of the previous version was taken over. Its directory is no longer needed and may be removed.", "directory", to)
 	return nil
 }
 
-// build writes the new directory.
+// build writes the new directory and renames it to target.
 func (cfg *Config) build(target string) error {
 	began := time.Now()
 	from, to := filepath.Join(cfg.DataDir, oldName), target+unfinished
@@ -121,9 +121,9 @@ func (cfg *Config) build(target string) error {
 		return err
 	}
 	if free < size+spareBytes {
-		return fmt.Errorf("it is copied, which takes %d bytes, and %d are free on the disk: make room and start again", size+spareBytes, free)
+		return fmt.Errorf("copying it needs %d bytes but the disk has only %d free: free some space and start again", size+spareBytes, free)
 	}
-	cfg.Logger.Info("The log of the version before is being taken over.", "directory", from, "bytes", size)
+	cfg.Logger.Info("Taking over the log of the previous version.", "directory", from, "bytes", size)
 	if err := disk.MakeDir(cfg.FS, cfg.DataDir, filepath.Join(to, topicsName)); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (cfg *Config) build(target string) error {
 	if err := errors.Join(cfg.FS.Rename(to, target), cfg.FS.SyncDir(cfg.DataDir)); err != nil {
 		return err
 	}
-	cfg.Logger.Info("The log of the version before has been copied.", "batches", batches, "took", time.Since(began).Round(time.Millisecond))
+	cfg.Logger.Info("The log of the previous version was copied.", "batches", batches, "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
@@ -174,7 +174,7 @@ type oldTopics struct {
 
 const oldVersion = 1
 
-// topics copies all topics, and then what the groups have committed.
+// topics copies all topics and then the groups' committed offsets.
 func (cfg *Config) topics(from, to string, j *journal.Journal) (batches int, err error) {
 	var list oldTopics
 	there, err := disk.Exists(cfg.FS, filepath.Join(from, "topics.json"))
@@ -233,7 +233,7 @@ func (cfg *Config) commits(from string, j *journal.Journal, ids map[string]strin
 	return j.Put(entries...)
 }
 
-// logConfig is that of a partition's new log.
+// logConfig returns the configuration of a partition's new log.
 func (cfg *Config) logConfig(dir, name string, start int64) seglog.Config {
 	return seglog.Config{FS: cfg.FS, Dir: dir, Name: name, Logger: cfg.Logger, SegmentBytes: cfg.SegmentBytes, Start: start}
 }

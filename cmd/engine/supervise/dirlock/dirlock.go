@@ -1,6 +1,7 @@
-// Package dirlock gives a directory one owner at a time, across processes. The kernel frees the lock when its owner ends, however it ends.
+// Package dirlock gives a directory one owner at a time, across processes. The kernel releases the lock when the owning
+// process ends, for whatever reason.
 //
-// It imports nothing else of this module.
+// It must not import any other package of this module.
 package dirlock
 
 import (
@@ -19,7 +20,7 @@ import (
 
 const retryEvery = 20 * time.Millisecond
 
-// HeldError says that another process owns the directory.
+// HeldError means that another process owns the directory.
 type HeldError struct {
 	Dir string
 	PID int // 0 if the owner has not written it yet
@@ -36,7 +37,8 @@ func (e *HeldError) Error() string {
 // Lock is a held lock.
 type Lock struct{ file *os.File }
 
-// Acquire creates dir if need be and locks it, waiting up to wait for another owner to end. It fails with a *HeldError if the other stays.
+// Acquire creates dir if needed and locks it. It waits up to wait for another owner to release it, then fails with a
+// *HeldError.
 func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create directory %s: %w (choose a directory that this user may write)", dir, err)
@@ -74,7 +76,8 @@ func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error)
 	return &Lock{file: file}, nil
 }
 
-// Release frees the directory. The file stays: removing it would let two owners lock two files of one name.
+// Release releases the directory. The lock file stays: if it were removed, two owners could each lock a file of that
+// name.
 func (l *Lock) Release() error { return l.file.Close() }
 
 func readPID(file *os.File) int {

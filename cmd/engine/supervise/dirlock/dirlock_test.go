@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-func TestSecondOwnerIsToldTheFirst(t *testing.T) {
+func TestErrorNamesTheOwner(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made")
 	first, err := dirlock.Acquire(t.Context(), dir, 0)
@@ -51,7 +51,7 @@ func TestAcquireWaits(t *testing.T) {
 			}
 			got <- err
 		}()
-		synctest.Wait() // until the second has found the directory taken
+		synctest.Wait() // until the second Acquire waits
 		if err := first.Release(); err != nil {
 			t.Fatal(err)
 		}

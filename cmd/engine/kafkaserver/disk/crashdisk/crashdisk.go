@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// Op is what a test may make fail.
+// Op is an operation that a test can make fail.
 type Op string
 
 // The operations.
@@ -28,14 +28,14 @@ const (
 	OpRemove   Op = "remove"
 )
 
-// Disk is the file system. Its root is "/".
+// Disk is a file system. Its root is "/".
 type Disk struct {
 	mu    sync.Mutex
-	names map[string]*inode // of now
-	kept  map[string]*inode // what a crash keeps for certain
-	dirs  map[string]bool   // directories, of now; a crash keeps those in keptDirs
+	names map[string]*inode // current
+	kept  map[string]*inode // survive a crash for certain
+	dirs  map[string]bool   // current directories; those in keptDirs survive a crash
 	kdirs map[string]bool
-	// fail, if set, may make an operation fail. It is called without locks.
+	// fail, if set, can make an operation fail. It is called without locks.
 	fail func(op Op, name string) error
 	free int64
 }
@@ -44,23 +44,24 @@ type Disk struct {
 type inode struct {
 	data   []byte
 	synced []byte
-	// lost are the bytes that a sync failed to write. The next one takes them for written, as Linux does, unless they are written again.
+	// lost are the bytes that a failed sync did not write. Like on Linux, the next sync regards them as written, unless
+	// they have been written again.
 	lost []bool
 }
 
-// New makes an empty one.
+// New makes an empty disk.
 func New() *Disk {
 	return &Disk{names: map[string]*inode{}, kept: map[string]*inode{}, dirs: map[string]bool{"/": true}, kdirs: map[string]bool{"/": true}, free: 1 << 40}
 }
 
-// SetFail says what fails from now on.
+// SetFail sets the function that decides which operations fail.
 func (d *Disk) SetFail(f func(op Op, name string) error) {
 	d.mu.Lock()
 	d.fail = f
 	d.mu.Unlock()
 }
 
-// SetFree says how much is free.
+// SetFree sets the number of free bytes.
 func (d *Disk) SetFree(n int64) {
 	d.mu.Lock()
 	d.free = n
@@ -77,7 +78,8 @@ func (d *Disk) failing(op Op, name string) error {
 	return f(op, name)
 }
 
-// Crash is the disk as it is after a power cut now. choose(n) is a number from 0 to n, by which chance is steered.
+// Crash returns the disk as after a power loss now. choose(n) returns a number from 0 to n and makes all random
+// choices.
 func (d *Disk) Crash(choose func(n int) int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -115,11 +117,12 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 	return after
 }
 
-// crash is what the disk may hold of a file: the synced part, and of what came later any beginning, of whose pages some are not written.
+// crash returns a possible content of the file after a power loss: the synced part and any prefix of what was written
+// later, of which some pages may be missing.
 func (f *inode) crash(choose func(n int) int) []byte {
 	content := append([]byte{}, f.synced...)
 	if len(f.data) <= len(f.synced) {
-		if choose(1) == 1 { // a truncation that was not synced
+		if choose(1) == 1 { // an unsynced truncation
 			content = content[:len(f.data)]
 		}
 		return content
@@ -131,7 +134,7 @@ func (f *inode) crash(choose func(n int) int) []byte {
 			content[i] = 0
 		}
 	}
-	if upTo > len(f.synced) && choose(2) == 2 { // the size was written, some of the content was not
+	if upTo > len(f.synced) && choose(2) == 2 { // the size was written, but not all of the content
 		from := len(f.synced) + choose(upTo-len(f.synced)-1)
 		clear(content[from:min(upTo, from+4096)])
 	}
@@ -227,7 +230,7 @@ func (d *Disk) Rename(from, to string) error {
 	return nil
 }
 
-// renameDir moves a directory at once and for certain: what is in it must be synced before.
+// renameDir renames a directory durably. Its content must have been synced before.
 func (d *Disk) renameDir(from, to string) error {
 	for _, names := range []map[string]*inode{d.names, d.kept} {
 		for name, f := range maps.Clone(names) {
@@ -312,7 +315,7 @@ func (d *Disk) Free(string) (free, size int64, err error) {
 	return d.free, 1 << 40, nil
 }
 
-// Damage changes a byte of a file, on the disk too.
+// Damage changes a byte of a file, including the synced content.
 func (d *Disk) Damage(name string, at int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -345,7 +348,7 @@ func (f *file) WriteAt(p []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	if err != nil {
-		p = p[:len(p)/2] // as a disk that gets full
+		p = p[:len(p)/2] // like a disk that becomes full
 	}
 	if need := int(at) + len(p); need > len(f.of.data) {
 		f.of.data = append(f.of.data, make([]byte, need-len(f.of.data))...)
@@ -367,7 +370,7 @@ func (f *file) Truncate(size int64) error {
 	return nil
 }
 
-// Sync implements disk.File. After one that failed, the next ones succeed and do not write what that one did not.
+// Sync implements disk.File. After a failed sync, later ones succeed without writing what it did not write.
 func (f *file) Sync() error {
 	err := f.disk.failing(OpSync, f.name)
 	f.disk.mu.Lock()

@@ -1,3 +1,6 @@
-// Package crashdisk is a file system in memory that can lose power, and that fails when a test says so. Of what was not synced a crash
-// keeps what chance says, in any state that a real disk could leave: names and content go their own ways, writes may be torn.
+// Package crashdisk is a file system in memory for tests: it can lose power, and its operations fail when a test says
+// so. After a crash, unsynced changes are in any state that a real disk could leave, as chosen by chance: names and
+// content are independent, and writes may be torn.
+//
+// Of this module it may import only cmd/engine/kafkaserver/disk.
 package crashdisk
