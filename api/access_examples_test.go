@@ -31,7 +31,7 @@ var (
 
 type made = map[string]string
 
-func init() {
+func accessExamples() {
 	collection := func(h *harness, tenant *storetest.Tenant) made {
 		return made{"collectionId": h.collection(tenant, nil)}
 	}

@@ -319,24 +319,24 @@ func (r *modelRun) check() {
 			has := rights[user+" "+id]
 			wanted := Rights(0)
 			if has != schema.RoleGuest {
-				wanted = rightsOfRole(has)
+				wanted = RightsOf(Access{Role: has})
 			}
-			access, seen := listed[id]
-			if seen != (wanted != 0) || seen && contentRights(access) != wanted {
-				r.Fatalf("%s sees %s in a list: %t %+v, want %q", user, id, seen, access, has)
+			found, seen := listed[id]
+			if seen != (wanted != 0) || seen && contentRights(found) != wanted {
+				r.Fatalf("%s sees %s in a list: %t %+v, want %q", user, id, seen, found, has)
 			}
 			switch {
 			case r.model.nodes[id].kind == "space":
-				access = single[id].ContentAccess
+				found = single[id].ContentAccess
 			case id == sampled:
 				row, err := r.h.st.Collection(ctx, user, id)
 				r.ok(err)
-				access = row.ContentAccess
+				found = row.ContentAccess
 			default:
 				continue
 			}
-			if contentRights(access) != wanted {
-				r.Fatalf("%s on %s: %+v, want %q", user, id, access, has)
+			if contentRights(found) != wanted {
+				r.Fatalf("%s on %s: %+v, want %q", user, id, found, has)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type addressUse struct {
 	public, wrongToken atomic.Int64
 }
 
-func newAddressLimits(cfg Config) (*addressLimits, error) {
+func newAddressLimits(cfg accessConfig) (*addressLimits, error) {
 	uses, err := lru.New[netip.Addr, *addressUse](addressEntries)
 	if err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	if l.public.interval == 0 || isTrusted(ip, l.trusted) {
 		return nil
 	}
-	if ok, _, _, wait := l.public.take(&l.of(ip).public, now); !ok {
-		return schema.TooManyRequests("too many requests from this address", wait)
+	if a := l.public.take(&l.of(ip).public, now); a.Wait > 0 {
+		return schema.TooManyRequests("too many requests from this address", a.Wait)
 	}
 	return nil
 }
@@ -66,8 +66,8 @@ func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	if l.wrongToken.interval == 0 || isTrusted(ip, l.trusted) {
 		return nil
 	}
-	if ok, _, _, wait := l.wrongToken.take(&l.of(ip).wrongToken, now); !ok {
-		return schema.TooManyRequests("too many requests without a good token from this address", wait)
+	if a := l.wrongToken.take(&l.of(ip).wrongToken, now); a.Wait > 0 {
+		return schema.TooManyRequests("too many requests without a good token from this address", a.Wait)
 	}
 	return nil
 }
@@ -77,4 +77,24 @@ func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
 	if l.wrongToken.interval != 0 && !isTrusted(ip, l.trusted) {
 		l.wrongToken.giveBack(&l.of(ip).wrongToken)
 	}
+}
+
+// limitedAddress is what limits by address count: an IPv6 network of /64 is one customer's.
+func limitedAddress(ip netip.Addr) netip.Addr {
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.Addr()
+		}
+	}
+	return ip
+}
+
+// isTrusted says whether the operator trusts what this peer says of its clients.
+func isTrusted(ip netip.Addr, trusted []netip.Prefix) bool {
+	for _, prefix := range trusted {
+		if prefix.Contains(ip) {
+			return true
+		}
+	}
+	return false
 }

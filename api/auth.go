@@ -14,16 +14,6 @@ import (
 // touchEvery is how often the use of one token is recorded, in seconds.
 const touchEvery = 60
 
-// authenticator turns bearer tokens into principals, from memory where it can.
-type authenticator struct {
-	store  *store.Store
-	tokens *ttlCache[schema.TokenHash, *session]
-	uses   *useRecorder
-	rates  *rateLimits
-	// addresses bounds what costs something before a token is known to be good.
-	addresses *addressLimits
-}
-
 // session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
 // seconds; it is the one member that changes.
 type session struct {
@@ -32,41 +22,23 @@ type session struct {
 	touched   atomic.Int64
 }
 
-func newAuthenticator(cfg Config, st *store.Store, log *slog.Logger) (*authenticator, error) {
-	tokens, err := newTTLCache[schema.TokenHash, *session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
-		return string(h[:])
-	})
-	if err != nil {
-		return nil, err
-	}
-	rates, err := newRateLimits(cfg)
-	if err != nil {
-		return nil, err
-	}
-	addresses, err := newAddressLimits(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &authenticator{store: st, tokens: tokens, uses: newUseRecorder(st, log), rates: rates, addresses: addresses}, nil
-}
-
-// authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept. Only a token that
+// Authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept. Only a token that
 // was good of late is asked about again without counting against the caller's address: the others may be made up.
-func (a *authenticator) authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*session, error) {
+func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*session, error) {
 	token, ok := bearerToken(header)
 	if !ok {
-		return nil, a.refuseToken(ip, now, "a bearer token is required")
+		return nil, g.refuseToken(ip, now, "a bearer token is required")
 	}
 	if !schema.ValidToken(token) {
-		return nil, a.refuseToken(ip, now, "the token is not valid")
+		return nil, g.refuseToken(ip, now, "the token is not valid")
 	}
 	hash := schema.HashToken(token)
-	s, err, known := a.tokens.peek(hash, now)
+	s, err, known := g.tokens.peek(hash, now)
 	switch {
 	case !known:
-		s, err = a.load(ctx, hash, ip, now)
+		s, err = g.load(ctx, hash, ip, now)
 	case err != nil:
-		if limited := a.addresses.takeWrongToken(ip, now); limited != nil {
+		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 			err = limited
 		}
 	}
@@ -78,37 +50,37 @@ func (a *authenticator) authenticate(ctx context.Context, header []byte, ip neti
 		return nil, schema.Unauthorized("the token is not valid")
 	}
 	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
-		a.uses.record(s.principal.TokenID)
+		g.uses.record(s.principal.TokenID)
 	}
 	return s, nil
 }
 
-func (a *authenticator) refuseToken(ip netip.Addr, now time.Time, why string) error {
-	if limited := a.addresses.takeWrongToken(ip, now); limited != nil {
+func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
+	if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
 		return limited
 	}
 	return schema.Unauthorized(why)
 }
 
 // load asks the store about a token. One that turns out good has cost its address nothing.
-func (a *authenticator) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*session, error) {
-	counted := !a.tokens.wasGood(hash)
+func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*session, error) {
+	counted := !g.tokens.wasGood(hash)
 	if counted {
-		if err := a.addresses.takeWrongToken(ip, now); err != nil {
+		if err := g.addresses.takeWrongToken(ip, now); err != nil {
 			return nil, err
 		}
 	}
-	s, err := a.tokens.load(ctx, hash, now, func(ctx context.Context) (*session, error) {
-		principal, err := a.store.Authenticate(ctx, hash)
+	s, err := g.tokens.load(ctx, hash, now, func(ctx context.Context) (*session, error) {
+		principal, err := g.store.Authenticate(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
-		s := &session{principal: principal, use: a.rates.of(principal.TokenID)}
+		s := &session{principal: principal, use: g.rates.of(principal.TokenID)}
 		s.touched.Store(principal.LastUsedAt.Unix())
 		return s, nil
 	})
 	if counted && !schema.IsCode(err, schema.CodeUnauthorized) {
-		a.addresses.giveBackWrongToken(ip)
+		g.addresses.giveBackWrongToken(ip)
 	}
 	return s, err
 }

@@ -30,8 +30,8 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	admin := h.ours.Tokens[schema.RoleAdmin]
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		path, body := h.example(op, h.ours)
 		before := h.rows()
 		for _, b := range badParams(t, op) {
@@ -40,7 +40,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 				separator = "&"
 			}
 			a := h.do(op.Method, path+separator+b.path[0]+"="+url.QueryEscape(b.value.(string)), admin, body)
-			h.wantNamed(op, b, a)
+			wantNamed(h, op, b, a)
 		}
 		for _, b := range badMembers(t, op) {
 			var valid any
@@ -48,7 +48,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 				t.Fatalf("%s: example %s: %v", op.ID, body, err)
 			}
 			a := h.do(op.Method, path, admin, put(valid, b.path, b.value))
-			h.wantNamed(op, b, a)
+			wantNamed(h, op, b, a)
 		}
 		if diff := cmp.Diff(before, h.rows()); diff != "" {
 			t.Errorf("%s: bad input is stored: %s", op.ID, diff)
@@ -59,7 +59,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 // missing stands for a member that is left out.
 type missing struct{}
 
-func (h *harness) wantNamed(op *Operation, b bad, a answer) {
+func wantNamed(h *harness, op *Operation, b bad, a answer) {
 	h.t.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
 	if a.status != http.StatusBadRequest {
@@ -111,7 +111,7 @@ func put(at any, path []string, value any) any {
 	return members
 }
 
-func badParams(t *testing.T, op *Operation) []bad {
+func badParams(t testing.TB, op *Operation) []bad {
 	t.Helper()
 	var all []bad
 	var walk func(reflect.Type)
@@ -128,7 +128,7 @@ func badParams(t *testing.T, op *Operation) []bad {
 						all = append(all, bad{[]string{name}, text, b.why})
 					}
 				}
-				if k := indirect(f.Type).Kind(); k == reflect.Bool || k == reflect.Int {
+				if k := pointee(f.Type).Kind(); k == reflect.Bool || k == reflect.Int {
 					all = append(all, bad{[]string{name}, "neither", "wrong type"})
 				}
 			}
@@ -138,7 +138,7 @@ func badParams(t *testing.T, op *Operation) []bad {
 	return all
 }
 
-func badMembers(t *testing.T, op *Operation) []bad {
+func badMembers(t testing.TB, op *Operation) []bad {
 	t.Helper()
 	for i := range op.Handler.Request.NumField() {
 		if f := op.Handler.Request.Field(i); f.Tag.Get("body") != "" && f.Type.Kind() == reflect.Struct {
@@ -153,7 +153,7 @@ func badMembers(t *testing.T, op *Operation) []bad {
 }
 
 // badRemovals are nulls for members that have no value which a PATCH could leave them without.
-func badRemovals(t *testing.T, body reflect.Type) []bad {
+func badRemovals(t testing.TB, body reflect.Type) []bad {
 	t.Helper()
 	all := []bad{}
 	for _, f := range reflect.VisibleFields(body) {
@@ -164,9 +164,12 @@ func badRemovals(t *testing.T, body reflect.Type) []bad {
 	return all
 }
 
-func mustRule(t *testing.T, tag string) rule {
+// words is what the names in rules mean.
+var words, _ = TheTable().Vocabulary()
+
+func mustRule(t testing.TB, tag string) rule {
 	t.Helper()
-	r, err := parseRule(tag)
+	r, err := words.parseRule(tag)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,7 @@ func mustRule(t *testing.T, tag string) rule {
 }
 
 // badValues gives values that a member of the type must not have under its rule; paths start at the member.
-func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []bad {
+func badValues(t testing.TB, of reflect.Type, r rule, tag reflect.StructTag) []bad {
 	t.Helper()
 	if reflect.PointerTo(of).Implements(reflect.TypeFor[problemFinder]()) && of.Kind() != reflect.Pointer {
 		return []bad{{nil, true, "wrong type"}}
@@ -214,7 +217,7 @@ func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []b
 	return badScalar(t, of, r)
 }
 
-func badStruct(t *testing.T, of reflect.Type) []bad {
+func badStruct(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	all := []bad{{nil, "x", "wrong type"}}
 	for i := range of.NumField() {
@@ -223,7 +226,7 @@ func badStruct(t *testing.T, of reflect.Type) []bad {
 			continue
 		}
 		if f.Anonymous && f.Tag.Get("json") == "" {
-			all = append(all, badStruct(t, indirect(f.Type))...)
+			all = append(all, badStruct(t, pointee(f.Type))...)
 			continue
 		}
 		r := mustRule(t, f.Tag.Get("rules"))
@@ -243,7 +246,7 @@ func badStruct(t *testing.T, of reflect.Type) []bad {
 }
 
 // badOneOrMany spoils the object alone, and as the entry of an array.
-func badOneOrMany(t *testing.T, of reflect.Type, r rule) []bad {
+func badOneOrMany(t testing.TB, of reflect.Type, r rule) []bad {
 	t.Helper()
 	entry := of.Field(0).Type.Elem()
 	all := badValues(t, entry, rule{}, "")
@@ -262,7 +265,7 @@ func isTextOrObject(of reflect.Type) bool {
 }
 
 // badTextOrObject spoils each alternative; a text is no wrong type for the object, because it is the other alternative.
-func badTextOrObject(t *testing.T, of reflect.Type) []bad {
+func badTextOrObject(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	var all []bad
 	for i := range of.NumField() {
@@ -276,7 +279,7 @@ func badTextOrObject(t *testing.T, of reflect.Type) []bad {
 	return all
 }
 
-func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
+func badScalar(t testing.TB, of reflect.Type, r rule) []bad {
 	t.Helper()
 	var all []bad
 	add := func(value any, why string) { all = append(all, bad{nil, value, why}) }
@@ -315,13 +318,21 @@ func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
 }
 
 // misfit finds a text within the bounds that has not the form.
-func misfit(t *testing.T, r rule) string {
+func misfit(t testing.TB, r rule) string {
 	t.Helper()
 	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x"} {
-		if !patterns[r.pattern].match(text) && r.length.outside(len([]rune(text)), "") == "" {
+		if !r.form.Match(text) && r.length.outside(len([]rune(text)), "") == "" {
 			return text
 		}
 	}
 	t.Fatalf("every text has the form %q", r.pattern)
 	return ""
+}
+
+// pointee is the type that a pointer points to, or the type itself.
+func pointee(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
 }

@@ -27,6 +27,7 @@ type bindPlan struct {
 	body   bodyPlan
 	rules  check
 	op     *Operation
+	words  Vocabulary
 }
 
 type bodyPlan struct {
@@ -47,8 +48,8 @@ type param struct {
 	inPath bool
 }
 
-func newBindPlan(op *Operation) (*bindPlan, error) {
-	plan := &bindPlan{op: op}
+func newBindPlan(op *Operation, words Vocabulary) (*bindPlan, error) {
+	plan := &bindPlan{op: op, words: words}
 	if op.Handler.Request.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("request type %s is not a struct", op.Handler.Request)
 	}
@@ -60,7 +61,7 @@ func newBindPlan(op *Operation) (*bindPlan, error) {
 			return nil, fmt.Errorf("request type binds %q, which is not in the path", p.name)
 		}
 	}
-	rules, err := structCheck(op.Handler.Request)
+	rules, err := words.structCheck(op.Handler.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -131,18 +132,20 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 		return fmt.Errorf("cannot bind a body as %q into %s", tag, t)
 	}
 	if p.op.Method == http.MethodPatch {
-		p.body.lasting = lasting(t)
+		p.body.lasting = p.words.lasting(t)
 	}
 	return nil
 }
 
-// paramSources has a row per place that a parameter can come from. The values alias the request.
-var paramSources = []struct {
+// paramSource is a place that a parameter can come from, by the tag that names it there. The values alias the request.
+type paramSource struct {
 	tag  string
 	read func(c *call, name string) [][]byte
-}{
+}
+
+var paramSources = []paramSource{
 	{"path", func(c *call, name string) [][]byte {
-		value, ok := unescapePath(c.pathRaw(name))
+		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
 			// Not valid text either, which is what the caller of read looks for.
 			return [][]byte{{0xff}}

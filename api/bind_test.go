@@ -47,7 +47,7 @@ func FuzzBind(f *testing.F) {
 	f.Add("", "&&==&limit", "", "deflate", []byte{0x78, 0x9c})
 	op := &Operation{Path: "/x/{name}", BodyLimit: 1 << 16, Accepts: mediaJSON, Handler: handle(
 		func(context.Context, *Caller, *fuzzRequest) (schema.User, error) { return schema.User{}, nil })}
-	plan, err := newBindPlan(op)
+	plan, err := newBindPlan(op, Vocabulary{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-func newTestCache(t *testing.T, entries int) *ttlCache[string, int] {
+func newTestCache(t testing.TB, entries int) *ttlCache[string, int] {
 	t.Helper()
 	c, err := newTTLCache[string, int](entries, 5*time.Second, func(k string) string { return k })
 	if err != nil {

@@ -81,7 +81,7 @@ type listChangeRequestsRequest struct {
 func (r *listChangeRequestsRequest) filter() store.ChangeRequestFilter {
 	filter := store.ChangeRequestFilter{
 		Statuses: r.Statuses, Creator: r.Creator, Contributor: r.Contributor, Reviewer: r.Reviewer, Cluster: r.Cluster,
-		ByCreation: or(r.OrderBy, orderByUpdate) == orderByCreation,
+		ByCreation: schema.Or(r.OrderBy, orderByUpdate) == orderByCreation,
 	}
 	if filter.Statuses == nil {
 		filter.Statuses = []string{schema.ChangeRequestOpen}
@@ -114,8 +114,8 @@ func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after store.ChangeRequestPosition, size int) (store.Page[store.ChangeRequestRow], error),
 ) (schema.List[schema.ChangeRequest], error) {
-	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, or(r.Creator, ""), or(r.Contributor, ""),
-		or(r.Reviewer, ""), or(r.Cluster, ""), filter.ByCreation)
+	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, schema.Or(r.Creator, ""), schema.Or(r.Contributor, ""),
+		schema.Or(r.Reviewer, ""), schema.Or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
 	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
@@ -181,7 +181,7 @@ func (r *createChangeRequestRequest) Validate() []schema.Detail {
 
 func (h *changeRequests) create(ctx context.Context, c *Caller, r *createChangeRequestRequest) (schema.ChangeRequest, error) {
 	row, err := h.store.CreateChangeRequest(ctx, store.NewChangeRequest{
-		SpaceID: c.Space.Space.ID, Subject: or(r.Body.Subject, ""), UserID: c.Principal.UserID,
+		SpaceID: c.Space.Space.ID, Subject: schema.Or(r.Body.Subject, ""), UserID: c.Principal.UserID,
 	})
 	if err != nil {
 		return schema.ChangeRequest{}, err
@@ -206,7 +206,7 @@ func (h *changeRequests) patch(ctx context.Context, c *Caller, r *patchChangeReq
 	if r.Body.Description.Set {
 		edit.Description.Set = true
 		if document := r.Body.Description.Value; document != nil {
-			stored, err := encoded(document.Document)
+			stored, err := schema.EncodeJSON(document.Document)
 			if err != nil {
 				return schema.ChangeRequest{}, err
 			}
@@ -254,9 +254,9 @@ func (l links) changeRequestResource(row store.ChangeRequestRow, author store.Us
 	resource := schema.ChangeRequest{
 		Object: "change-request", ID: r.ID, Number: r.Number, Status: r.Status, Subject: r.Subject, CreatedBy: l.userResource(author),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Space: r.SpaceID, Revision: r.Revision,
-		RevisionInitial: r.RevisionInitial, RevisionMergedAncestor: or(r.RevisionMergedAncestor, ""),
-		RevisionMerged: or(r.RevisionMerged, ""), Comments: r.OpenComments, Outdated: row.Outdated(),
-		ConversationsIssuesCluster: or(r.ClusterID, ""), URLs: l.changeRequest(r.SpaceID, r.ID),
+		RevisionInitial: r.RevisionInitial, RevisionMergedAncestor: schema.Or(r.RevisionMergedAncestor, ""),
+		RevisionMerged: schema.Or(r.RevisionMerged, ""), Comments: r.OpenComments, Outdated: row.Outdated(),
+		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: l.changeRequest(r.SpaceID, r.ID),
 	}
 	if r.Description != nil {
 		description := decoded[schema.Document](r.Description)

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func changeRequestExamples() {
 	request := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		return map[string]string{"changeRequestId": h.changeRequest(tenant).ID}
 	}

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/octavo-docs/octavo/schema"
 )
@@ -24,23 +23,6 @@ func (c *checker) enum(field string, value *string, allowed []string) {
 	if value != nil && !slices.Contains(allowed, *value) {
 		c.add(field, "has no value that is allowed", allowed...)
 	}
-}
-
-// or gives the value of an optional member, or what stands for its absence.
-func or[T any](value *T, absent T) T {
-	if value == nil {
-		return absent
-	}
-	return *value
-}
-
-// utc gives a stored time as answers write it.
-func utc(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	moved := at.UTC()
-	return &moved
 }
 
 func joinField(path, name string) string {

@@ -108,11 +108,19 @@ func (h *collectionAccess) change(ctx context.Context, c *Caller, of store.Subje
 	return NoContent{}, h.store.ChangeGrant(ctx, grantTarget(c), of, role)
 }
 
-func (h *collectionAccess) removeUser(ctx context.Context, c *Caller, r *memberRequest) (NoContent, error) {
+type grantedUser struct {
+	UserID string `path:"userId"`
+}
+
+func (h *collectionAccess) removeUser(ctx context.Context, c *Caller, r *grantedUser) (NoContent, error) {
 	return NoContent{}, h.store.Revoke(ctx, grantTarget(c), store.Subjects{Users: []string{r.UserID}})
 }
 
-func (h *collectionAccess) removeTeam(ctx context.Context, c *Caller, r *teamRequest) (NoContent, error) {
+type grantedTeam struct {
+	TeamID string `path:"teamId"`
+}
+
+func (h *collectionAccess) removeTeam(ctx context.Context, c *Caller, r *grantedTeam) (NoContent, error) {
 	return NoContent{}, h.store.Revoke(ctx, grantTarget(c), store.Subjects{Teams: []string{r.TeamID}})
 }
 
@@ -140,7 +148,7 @@ func (h *collectionAccess) listAll(
 		role := schema.Role(*r.Role)
 		only = &role
 	}
-	return listPage(ctx, "collection access "+c.Collection.Collection.ID+" "+or(r.Role, ""), r.PageRequest,
+	return listPage(ctx, "collection access "+c.Collection.Collection.ID+" "+schema.Or(r.Role, ""), r.PageRequest,
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionAccess(ctx, *c.Collection, only, after, size)
 		},

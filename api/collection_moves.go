@@ -41,13 +41,13 @@ func (p *contentPointer) neighbor(field string) *store.Neighbor {
 func (r *moveCollectionRequest) Validate() []schema.Detail {
 	var c checker
 	if position := r.Body.Position; position != nil {
-		c.pointer("position.before", position.Before)
-		c.pointer("position.after", position.After)
+		checkPointer(&c, "position.before", position.Before)
+		checkPointer(&c, "position.after", position.After)
 	}
 	return c.details
 }
 
-func (c *checker) pointer(field string, p *contentPointer) {
+func checkPointer(c *checker, field string, p *contentPointer) {
 	if p != nil && p.id() == nil {
 		c.add(field+"."+*p.Type, "is required")
 	}
@@ -61,7 +61,7 @@ func (h *collections) move(ctx context.Context, c *Caller, r *moveCollectionRequ
 		move.Before = position.Before.neighbor("position.before")
 		move.After = position.After.neighbor("position.after")
 	}
-	if move.SetParent && or(move.ParentID, "") != or(own.ParentID, "") {
+	if move.SetParent && schema.Or(move.ParentID, "") != schema.Or(own.ParentID, "") {
 		if err := h.requireTarget(ctx, c, move.ParentID); err != nil {
 			return schema.Collection{}, err
 		}

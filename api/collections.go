@@ -63,20 +63,6 @@ func collectionOperations(h *collections) []Operation {
 	}
 }
 
-func findCollection(ctx context.Context, f *frame, c *call) error {
-	id, ok := c.pathID("collectionId")
-	if !ok {
-		return schema.NotFound("collection")
-	}
-	access, err := f.store.Collection(ctx, c.Principal.UserID, id)
-	if err != nil {
-		return err
-	}
-	c.Collection = &access
-	c.Rights = contentRights(access.ContentAccess)
-	return nil
-}
-
 // requireParent asks for the right to create something in a collection of the scope's organization, or with nil at its top,
 // and gives what the caller has in there.
 func requireParent(ctx context.Context, c *Caller, st *store.Store, parent *string) (store.ContentAccess, error) {
@@ -115,7 +101,7 @@ func (h *collections) create(ctx context.Context, c *Caller, r *createCollection
 		return schema.Collection{}, err
 	}
 	row, err := h.store.CreateCollection(ctx, store.NewCollection{
-		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: or(r.Body.Title, defaultCollectionTitle),
+		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: schema.Or(r.Body.Title, defaultCollectionTitle),
 	})
 	if err != nil {
 		return schema.Collection{}, err
@@ -132,7 +118,7 @@ type listCollectionsRequest struct {
 func (h *collections) list(
 	ctx context.Context, c *Caller, r *listCollectionsRequest,
 ) (schema.List[schema.Collection], error) {
-	organization, nested := c.Organization.Organization.ID, or(r.Nested, true)
+	organization, nested := c.Organization.Organization.ID, schema.Or(r.Nested, true)
 	return listKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 3,
 		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
 			place, err := store.ParseCollectionPosition(after)
@@ -207,7 +193,7 @@ func (l links) collectionResource(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{
 		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
-		Parent: or(row.ParentID, ""), DefaultLevel: schema.Level(or(row.DefaultLevel, "")), URLs: l.collection(row.ID),
+		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: l.collection(row.ID),
 		Permissions: collectionPermissions(contentRights(a.ContentAccess)),
 	}
 }

@@ -88,12 +88,12 @@ type listCommentsRequest struct {
 func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) (schema.List[schema.Comment], error) {
 	place := placeOf(c)
 	filter := store.CommentFilter{PageID: r.TargetPage, Authors: r.Authors}
-	if status := or(r.Status, "all"); status != "all" {
+	if status := schema.Or(r.Status, "all"); status != "all" {
 		filter.Status = &status
 	}
-	order := or(r.Order, "desc")
-	name := fmt.Sprintf("comments %s %q %s %q %t %q %q", place.SpaceID, or(place.ChangeRequestID, ""), order,
-		or(filter.Status, ""), r.TargetPage != nil, or(r.TargetPage, ""), r.Authors)
+	order := schema.Or(r.Order, "desc")
+	name := fmt.Sprintf("comments %s %q %s %q %t %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), order,
+		schema.Or(filter.Status, ""), r.TargetPage != nil, schema.Or(r.TargetPage, ""), r.Authors)
 	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
 			key, err := timeKey(after)
@@ -102,7 +102,9 @@ func (h *comments) list(ctx context.Context, c *Caller, r *listCommentsRequest) 
 			}
 			return h.store.ListComments(ctx, place, filter, order == "asc", key, size)
 		},
-		func(row store.CommentRow) (schema.Comment, error) { return h.resource(ctx, c, row, or(r.Format, "")) },
+		func(row store.CommentRow) (schema.Comment, error) {
+			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+		},
 		commentKey[schema.Comment])
 }
 
@@ -154,7 +156,7 @@ func (h *comments) post(ctx context.Context, c *Caller, r *postCommentRequest) (
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.resource(ctx, c, row, or(r.Format, ""))
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 // requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
@@ -209,7 +211,7 @@ func (h *comments) get(ctx context.Context, c *Caller, r *getCommentRequest) (sc
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.resource(ctx, c, row, or(r.Format, ""))
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 // commentChange is what a PUT may hold. A user's own reactions come and go; nobody else's.
@@ -262,7 +264,7 @@ func (h *comments) update(ctx context.Context, c *Caller, r *updateCommentReques
 	if err != nil {
 		return schema.Comment{}, err
 	}
-	return h.resource(ctx, c, row, or(r.Format, ""))
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 func (h *comments) change(

@@ -90,7 +90,7 @@ func discussed(inRequest bool) func(h *harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-func init() {
+func commentsExamples() {
 	const words = `{"body":{"markdown":"Because."}}`
 	for i, place := range []string{"InSpace", "InChangeRequest"} {
 		objects := discussed(i == 1)

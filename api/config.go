@@ -70,6 +70,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// guard is the part of the settings that is about callers.
+func (c Config) guard() accessConfig {
+	return accessConfig{
+		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
+		PublicRateLimit: c.PublicRateLimit, WrongTokenRateLimit: c.WrongTokenRateLimit, TrustedProxies: c.TrustedProxies,
+	}
+}
+
 func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
@@ -77,16 +85,11 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Deps are the parts that the operations stand on. All but Resolver and Checks are required.
-type Deps struct {
-	Store    *store.Store
-	Intake   EventIntake
-	Insights Insights
-	Balances EventBalances
-	Metrics  Metrics
-	Log      *slog.Logger
-	// Resolver looks up the records that prove e-mail domains; nil is the host's.
-	Resolver TXTResolver
+// frameDeps are the parts that a server needs beside its table. All but Checks are required.
+type frameDeps struct {
+	Store   *store.Store
+	Metrics Metrics
+	Log     *slog.Logger
 	// Checks are run by /readyz.
 	Checks []Check
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func consentExamples() {
 	examples["declineOrganizationInvite"] = example{}
 	examples["proveEmailDomainInOrganization"] = example{make: func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()
@@ -28,7 +28,7 @@ func init() {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		h.dns.set(domain, domainRecordPrefix+domains[0].Token)
+		h.dns.set(domain, "octavo-domain-verification="+domains[0].Token)
 		return map[string]string{"domain": domain}
 	}}
 }

@@ -193,7 +193,7 @@ func (h *contents) page(
 	if text.Markdown != nil {
 		body = schema.MarkdownBody(*text.Markdown)
 	}
-	body = content.Render(body, text.Document, or(r.Format, content.FormatDocument))
+	body = content.Render(body, text.Document, schema.Or(r.Format, content.FormatDocument))
 	resource.Markdown, resource.Document = body.Markdown, body.Document
 	return resource, nil
 }

@@ -1,122 +1,13 @@
 package api
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 )
-
-// TestListsAreBoundedByBytes walks a list whose objects are of all sizes: a page has something, is no larger than the bound
-// unless it is one object, and goes on until each object came once.
-func TestListsAreBoundedByBytes(t *testing.T) {
-	t.Parallel()
-	const rows = 120
-	size := func(row int) int { return []int{10, maxListBytes / 3, 5000, 10, 5000, 2 * maxListBytes, 10, 10}[row%8] }
-	read := func(after string, size int) (store.Page[int], error) {
-		from, _ := strconv.Atoi(after)
-		page := store.Page[int]{Total: rows, More: from+size < rows}
-		for row := from + 1; row <= min(from+size, rows); row++ {
-			page.Rows = append(page.Rows, row)
-		}
-		return page, nil
-	}
-	type object struct{ ID, Text string }
-	resource := func(row int) object { return object{strconv.Itoa(row), strings.Repeat("x", size(row))} }
-	list := func(ctx context.Context, limit int, page string) (schema.List[object], error) {
-		return listPage(ctx, "l", schema.PageRequest{Page: page, Limit: &limit}, read, resource, func(o object) string { return o.ID })
-	}
-	for _, limit := range []int{1, 7, 1000} {
-		seen, page := 0, ""
-		for {
-			got, err := list(t.Context(), limit, page)
-			bytes := encodedSize(got.Items)
-			if err != nil || got.Count != rows || len(got.Items) == 0 || len(got.Items) > limit ||
-				len(got.Items) > 1 && bytes > maxListBytes+len(got.Items)+2 {
-				t.Fatalf("limit %d: %d objects in %d bytes, count %d, %v", limit, len(got.Items), bytes, got.Count, err)
-			}
-			for _, o := range got.Items {
-				if seen++; o.ID != strconv.Itoa(seen) {
-					t.Fatalf("limit %d: %s after %d", limit, o.ID, seen-1)
-				}
-			}
-			if got.Next == nil {
-				break
-			}
-			page = got.Next.Page
-		}
-		if seen != rows {
-			t.Errorf("limit %d: %d objects", limit, seen)
-		}
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := list(ended, 10, ""); err == nil {
-		t.Error("a list goes on behind its deadline")
-	}
-}
-
-// TestPDFRenderersAreFew: who finds none free waits for a while, is refused then, and takes none.
-func TestPDFRenderersAreFew(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newExports(nil, links{})
-		for range maxRenderers {
-			if err := h.takeRenderer(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		err := h.takeRenderer(t.Context())
-		if e := schema.AsError(err); e == nil || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
-			t.Errorf("%v", err)
-		}
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := h.takeRenderer(gone); err == nil {
-			t.Error("a caller who has gone got a renderer")
-		}
-		<-h.renderers
-		if err := h.takeRenderer(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// TestWorkEndsWithItsCaller closes the client's side of a connection.
-func TestWorkEndsWithItsCaller(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	client, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	if closedByPeer(conn) {
-		t.Error("an open connection counts as closed")
-	}
-	ctx, stop := (&Caller{conn: conn}).untilGone(t.Context())
-	defer stop()
-	if ctx.Err() != nil {
-		t.Error("ended too early")
-	}
-	_ = client.Close()
-	<-ctx.Done()
-}
 
 // TestMarkdownIsReadOnce: what is sent as Markdown comes back as it was, and as the document that was made of it when it came.
 func TestMarkdownIsReadOnce(t *testing.T) {
@@ -185,18 +76,6 @@ func TestLinksAndConditionsAreChecked(t *testing.T) {
 		e := h.wantError(h.do(c.method, c.path, h.ours.Tokens[schema.RoleAdmin], c.body), http.StatusBadRequest)
 		if c.field != "" && (len(e.Details) == 0 || e.Details[0].Field != c.field) {
 			t.Errorf("%s: want a detail on %s, got %+v", c.body, c.field, e)
-		}
-	}
-}
-
-func TestEmoji(t *testing.T) {
-	t.Parallel()
-	for text, ok := range map[string]bool{
-		"👍": true, "👍🏽": true, "❤️": true, "👩‍💻": true, "🏴‍☠️": true, "🇩🇪": true, "1️⃣": true, "🏴󠁧󠁢󠁥󠁮󠁧󠁿": true, "1f44d": true, "1F468-200d-1f4bb": true, "2764": true, "2764-fe0f": true,
-		"": false, "x": false, "ab": false, ":+1:": false, "not an emoji": false, "👍👍": false, "🇩": false, "1": false, "1f44d-": false, "d800": false, "👍x": false,
-	} {
-		if isEmoji(text) != ok {
-			t.Errorf("%q: %t", text, !ok)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func needsPage(c *checker, field string, change *contentChange) {
 }
 
 func checkInsert(c *checker, field string, change *contentChange) {
-	if or(change.Type, tree.KindDocument) == tree.KindLink && change.Target == nil {
+	if schema.Or(change.Type, tree.KindDocument) == tree.KindLink && change.Target == nil {
 		c.add(field+".target", "is required for a link")
 	}
 	checkTarget(c, field, change)
@@ -193,7 +193,7 @@ func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) 
 func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) error {
 	attributes, err := b.attributes(ctx, change)
 	b.add(tree.Insert{
-		Kind: or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: or(change.Ref, ""), Attributes: attributes,
+		Kind: schema.Or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: schema.Or(change.Ref, ""), Attributes: attributes,
 	})
 	return err
 }
@@ -211,7 +211,7 @@ func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) er
 
 // revertPage takes a page back to what it is in a revision of the space; without one, to where the change request started.
 func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
-	id := or(change.Revision, b.initial)
+	id := schema.Or(change.Revision, b.initial)
 	revision, known := b.revisions[id]
 	if !known {
 		var err error
@@ -237,7 +237,7 @@ func (b *contentBuilder) insertFiles(_ context.Context, change *contentChange) e
 		if err != nil {
 			return schema.Invalid(fmt.Sprintf("%s.files[%d].base64", b.name, i), "is not base64")
 		}
-		media := or(file.ContentType, "")
+		media := schema.Or(file.ContentType, "")
 		if media == "" {
 			media = http.DetectContentType(bytes)
 		}

@@ -94,9 +94,9 @@ func (h *conversationResources) ingest(ctx context.Context, c *Caller, r *ingest
 
 func newConversation(input conversationInput) (store.NewConversation, error) {
 	parts := make([]schema.ConversationPart, len(input.Parts))
-	said := conversations.Conversation{Subject: or(input.Subject, "")}
+	said := conversations.Conversation{Subject: schema.Or(input.Subject, "")}
 	for i, part := range input.Parts {
-		parts[i] = schema.ConversationPart{Type: or(part.Type, schema.PartTypes()[0]), Role: *part.Role, Body: *part.Body}
+		parts[i] = schema.ConversationPart{Type: schema.Or(part.Type, schema.PartTypes()[0]), Role: *part.Role, Body: *part.Body}
 		said.Parts = append(said.Parts, conversations.Part{Role: *part.Role, Body: *part.Body})
 	}
 	row := store.NewConversation{SourceID: *input.ID, Subject: input.Subject}
@@ -115,7 +115,7 @@ func newConversation(input conversationInput) (store.NewConversation, error) {
 	}
 	highest := schema.Impact("")
 	for _, issue := range conversations.Extract(said) {
-		details, err := encoded(paragraphs(issue.Details...))
+		details, err := schema.EncodeJSON(paragraphs(issue.Details...))
 		if err != nil {
 			return row, err
 		}
@@ -130,10 +130,10 @@ func newConversation(input conversationInput) (store.NewConversation, error) {
 		}
 	}
 	var err error
-	if row.Parts, err = encoded(parts); err != nil {
+	if row.Parts, err = schema.EncodeJSON(parts); err != nil {
 		return row, err
 	}
-	row.Metadata, err = encoded(metadata)
+	row.Metadata, err = schema.EncodeJSON(metadata)
 	return row, err
 }
 
@@ -146,7 +146,7 @@ func (h *conversationResources) list(
 	ctx context.Context, c *Caller, r *listConversationsRequest,
 ) (schema.List[schema.Conversation], error) {
 	organization := c.Organization.Organization.ID
-	return listPage(ctx, fmt.Sprintf("conversations %s %q", organization, or(r.Source, "")), r.PageRequest,
+	return listPage(ctx, fmt.Sprintf("conversations %s %q", organization, schema.Or(r.Source, "")), r.PageRequest,
 		func(after string, size int) (store.Page[store.Conversation], error) {
 			return h.store.ListConversations(ctx, organization, r.Source, after, size)
 		},
@@ -178,7 +178,7 @@ func (h *conversationResources) listIssues(
 	ctx context.Context, c *Caller, r *listIssuesRequest,
 ) (schema.List[schema.IssueInConversation], error) {
 	organization := c.Organization.Organization.ID
-	name := fmt.Sprintf("issues %s %q %q", organization, or(r.Cluster, ""), or(r.Conversation, ""))
+	name := fmt.Sprintf("issues %s %q %q", organization, schema.Or(r.Cluster, ""), schema.Or(r.Conversation, ""))
 	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
 	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.IssueRow], error) {
@@ -201,15 +201,15 @@ func (h *conversationResources) getIssue(ctx context.Context, c *Caller, r *getI
 
 func (l links) conversationResource(row store.Conversation) schema.Conversation {
 	c := schema.Conversation{
-		Object: "conversation", ID: row.ID, Subject: or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
-		Impact: schema.Impact(or(row.Impact, "")),
+		Object: "conversation", ID: row.ID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
+		Impact: schema.Impact(schema.Or(row.Impact, "")),
 		URLs:   schema.ConversationURLs{Location: l.API("orgs", row.OrganizationID, "conversations", row.ID)},
 	}
 	if row.ProcessedAt != nil {
 		at := row.ProcessedAt.UTC()
 		c.ProcessedAt = &at
 	}
-	if row.Url != nil && isAbsoluteURL(*row.Url) {
+	if row.Url != nil && schema.AbsoluteURL(*row.Url) {
 		c.URLs.Source = *row.Url
 	}
 	return c
@@ -229,7 +229,7 @@ func (l links) issueResource(row store.IssueRow) schema.IssueInConversation {
 		Issue: schema.ConversationIssue{
 			Object: "conversation-issue", ID: i.ID, Title: i.Title, Details: decoded[schema.Document](i.Details), Summary: i.Summary,
 			Impact: schema.Impact(i.Impact), CreatedAt: i.CreatedAt.UTC(), IngestedAt: i.IngestedAt.UTC(),
-			Conversation: i.ConversationID, Cluster: or(i.ClusterID, ""),
+			Conversation: i.ConversationID, Cluster: schema.Or(i.ClusterID, ""),
 			URLs: schema.LocationURLs{Location: l.API("orgs", i.OrganizationID, "conversations-issues", i.ID)},
 		},
 		Conversation: l.conversationResource(row.Conversation),

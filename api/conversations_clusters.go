@@ -41,7 +41,7 @@ func (h *conversationResources) listClusters(
 	ctx context.Context, c *Caller, r *listClustersRequest,
 ) (schema.List[schema.IssuesCluster], error) {
 	organization := c.Organization.Organization.ID
-	orderBy, direction := or(r.OrderBy, "updatedAt"), or(r.Order, "desc")
+	orderBy, direction := schema.Or(r.OrderBy, "updatedAt"), schema.Or(r.Order, "desc")
 	order := store.ClusterOrderBy(orderBy, direction == "desc")
 	return listKeyed(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ClusterRow], error) {
@@ -113,7 +113,7 @@ func analyzeIssues(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 	clusters := conversations.Match(members, before)
 	groups := make([]store.IssueGroup, len(found))
 	for i, group := range found {
-		summary, err := encoded(clusterSummary(items, group))
+		summary, err := schema.EncodeJSON(clusterSummary(items, group))
 		if err != nil {
 			return nil, err
 		}

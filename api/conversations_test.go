@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func conversationsExamples() {
 	const conversation = `{"id":"ticket-1","subject":"Login","parts":[{"type":"message","role":"user","body":"I cannot log in."}]}`
 	make := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()

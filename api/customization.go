@@ -106,7 +106,7 @@ type overrideCustomizationRequest struct {
 
 func (r *overrideCustomizationRequest) Validate() []schema.Detail {
 	c := checker{details: customizationProblems(r.Body)}
-	c.overrideProblems(r.Body)
+	checkOverrides(&c, r.Body)
 	return c.details
 }
 
@@ -137,14 +137,14 @@ func customizationProblems(settings schema.Customization) []schema.Detail {
 		c.add("favicon", "must have icon or emoji, not both")
 	}
 	if f := settings.Favicon.Value; f != nil && f.Unknown() != "" {
-		c.add("favicon."+clip(f.Unknown(), longestName), "is no member of a favicon")
+		c.add("favicon."+clip(f.Unknown(), LongestName), "is no member of a favicon")
 	}
 	return c.details
 }
 
 // overrideProblems checks what the contract asks of overrides alone: the groups of a single switch have it, if only as null,
 // and an announcement cannot be dropped by itself.
-func (c *checker) overrideProblems(o schema.Customization) {
+func checkOverrides(c *checker, o schema.Customization) {
 	if o.Announcement.Null() {
 		c.add("announcement", "must not be null: it goes with the other overrides of the site space")
 	}
@@ -152,13 +152,13 @@ func (c *checker) overrideProblems(o schema.Customization) {
 		name         string
 		group, given bool
 	}{
-		{"internationalization.locale", o.Internationalization.Value != nil, or(o.Internationalization.Value, schema.Internationalization{}).Locale.Set},
-		{"pdf.enabled", o.PDF.Value != nil, or(o.PDF.Value, schema.Toggle{}).Enabled.Set},
-		{"feedback.enabled", o.Feedback.Value != nil, or(o.Feedback.Value, schema.Toggle{}).Enabled.Set},
-		{"git.showEditLink", o.Git.Value != nil, or(o.Git.Value, schema.GitSettings{}).ShowEditLink.Set},
-		{"externalLinks.target", o.ExternalLinks.Value != nil, or(o.ExternalLinks.Value, schema.ExternalLinkSettings{}).Target.Set},
-		{"pagination.enabled", o.Pagination.Value != nil, or(o.Pagination.Value, schema.Toggle{}).Enabled.Set},
-		{"trademark.enabled", o.Trademark.Value != nil, or(o.Trademark.Value, schema.Toggle{}).Enabled.Set},
+		{"internationalization.locale", o.Internationalization.Value != nil, schema.Or(o.Internationalization.Value, schema.Internationalization{}).Locale.Set},
+		{"pdf.enabled", o.PDF.Value != nil, schema.Or(o.PDF.Value, schema.Toggle{}).Enabled.Set},
+		{"feedback.enabled", o.Feedback.Value != nil, schema.Or(o.Feedback.Value, schema.Toggle{}).Enabled.Set},
+		{"git.showEditLink", o.Git.Value != nil, schema.Or(o.Git.Value, schema.GitSettings{}).ShowEditLink.Set},
+		{"externalLinks.target", o.ExternalLinks.Value != nil, schema.Or(o.ExternalLinks.Value, schema.ExternalLinkSettings{}).Target.Set},
+		{"pagination.enabled", o.Pagination.Value != nil, schema.Or(o.Pagination.Value, schema.Toggle{}).Enabled.Set},
+		{"trademark.enabled", o.Trademark.Value != nil, schema.Or(o.Trademark.Value, schema.Toggle{}).Enabled.Set},
 	} {
 		if member.group && !member.given {
 			c.add(member.name, "is required")

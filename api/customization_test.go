@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func customizationExamples() {
 	siteSpace := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		return map[string]string{"siteSpaceId": h.siteSpace(tenant)}
 	}
@@ -43,7 +43,6 @@ var (
 	color       = text(4, 7)
 	themedColor = object(shape{"light": color, "dark": color})
 	themedURL   = object(shape{"light": text(1, 2048), "dark": text(1, 2048)})
-	aString     = text(0, 100_000)
 	contentRef  = object(shape{"kind": text(1, 20), "url?": aString, "space?": aString, "page?": aString, "file?": aString, "spec?": aString})
 	contentLink = object(shape{"title": text(0, 64), "to": contentRef})
 

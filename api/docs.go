@@ -23,11 +23,7 @@ type docs struct {
 	browser  http.Handler
 }
 
-func newDocs(table []Operation, baseURL string) (*docs, error) {
-	document, err := openAPI(table, baseURL)
-	if err != nil {
-		return nil, fmt.Errorf("cannot describe the table: %w", err)
-	}
+func newDocs(document []byte, baseURL string) (*docs, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use base URL: %w", err)

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"fmt"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -51,22 +49,4 @@ func paragraphs(texts ...string) schema.Document {
 		blocks[i] = schema.Block("paragraph", schema.Text(text))
 	}
 	return schema.NewDocument(blocks...)
-}
-
-// encoded writes a value of ours for a column of JSON.
-func encoded(value any) ([]byte, error) {
-	raw, err := json.Marshal(value, json.Deterministic(true))
-	if err != nil {
-		return nil, schema.Internal(err)
-	}
-	return raw, nil
-}
-
-// decoded reads what encoded wrote. That it cannot be read is a fault of ours, and the frame answers it as one.
-func decoded[T any](raw []byte) T {
-	var value T
-	if err := json.Unmarshal(raw, &value); err != nil {
-		panic(fmt.Sprintf("BUG: stored JSON is no %T: %v", value, err))
-	}
-	return value
 }

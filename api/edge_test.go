@@ -21,7 +21,7 @@ import (
 
 // wire is a connection on which a test writes what it likes.
 type wire struct {
-	t *testing.T
+	t testing.TB
 	net.Conn
 	answers *bufio.Reader
 }
@@ -122,7 +122,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 		for range conns {
 			h.wire().send(head)
 		}
-		eventually.True(t, patience, "all requests", func() bool { return h.busy() == conns })
+		eventually.True(t, patience, "all requests", func() bool { return h.server.Busy() == conns })
 		h.wantError(h.do("GET", "/v1/user", "", nil), http.StatusUnauthorized)
 		if grown := (heap() - before) / conns; grown > most {
 			t.Errorf("%s: %d bytes for each connection", name, grown)
@@ -143,7 +143,7 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	if grown := (heap() - before) / conns; grown > most {
 		t.Errorf("%d bytes for each connection", grown)
 	}
-	if n := h.server.http.GetOpenConnectionsCount(); n != 0 {
+	if n := h.server.Buffered(); n != 0 {
 		t.Errorf("fasthttp has buffers for %d of them", n)
 	}
 	late := silent[0]
@@ -164,19 +164,6 @@ func TestSilentConnectionsTakeLittle(t *testing.T) {
 	eventually.True(t, patience, "no connection", func() bool { return h.server.OpenConnections() == 0 })
 }
 
-// busy counts the connections that carry a request.
-func (h *harness) busy() (n int) {
-	c := h.server.connections
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for conn := range c.open {
-		if conn.idleSince.Load() == 0 {
-			n++
-		}
-	}
-	return n
-}
-
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -188,7 +175,7 @@ func heap() int64 {
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.server.frame.bodies = newBodyMemory(4*bodyPieces[2], time.Millisecond)
+	h.server.SetBodyMemory(4 * BodyPieces[2])
 	var holders []*wire
 	for range 4 {
 		w := h.wire()
@@ -222,25 +209,23 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 func TestBodyMemoryIsShared(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	memory := newBodyMemory(Config{}.withDefaults().BodyMemory, time.Millisecond)
-	h.server.frame.bodies = memory
+	memory := h.server.SetBodyMemory(DefaultBodyMemory)
 	key, err := h.st.Authenticate(t.Context(), schema.HashToken([]byte(h.ours.SiteKey)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var held []*body
+	var releases []func()
 	fill := func(size int) error {
-		b := &body{memory: memory, token: key.TokenID}
-		held = append(held, b)
-		_, err := b.fill(t.Context(), strings.NewReader(strings.Repeat(" ", size)), size, nil)
+		release, err := memory.Fill(t.Context(), key.TokenID, size)
+		releases = append(releases, release)
 		return err
 	}
-	for range leastBodyShare / EventBodyLimit {
+	for range LeastBodyShare / EventBodyLimit {
 		if err := fill(EventBodyLimit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := fill(bodyPieces[1]); !schema.IsCode(err, schema.CodeTooManyRequests) {
+	if err := fill(BodyPieces[1]); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Errorf("beyond the share: %v", err)
 	}
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
@@ -254,8 +239,8 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	}
 	padded := func(body string, size int) string { return body + strings.Repeat(" ", size-len(body)) }
 	largest := 0
-	for i := range h.server.table {
-		if op := &h.server.table[i]; op.BodyLimit == bodyPieces[len(bodyPieces)-1] {
+	for i := range h.table {
+		if op := &h.table[i]; op.BodyLimit == BodyPieces[len(BodyPieces)-1] {
 			largest++
 			path, body := h.example(op, h.ours)
 			if a := h.do(op.Method, path, h.ours.Tokens[schema.RoleAdmin], padded(body.(string), op.BodyLimit)); a.status != op.Status {
@@ -266,17 +251,13 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	if largest == 0 {
 		t.Error("no operation takes 8 MiB")
 	}
-	for _, b := range held {
-		b.release()
+	for _, release := range releases {
+		release()
 	}
 	if a := h.do("POST", h.eventsPath(), h.ours.SiteKey, padded(`{"events":[]}`, EventBodyLimit)); a.status != 204 {
 		t.Errorf("after the others: %d %s", a.status, a.body)
 	}
-	eventually.True(t, patience, "no holders", func() bool {
-		memory.mu.Lock()
-		defer memory.mu.Unlock()
-		return len(memory.holders) == 0
-	})
+	eventually.True(t, patience, "no holders", func() bool { return memory.Holders() == 0 })
 }
 
 // TestContinueIsForThoseWhoMaySend asks by Expect whether a body is welcome.
@@ -401,7 +382,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 	w.wantClosed()
-	if n := testutil.ToFloat64(metrics.ended.WithLabelValues(endedByAddress)); n != 1 {
+	if n := testutil.ToFloat64(metrics.Ended("address")); n != 1 {
 		t.Errorf("%v counted", n)
 	}
 	_ = open[0].Close()
@@ -433,24 +414,24 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	first := h.wire()
 	first.send(ask)
 	first.answer()
-	eventually.True(t, patience, "an idle connection", func() bool { return h.busy() == 0 })
+	eventually.True(t, patience, "an idle connection", func() bool { return h.server.Busy() == 0 })
 	slow := make([]*wire, 3)
 	for i := range slow {
 		slow[i] = h.wire()
 		slow[i].send(ask[:10])
 	}
-	eventually.True(t, patience, "busy connections", func() bool { return h.busy() == 3 })
+	eventually.True(t, patience, "busy connections", func() bool { return h.server.Busy() == 3 })
 	next := h.wire()
 	next.send(ask)
 	if got := next.answer(); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	first.wantClosed()
-	if n := testutil.ToFloat64(metrics.ended.WithLabelValues(endedIdle)); n != 1 {
+	if n := testutil.ToFloat64(metrics.Ended("idle")); n != 1 {
 		t.Errorf("%v counted", n)
 	}
 	next.send(ask[:10])
-	eventually.True(t, patience, "only busy connections", func() bool { return h.busy() == 4 })
+	eventually.True(t, patience, "only busy connections", func() bool { return h.server.Busy() == 4 })
 	over := h.wire()
 	got := over.answer()
 	h.wantError(got, http.StatusServiceUnavailable)
@@ -500,8 +481,8 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		c.PublicRateLimit, c.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	found := 0
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if !op.Scope.public {
 			continue
 		}
@@ -555,29 +536,6 @@ func TestRefusalsQuoteLittle(t *testing.T) {
 // TestRefusalsAreLoggedInSamples: every one is in a line of its own or in a count.
 func TestRefusalsAreLoggedInSamples(t *testing.T) {
 	t.Parallel()
-	l, now := newRefusalLog(), time.Unix(1000, 0)
-	lines := 0
-	for i := range 5000 {
-		if l.take("op", 401, now.Add(time.Duration(i)*time.Millisecond)) {
-			lines++
-		}
-	}
-	if lines != 5*refusalLines {
-		t.Errorf("%d lines in 5 s", lines)
-	}
-	if n := l.of[refusalKind{"op", 401}].suppressed; n != 5000-lines {
-		t.Errorf("%d suppressed", n)
-	}
-	all := 0
-	for i := range 1000 {
-		if l.take(fmt.Sprint(i), 401, now.Add(time.Hour)) {
-			all++
-		}
-	}
-	if all != allRefusalLines {
-		t.Errorf("%d lines of many operations", all)
-	}
-
 	h := newHarness(t)
 	const sent = 200
 	for range sent {
@@ -608,8 +566,8 @@ func TestRefusalsAreLoggedInSamples(t *testing.T) {
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		a := h.try(op, h.ours, h.ours.Tokens[schema.RoleAdmin])
 		if a.header.Get("Content-Type") != "application/json" {
 			continue
@@ -629,23 +587,12 @@ func TestDocsAreFramedByNobody(t *testing.T) {
 		!strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script-src 'unsafe-inline'") {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	scripts := inlineScript.FindAllSubmatch(a.body, -1)
+	scripts := InlineScript.FindAllSubmatch(a.body, -1)
 	if got := strings.Count(policy, "'sha256-"); got == 0 || got != len(scripts) {
 		t.Errorf("%d scripts, %s", len(scripts), policy)
 	}
 	if strings.Contains(string(a.body), "persistAuthorization") {
 		t.Error("the page keeps tokens")
-	}
-}
-
-func TestFilesAreNamedWithoutFolders(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"../../etc/passwd": "passwd", `..\..\boot.ini`: "boot.ini", "a.png": "a.png", "..": "file", "/": "file", "": "file", "a/": "a",
-	} {
-		if got := baseName(name); got != want {
-			t.Errorf("%q becomes %q", name, got)
-		}
 	}
 }
 
@@ -655,8 +602,8 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	named := 0
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.BodyLimit == 0 || op.Scope.object == nil && op.Scope.named == nil {
 			continue
 		}

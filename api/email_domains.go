@@ -108,7 +108,7 @@ func (h *emailDomains) lookUp(ctx context.Context, domain store.EmailDomain) err
 
 func emailDomain(d store.EmailDomain) schema.EmailDomain {
 	return schema.EmailDomain{
-		Object: "email-domain", Domain: d.Domain, Proved: d.ProvedAt != nil, ProvedBy: d.ProvedBy, ProvedAt: utc(d.ProvedAt),
+		Object: "email-domain", Domain: d.Domain, Proved: d.ProvedAt != nil, ProvedBy: d.ProvedBy, ProvedAt: schema.UTC(d.ProvedAt),
 		Record: domainRecord(d),
 	}
 }

@@ -81,14 +81,14 @@ type pdfAddressRequest struct {
 
 func (r *pdfAddressRequest) Validate() []schema.Detail {
 	var c checker
-	if or(r.Only, false) && r.Page == nil {
+	if schema.Or(r.Only, false) && r.Page == nil {
 		c.add("page", "is required with only")
 	}
 	return c.details
 }
 
 func (h *exports) address(ctx context.Context, c *Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
-	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: or(r.Page, ""), only: or(r.Only, false)}
+	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
 	revision, err := h.store.Revision(ctx, wanted.space, wanted.revision)
 	if err != nil {
 		return schema.ExportURL{}, err
@@ -232,7 +232,7 @@ type pdfRequest struct {
 }
 
 func (h *exports) pdf(ctx context.Context, c *Caller, r *pdfRequest) (File, error) {
-	e := export{space: *r.Space, revision: *r.Revision, page: or(r.Page, ""), only: or(r.Only, false)}
+	e := export{space: *r.Space, revision: *r.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
 	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
 		return File{}, err
 	}

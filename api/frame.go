@@ -7,21 +7,17 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 )
 
 // frame takes every request of the table through the same steps.
 type frame struct {
-	store   *store.Store
-	auth    *authenticator
-	sites   *ttlCache[eventSiteKey, eventSiteGrant]
+	guard   *Guard
 	metrics Metrics
 	log     *slog.Logger
 	// refusals says which refusals are logged.
@@ -46,28 +42,23 @@ type route struct {
 // call is one request on its way through the frame. It is reused; nothing of it may be kept.
 type call struct {
 	Caller
-	frame  *frame
-	http   *fasthttp.RequestCtx
-	checks checker
+	idBuffer []byte // The request's id, which the Caller reads.
+	frame    *frame
+	http     *fasthttp.RequestCtx
+	checks   checker
 	// raw is the body as it was sent, and inflated without its encoding; received are the bytes that were read.
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
 }
 
-func newFrame(cfg Config, d Deps) (*frame, error) {
-	auth, err := newAuthenticator(cfg, d.Store, d.Log)
-	if err != nil {
-		return nil, err
-	}
-	sites, err := newTTLCache[eventSiteKey, eventSiteGrant](cfg.AuthEntries, cfg.AuthTTL, func(k eventSiteKey) string {
-		return string(k.kind) + "/" + k.user + "/" + k.organization + "/" + k.site
-	})
+func newFrame(cfg Config, d frameDeps) (*frame, error) {
+	guard, err := NewGuard(cfg.guard(), d.Store, d.Log)
 	if err != nil {
 		return nil, err
 	}
 	f := &frame{
-		store: d.Store, auth: auth, sites: sites, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
+		guard: guard, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
 		bodies:  newBodyMemory(cfg.BodyMemory, bodyWait),
 		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
 	}
@@ -79,18 +70,22 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 }
 
 // prepare makes the rows ready, in the table's order.
-func (f *frame) prepare(table []Operation) ([]*route, error) {
-	if err := checkTable(table); err != nil {
+func (f *frame) prepare(table Table) ([]*route, error) {
+	if err := checkTable(table.Operations); err != nil {
 		return nil, err
 	}
-	routes := make([]*route, len(table))
+	words, err := table.Vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	routes := make([]*route, len(table.Operations))
 	var problems []error
-	for i := range table {
-		op := &table[i]
+	for i := range table.Operations {
+		op := &table.Operations[i]
 		if op.Timeout == 0 {
 			op.Timeout = f.timeout
 		}
-		plan, err := newBindPlan(op)
+		plan, err := newBindPlan(op, words)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("operation %q: %w", op.ID, err))
 			continue
@@ -127,7 +122,7 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	if ctx.Request.Header.ContentLength() > rt.op.BodyLimit {
 		err = tooLarge(rt.op)
 	} else if !rt.op.Scope.public {
-		_, err = f.auth.authenticate(f.base, ctx.Request.Header.Peek("Authorization"), c.IP, c.Now)
+		_, err = f.guard.Authenticate(f.base, ctx.Request.Header.Peek("Authorization"), c.IP, c.Now)
 	}
 	if err != nil {
 		f.refuse(c, rt.op.ID, schema.AsError(err))
@@ -159,7 +154,7 @@ func (f *frame) run(rt *route, c *call) (err error) {
 		return tooLarge(rt.op)
 	}
 	if err := f.authorize(ctx, rt.op, c); err != nil {
-		if errors.Is(err, errAlreadyGone) {
+		if errors.Is(err, ErrAlreadyGone) {
 			c.http.SetStatusCode(rt.op.Status)
 			return nil
 		}
@@ -173,11 +168,9 @@ var headerRequestID = []byte("X-Request-Id")
 func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	c := f.calls.Get().(*call)
 	c.http = ctx
-	c.conn = ctx.Conn()
-	c.Now = ctx.Time()
-	c.IP = clientIP(ctx, f.proxies)
-	c.requestID = f.ids.append(c.requestID[:0], ctx.Request.Header.Peek("X-Request-Id"))
-	ctx.Response.Header.SetCanonical(headerRequestID, c.requestID)
+	c.idBuffer = f.ids.append(c.idBuffer[:0], ctx.Request.Header.Peek("X-Request-Id"))
+	c.Begin(c.idBuffer, ctx.Conn(), clientIP(ctx, f.proxies), ctx.Time())
+	ctx.Response.Header.SetCanonical(headerRequestID, c.idBuffer)
 	return c
 }
 
@@ -192,21 +185,12 @@ func (f *frame) end(c *call, operation string) {
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()
-	c.Caller, c.http, c.checks, c.received = Caller{requestID: c.requestID[:0]}, nil, checker{}, 0
+	c.Caller, c.http, c.checks, c.received = Caller{}, nil, checker{}, 0
 	f.calls.Put(c)
 }
 
-// pathRaw gives a path parameter as it was sent. It aliases the request.
-func (c *call) pathRaw(name string) string {
+// PathParam gives a path parameter as it was sent. It aliases the request.
+func (c *call) PathParam(name string) string {
 	value, _ := c.http.UserValue(name).(string)
 	return value
-}
-
-// pathID gives a copy of a path parameter that names an object; whatever has not the form of an id names none.
-func (c *call) pathID(name string) (string, bool) {
-	raw := c.pathRaw(name)
-	if !schema.ValidID(raw) {
-		return "", false
-	}
-	return strings.Clone(raw), true
 }

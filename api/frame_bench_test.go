@@ -8,50 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store"
 )
 
-// benchFrame is the frame with one token and one site in memory, so that nothing but the frame is measured.
+// benchFrame is the frame with one token and one site remembered, so that nothing but the frame is measured.
 func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
-	metrics, err := NewPrometheusMetrics(prometheus.NewRegistry())
-	if err != nil {
-		b.Fatal(err)
-	}
-	cfg := Config{BaseURL: "https://docs.example.com", AuthTTL: time.Hour}
-	server, err := New(cfg, Deps{
-		Store: &store.Store{}, Intake: discard{}, Insights: &fakeInsights{}, Balances: balancesOf{}, Metrics: metrics, Log: slog.New(slog.DiscardHandler),
+	h := newHarness(b, func(c *Config, d *Deps) {
+		c.AuthTTL, d.Intake, d.Log = time.Hour, discard{}, slog.New(slog.DiscardHandler)
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	token, org, site := schema.NewToken(), schema.NewID(), schema.NewID()
-	hash, now := schema.HashToken([]byte(token)), time.Now()
-	_, err = server.frame.auth.tokens.load(b.Context(), hash, now, func(context.Context) (*session, error) {
-		s := &session{use: &tokenUse{}, principal: store.Principal{TokenID: "t", Kind: schema.TokenSite, SiteID: site, OrganizationID: org}}
-		s.touched.Store(now.Unix())
-		return s, nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, err = server.frame.sites.load(b.Context(), eventSiteKey{kind: schema.TokenSite, organization: org, site: site}, now,
-		func(context.Context) (eventSiteGrant, error) {
-			return eventSiteGrant{site: schema.EventSite{OrganizationID: org, SiteID: site}, rights: RightView}, nil
-		})
-	if err != nil {
-		b.Fatal(err)
+	if a := h.do(http.MethodPost, h.eventsPath(), h.ours.SiteKey, `{"events":[]}`); a.status != http.StatusNoContent {
+		b.Fatalf("%d %s", a.status, a.body)
 	}
 	body := make([]byte, 600)
-	return server.http.Handler, func(ctx *fasthttp.RequestCtx) {
+	return h.server.Handler(), func(ctx *fasthttp.RequestCtx) {
 		ctx.Request.Header.SetMethod(http.MethodPost)
-		ctx.Request.SetRequestURI("/v1/orgs/" + org + "/sites/" + site + "/insights/events")
-		ctx.Request.Header.Set("Authorization", "Bearer "+token)
+		ctx.Request.SetRequestURI(h.eventsPath())
+		ctx.Request.Header.Set("Authorization", "Bearer "+h.ours.SiteKey)
 		ctx.Request.Header.SetContentType("application/json")
 		ctx.Request.SetBody(body)
 	}

@@ -16,7 +16,7 @@ import (
 
 const importBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
 
-func init() {
+func gitExamples() {
 	examples["importGitRepository"] = example{body: importBody}
 	examples["exportToGitRepository"] = example{body: `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main","commitMessage":"Sync"}`}
 	examples["getSpaceGitInfo"] = example{make: func(h *harness, tenant *storetest.Tenant) map[string]string {
@@ -70,7 +70,7 @@ func TestGitOperations(t *testing.T) {
 	items := wantShape(t, listShape(gitOperationShape), a.body)["items"].([]any)
 	first, second := items[0].(map[string]any), items[1].(map[string]any)
 	if first["kind"] != "import" || first["timestamp"] != "2026-01-02T01:04:05.678Z" || first["url"] != "https://git.example/acme/docs.git" ||
-		first["state"] != "queued" || first["reason"] != gitWaits || second["kind"] != "export" {
+		first["state"] != "queued" || first["reason"] != GitWaits || second["kind"] != "export" {
 		t.Errorf("%s", a.body)
 	}
 	// What was only asked for is no synchronisation.

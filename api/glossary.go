@@ -44,7 +44,7 @@ type listGlossaryRequest struct {
 
 func (h *glossary) list(ctx context.Context, c *Caller, r *listGlossaryRequest) (schema.List[schema.GlossaryEntry], error) {
 	organization := c.Organization.Organization.ID
-	return listKeyed(ctx, fmt.Sprintf("glossary %s %q", organization, or(r.OrderBy, "")), r.PageRequest, 2,
+	return listKeyed(ctx, fmt.Sprintf("glossary %s %q", organization, schema.Or(r.OrderBy, "")), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.GlossaryRow], error) {
 			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
 		},
@@ -83,7 +83,7 @@ func (r *updateGlossaryRequest) Validate() []schema.Detail {
 func (h *glossary) update(ctx context.Context, c *Caller, r *updateGlossaryRequest) (NoContent, error) {
 	operations := make([]store.GlossaryOperation, len(r.Body.Operations))
 	for i, o := range r.Body.Operations {
-		operations[i] = store.GlossaryOperation{Type: *o.Type, ID: or(o.ID, ""), Translations: o.Translations}
+		operations[i] = store.GlossaryOperation{Type: *o.Type, ID: schema.Or(o.ID, ""), Translations: o.Translations}
 	}
 	_, err := h.store.UpdateGlossary(ctx, c.Organization.Organization.ID, operations)
 	return NoContent{}, err

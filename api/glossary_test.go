@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func glossaryExamples() {
 	examples["updateGlossaryEntries"] = example{body: `{"operations":[{"type":"insert","translations":{"en":"page"}}]}`}
 	examples["getGlossaryEntry"] = example{make: func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()

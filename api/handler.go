@@ -34,7 +34,7 @@ type Encoded struct {
 
 // statused is a response that says by itself which status of success it has: for operations that create or update.
 type statused interface {
-	status() int
+	Status() int
 }
 
 // File is a response of another type than JSON. The row of its operation says which types it can have.
@@ -118,7 +118,7 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	return func(rt *route, c *call, resp Resp) error {
 		status := rt.op.Status
 		if own, ok := any(resp).(statused); ok {
-			status = own.status()
+			status = own.Status()
 		}
 		if made, ok := any(resp).(located); ok && status == http.StatusCreated {
 			c.http.Response.Header.Set("Location", made.Location())

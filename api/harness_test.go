@@ -25,10 +25,12 @@ import (
 
 // harness is a served table on a database of its own, with two tenants in it.
 type harness struct {
-	t       *testing.T
-	url     string
-	st      *store.Store
-	server  *Server
+	t      testing.TB
+	url    string
+	st     *store.Store
+	server *Server
+	// table are the rows that server serves.
+	table   []Operation
 	base    string
 	ours    *storetest.Tenant
 	theirs  *storetest.Tenant
@@ -40,13 +42,20 @@ type harness struct {
 
 type option func(*Config, *Deps)
 
-func newHarness(t *testing.T, options ...option) *harness {
+func newHarness(t testing.TB, options ...option) *harness {
 	t.Helper()
 	url := storetest.URL(t)
 	h := &harness{t: t, url: url, st: storetest.Open(t, url), intake: &fakeIntake{}, answers: &fakeInsights{}, log: &capture.Buffer{}, dns: &txtRecords{}}
 	h.ours, h.theirs = storetest.NewTenant(t, h.st, "ours"), storetest.NewTenant(t, h.st, "theirs")
 	h.serve(nil, options...)
 	return h
+}
+
+// in gives the harness to a subtest: its failures are those of t.
+func (h *harness) in(t testing.TB) *harness {
+	inner := *h
+	inner.t = t
+	return &inner
 }
 
 // serve starts a server on the harness's store; extra rows join the table.
@@ -60,19 +69,14 @@ func (h *harness) serve(extra []Operation, options ...option) {
 	for _, o := range options {
 		o(&cfg, &deps)
 	}
-	cfg = cfg.withDefaults()
-	urls, err := schema.NewURLs(cfg.BaseURL)
+	server, err := NewWith(cfg, deps, Table{Operations: extra})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.server, err = newServer(cfg, deps, append(operations(deps, links{urls}), extra...))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.server, h.table = server, append(TheTable().Operations, extra...)
 	if err := h.server.Start(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
-	server := h.server
 	h.base = "http://" + server.Addr().String()
 	h.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -84,7 +88,7 @@ func (h *harness) serve(extra []Operation, options ...option) {
 	})
 }
 
-func testMetrics(t *testing.T) *PrometheusMetrics {
+func testMetrics(t testing.TB) *PrometheusMetrics {
 	t.Helper()
 	m, err := NewPrometheusMetrics(prometheus.NewRegistry())
 	if err != nil {
@@ -172,6 +176,31 @@ type example struct {
 var examples = map[string]example{}
 
 func init() {
+	for _, add := range []func(){
+		accessExamples,
+		changeRequestExamples,
+		commentsExamples,
+		consentExamples,
+		contentExamples,
+		conversationsExamples,
+		customizationExamples,
+		gitExamples,
+		glossaryExamples,
+		plainExamples,
+		integrationsExamples,
+		invitesExamples,
+		specExamples,
+		removalExamples,
+		reviewsExamples,
+		samlExamples,
+		sitesExamples,
+		translationsExamples,
+	} {
+		add()
+	}
+}
+
+func plainExamples() {
 	for id, body := range map[string]string{
 		"createOrganization":    `{"title":"Fresh"}`,
 		"createSite":            `{}`,

@@ -38,6 +38,11 @@ type siteInsights struct {
 	balances EventBalances
 }
 
+// insightsTable has the operations on a site's events.
+func insightsTable(intake EventIntake, answers Insights, balances EventBalances) Table {
+	return Table{Operations: insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances})}
+}
+
 func insightsOperations(h *siteInsights) []Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/insights"
 	return []Operation{
@@ -74,7 +79,7 @@ type trackEventsRequest struct {
 
 func (h *siteInsights) track(ctx context.Context, c *Caller, r *trackEventsRequest) (NoContent, error) {
 	return NoContent{}, h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
-		IP: c.IP, Now: c.Now, IdempotencyKey: or(r.IdempotencyKey, ""),
+		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
 		// Named, not "no site key": a kind of token that comes later has to be let in on purpose.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 	})

@@ -79,8 +79,8 @@ func (h *integrations) list(
 		}
 		return fmt.Sprint(*b)
 	}
-	name := fmt.Sprintf("integrations %q %q %q %s %s %q %q %q", or(r.Search, ""), or(r.Category, ""), or(r.BlockDomain, ""),
-		flag(r.Blocks), flag(r.ContentSources), or(r.Owner, ""), or(r.Scope, ""), or(r.Target, ""))
+	name := fmt.Sprintf("integrations %q %q %q %s %s %q %q %q", schema.Or(r.Search, ""), schema.Or(r.Category, ""), schema.Or(r.BlockDomain, ""),
+		flag(r.Blocks), flag(r.ContentSources), schema.Or(r.Owner, ""), schema.Or(r.Scope, ""), schema.Or(r.Target, ""))
 	filter := store.IntegrationFilter{
 		Search: r.Search, Category: r.Category, BlockDomain: r.BlockDomain, Owner: r.Owner, Scope: r.Scope, Target: r.Target,
 		Blocks: r.Blocks, ContentSources: r.ContentSources,

@@ -23,7 +23,7 @@ func publishBody(organization string) map[string]any {
 	return map[string]any{"title": "Linear", "description": "Issues.", "script": "export {}", "organization": organization}
 }
 
-func init() {
+func integrationsExamples() {
 	fresh := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		name := "i-" + schema.NewID()
 		body := publishBody(tenant.Organization.ID)

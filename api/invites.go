@@ -110,7 +110,7 @@ func (e *emailInvite) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // OpenAPISchema describes both forms.
 func (emailInvite) OpenAPISchema() map[string]any {
 	address := dict{"type": "string", "format": "email", "maxLength": maxEmail}
-	role := dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
+	role := dict{"type": []any{"string", "null"}, "enum": append(anyOf(schema.RoleNames()), nil)}
 	return dict{"anyOf": []any{address, dict{
 		"type": "object", "required": []any{"email"}, "properties": dict{"email": address, "role": role},
 	}}}
@@ -126,7 +126,7 @@ func (e emailInvite) Problems(field string) []schema.Detail {
 	if parsed, err := mail.ParseAddress(e.email); err != nil || parsed.Address != e.email || len(e.email) > maxEmail {
 		c.add(at, "must be an e-mail address")
 	}
-	c.enum(field+".role", e.role.Value, enums["role"])
+	c.enum(field+".role", e.role.Value, schema.RoleNames())
 	return c.details
 }
 
@@ -146,5 +146,5 @@ func (h *invites) invite(ctx context.Context, c *Caller, r *inviteUsersRequest) 
 	for i, e := range r.Body.Emails {
 		list[i] = store.PersonToInvite{Email: e.email, Role: e.role.Or(role)}
 	}
-	return h.store.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, or(r.Body.SSO, false))
+	return h.store.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, schema.Or(r.Body.SSO, false))
 }

@@ -46,6 +46,6 @@ func (h *invites) decline(ctx context.Context, c *Caller, r *struct {
 func pendingInvite(row store.EmailInvite) schema.EmailInvite {
 	return schema.EmailInvite{
 		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,
-		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: utc(row.ExpiresAt),
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
 	}
 }

@@ -160,30 +160,30 @@ func (h *invites) resource(ctx context.Context, c *Caller, row store.LinkInvite)
 		return invite, nil
 	}
 	invite.Role, invite.Level = nil, invite.Role
-	var access store.ContentAccess
+	var held store.ContentAccess
 	if row.SpaceID != nil {
 		space, err := h.store.Space(ctx, c.Principal.UserID, *row.SpaceID)
 		if err != nil {
 			return invite, err
 		}
 		resource := h.urls.spaceResource(space)
-		invite.Space, access = &resource, space.ContentAccess
+		invite.Space, held = &resource, space.ContentAccess
 	} else {
 		collection, err := h.store.Collection(ctx, c.Principal.UserID, *row.CollectionID)
 		if err != nil {
 			return invite, err
 		}
 		resource := h.urls.collectionResource(collection)
-		invite.Collection, access = &resource, collection.ContentAccess
+		invite.Collection, held = &resource, collection.ContentAccess
 	}
-	held, _ := effectiveRole(Access{Role: access.Role, Level: &access.Level, Grant: access.Grant})
-	invite.Redundant = held.AtLeast(*invite.Level)
+	role, _ := effectiveRole(Access{Role: held.Role, Level: &held.Level, Grant: held.Grant})
+	invite.Redundant = role.AtLeast(*invite.Level)
 	return invite, nil
 }
 
 // organizationInvite shows an invite to the organization to somebody with this role in it.
 func (l links) organizationInvite(held schema.Role, row store.LinkInvite) schema.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
-	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: utc(row.ExpiresAt)}
+	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: schema.UTC(row.ExpiresAt)}
 	return invite.At(l.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }

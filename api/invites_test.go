@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func invitesExamples() {
 	make := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()
 		// Whoever follows it is what they were: the loops compare roles.

@@ -123,7 +123,7 @@ var kindNames = map[jsontext.Kind]string{
 func jsonPath(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for token := range pointer.Tokens() {
-		token = clip(token, longestName)
+		token = clip(token, LongestName)
 		switch {
 		case token != "" && strings.Trim(token, "0123456789") == "":
 			path.WriteString("[" + token + "]")
@@ -132,9 +132,9 @@ func jsonPath(pointer jsontext.Pointer) string {
 		default:
 			path.WriteString(token)
 		}
-		if path.Len() > longestName {
+		if path.Len() > LongestName {
 			break
 		}
 	}
-	return clip(path.String(), longestName)
+	return clip(path.String(), LongestName)
 }

@@ -15,7 +15,7 @@ func (l links) user(id string) schema.UserURLs {
 }
 
 func (l links) organization(o store.Organization) schema.OrganizationURLs {
-	return schema.OrganizationURLs{Location: l.API("orgs", o.ID), App: l.App("orgs", o.ID), Logo: or(o.Logo, "")}
+	return schema.OrganizationURLs{Location: l.API("orgs", o.ID), App: l.App("orgs", o.ID), Logo: schema.Or(o.Logo, "")}
 }
 
 func (l links) site(s store.Site) schema.SiteURLs {
@@ -40,7 +40,7 @@ func (l links) collection(id string) schema.CollectionURLs {
 }
 
 func (l links) space(s store.Space) schema.SpaceURLs {
-	urls := schema.SpaceURLs{Location: l.API("spaces", s.ID), App: l.App("spaces", s.ID), Icon: or(s.Icon, "")}
+	urls := schema.SpaceURLs{Location: l.API("spaces", s.ID), App: l.App("spaces", s.ID), Icon: schema.Or(s.Icon, "")}
 	if s.Visibility != "private" {
 		urls.Published = l.App("spaces", s.ID, "published")
 	}

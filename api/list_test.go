@@ -111,7 +111,7 @@ type idPage = schema.List[struct {
 	ID string `json:"id"`
 }]
 
-func readPage(t *testing.T, h *harness, path string) idPage {
+func readPage(t testing.TB, h *harness, path string) idPage {
 	t.Helper()
 	a := h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil)
 	var page idPage
@@ -129,7 +129,7 @@ func forged(token string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(append(of[:mark:mark], other[mark:]...))
 }
 
-func allIDs(t *testing.T, h *harness, path string) []string {
+func allIDs(t testing.TB, h *harness, path string) []string {
 	t.Helper()
 	var ids []string
 	for _, item := range readPage(t, h, path+"?limit=1000").Items {
@@ -138,7 +138,7 @@ func allIDs(t *testing.T, h *harness, path string) []string {
 	return ids
 }
 
-func created(t *testing.T, id string, err error) string {
+func created(t testing.TB, id string, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -42,16 +42,6 @@ func newConnections(cfg Config, ended func(reason string)) *connections {
 	}
 }
 
-// limitedAddress is what limits by address count: an IPv6 network of /64 is one customer's.
-func limitedAddress(ip netip.Addr) netip.Addr {
-	if ip.Is6() {
-		if network, err := ip.Prefix(64); err == nil {
-			return network.Addr()
-		}
-	}
-	return ip
-}
-
 // admit takes a new connection in, or says why not. Where all are taken, those that have carried nothing for the longest time
 // make room.
 func (c *connections) admit(conn *edgeConn) (refused string) {

@@ -17,8 +17,8 @@ func TestLocationsAnswer(t *testing.T) {
 	h := newHarness(t)
 	token := h.ours.Tokens[schema.RoleAdmin]
 	located, unlocated := 0, 0
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		a := h.try(op, h.ours, token)
 		if op.Status == http.StatusCreated && a.status != op.Status {
 			t.Errorf("%s: %d %s", op.ID, a.status, a.body)
@@ -29,10 +29,10 @@ func TestLocationsAnswer(t *testing.T) {
 		location := a.header.Get("Location")
 		if location == "" {
 			unlocated++
-			if reads := slices.IndexFunc(h.server.table, func(o Operation) bool {
+			if reads := slices.IndexFunc(h.table, func(o Operation) bool {
 				return o.Method == http.MethodGet && o.Handler.Response == op.Handler.Response
 			}); reads >= 0 {
-				t.Errorf("%s names no Location, and %s reads what it made", op.ID, h.server.table[reads].ID)
+				t.Errorf("%s names no Location, and %s reads what it made", op.ID, h.table[reads].ID)
 			}
 			continue
 		}

@@ -63,9 +63,9 @@ type listMembersRequest struct {
 func (h *members) list(ctx context.Context, c *Caller, r *listMembersRequest) (schema.List[schema.Member], error) {
 	organization := c.Organization.Organization.ID
 	filter := store.MemberFilter{
-		Role: r.Role, Search: r.Search, BySeen: or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: or(r.Order, "desc") == "asc",
+		Role: r.Role, Search: r.Search, BySeen: schema.Or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: schema.Or(r.Order, "desc") == "asc",
 	}
-	name := fmt.Sprintf("members %s %q %q %t %t", organization, or(r.Role, ""), or(r.Search, ""), filter.BySeen, filter.Ascending)
+	name := fmt.Sprintf("members %s %q %q %t %t", organization, schema.Or(r.Role, ""), schema.Or(r.Search, ""), filter.BySeen, filter.Ascending)
 	return listKeyed(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.MemberRow], error) {
 			place, err := store.ParseMemberPlace(after)

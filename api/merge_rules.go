@@ -35,7 +35,7 @@ func (spaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRule
 func (organizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
 
 func listOfMergeRules(types string) dict {
-	listless := slices.DeleteFunc(slices.Clone(enums[types]), func(kind string) bool { return kind == "rules" })
+	listless := slices.DeleteFunc(slices.Clone(mergeRulesVocabulary.Enums[types]), func(kind string) bool { return kind == "rules" })
 	return dict{"anyOf": []any{dict{"required": []any{"rules"}}, dict{"properties": dict{"type": enumOf(listless)}}}}
 }
 
@@ -60,7 +60,7 @@ func (mergeRuleInput) OpenAPIKeywords() map[string]any {
 }
 
 // mergeRules checks what concerns several members of the rules.
-func (c *checker) mergeRules(kind string, rules []mergeRuleInput) {
+func checkMergeRuleMembers(c *checker, kind string, rules []mergeRuleInput) {
 	if kind == "rules" && rules == nil {
 		c.add("mergeRules.rules", "is required")
 	}

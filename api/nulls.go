@@ -14,13 +14,13 @@ import (
 // absence, and the client be told of a change that never was; so it is refused. Elsewhere null is how many clients say "absent".
 
 // lasting gives the members of a body that cannot be removed. Those that are required are refused by their rule.
-func lasting(body reflect.Type) []string {
+func (v Vocabulary) lasting(body reflect.Type) []string {
 	if body.Kind() != reflect.Struct {
 		return nil
 	}
 	names := []string{}
 	for _, f := range reflect.VisibleFields(body) {
-		r, err := parseRule(f.Tag.Get("rules"))
+		r, err := v.parseRule(f.Tag.Get("rules"))
 		if err != nil || r.required || isOpt(f.Type) || (f.Anonymous && f.Tag.Get("json") == "") {
 			continue
 		}

@@ -14,20 +14,22 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// dict is a JSON object of the document.
-type dict = map[string]any
-
-// OpenAPI is the OpenAPI 3.1 document of the table, as JSON. It says of requests what their rules say, and of answers what
-// their types say; nothing in it is written by hand.
-func OpenAPI(baseURL string) ([]byte, error) {
-	return openAPI(Operations(), baseURL)
+// bodyDescribed is a request type whose body the function reads by itself, and which says what it looks like.
+type bodyDescribed interface {
+	OpenAPIBody() dict
 }
 
-func openAPI(table []Operation, baseURL string) ([]byte, error) {
-	d := &openAPIWriter{schemas: dict{}, types: map[string]reflect.Type{}}
+// openAPI is the OpenAPI 3.1 document of the table, as JSON. It says of requests what their rules say, and of answers what
+// their types say; nothing in it is written by hand.
+func openAPI(table Table, baseURL string) ([]byte, error) {
+	words, err := table.Vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	d := &openAPIWriter{words: words, schemas: dict{}, types: map[string]reflect.Type{}}
 	paths := dict{}
-	for i := range table {
-		op := &table[i]
+	for i := range table.Operations {
+		op := &table.Operations[i]
 		item, ok := paths[op.Path].(dict)
 		if !ok {
 			item = dict{}
@@ -65,6 +67,7 @@ func openAPI(table []Operation, baseURL string) ([]byte, error) {
 
 // openAPIWriter gathers the named schemas that operations refer to.
 type openAPIWriter struct {
+	words   Vocabulary
 	schemas dict
 	types   map[string]reflect.Type
 	asked   bool // The members of a body are described: what answers always have, requests need not.
@@ -175,7 +178,7 @@ func (d *openAPIWriter) request(op *Operation) (params []any, body dict, err err
 				}
 				continue
 			}
-			r, err := parseRule(f.Tag.Get("rules"))
+			r, err := d.words.parseRule(f.Tag.Get("rules"))
 			if err != nil {
 				return err
 			}
@@ -221,7 +224,7 @@ func (d *openAPIWriter) body(op *Operation, f reflect.StructField, tag string, r
 		}
 		of = described
 	} else if d, ok := reflect.New(op.Handler.Request).Interface().(bodyDescribed); ok {
-		of = d.openAPIBody()
+		of = d.OpenAPIBody()
 	}
 	contents := dict{}
 	for _, media := range op.Accepts {

@@ -7,28 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// bodyDescribed is a request type whose body the function reads by itself, and which says what it looks like.
-type bodyDescribed interface {
-	openAPIBody() dict
-}
-
-func textType() dict                   { return dict{"type": "string"} }
-func enumOf(words []string) dict       { return dict{"type": "string", "enum": anyOf(words)} }
-func arrayOf(entry dict) dict          { return dict{"type": "array", "items": entry} }
-func closed(d dict) dict               { d["additionalProperties"] = false; return d }
-func nullable(of dict) dict            { return dict{"anyOf": []any{of, dict{"type": "null"}}} }
-func documented(d dict, s string) dict { d["description"] = s; return d }
-
-func objectOf(properties dict, required ...string) dict {
-	d := dict{"type": "object", "properties": properties}
-	if len(required) > 0 {
-		d["required"] = anyOf(required)
-	}
-	return d
-}
-
-// openAPIBody describes what every event has; what a type has of its own is open.
-func (*trackEventsRequest) openAPIBody() dict {
+// OpenAPIBody describes what every event has; what a type has of its own is open.
+func (*trackEventsRequest) OpenAPIBody() dict {
 	location := dict{"url": dict{"type": "string", "format": "uri"}, "displayContext": enumOf(insights.DisplayContexts.Words())}
 	for _, id := range []string{"siteSection", "siteSpace", "siteShareKey", "space", "revision", "page"} {
 		location[id] = nullable(textType())
@@ -45,8 +25,8 @@ func (*trackEventsRequest) openAPIBody() dict {
 	return objectOf(dict{"events": arrayOf(event)}, "events")
 }
 
-// openAPIBody follows the column table.
-func (*aggregateRequest) openAPIBody() dict {
+// OpenAPIBody follows the column table.
+func (*aggregateRequest) OpenAPIBody() dict {
 	return closed(objectOf(dict{
 		"range": dict{"oneOf": []any{
 			enumOf(query.Presets()),

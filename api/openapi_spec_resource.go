@@ -11,7 +11,7 @@ func (l links) openAPISpecResource(rights Rights) func(store.OpenAPISpec) schema
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
 		resource := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
-			SourceURL: or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: or(s.LastVersion, ""),
+			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
 			URLs: schema.OpenAPISpecURLs{
 				Location: l.API("orgs", s.OrganizationID, "openapi", s.Slug), App: l.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
@@ -35,7 +35,7 @@ func (l links) openAPIVersionResource(organization, slug string) func(store.Open
 	return func(v store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
 		location := l.API("orgs", organization, "openapi", slug, "versions", v.ID)
 		return schema.OpenAPISpecVersion{
-			Object: "openapi-spec-version", ID: v.ID, CreatedAt: v.CreatedAt.UTC(), URL: or(v.SourceUrl, location+"/content"),
+			Object: "openapi-spec-version", ID: v.ID, CreatedAt: v.CreatedAt.UTC(), URL: schema.Or(v.SourceUrl, location+"/content"),
 			URLs: schema.OpenAPISpecVersionURLs{Location: location},
 		}
 	}

@@ -159,7 +159,7 @@ type openAPISpecSet struct {
 	added bool
 }
 
-func (s openAPISpecSet) status() int {
+func (s openAPISpecSet) Status() int {
 	if s.added {
 		return http.StatusCreated
 	}

@@ -20,7 +20,7 @@ func specBody(text string) map[string]any {
 	return map[string]any{"source": map[string]any{"text": text}}
 }
 
-func init() {
+func specExamples() {
 	fresh := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		slug := "s-" + schema.NewID()
 		body := specBody(specText)

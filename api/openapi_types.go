@@ -27,19 +27,11 @@ var wellKnown = map[reflect.Type]func() dict{
 	reflect.TypeFor[time.Time]():      func() dict { return dict{"type": "string", "format": "date-time"} },
 	reflect.TypeFor[jsontext.Value](): func() dict { return dict{} }, // Any JSON.
 	reflect.TypeFor[schema.Role](): func() dict {
-		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["role"]), nil)}
+		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(schema.RoleNames()), nil)}
 	},
 	reflect.TypeFor[schema.Level](): func() dict {
-		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(enums["level"]), nil)}
+		return dict{"type": []any{"string", "null"}, "enum": append(anyOf(schema.LevelNames()), nil)}
 	},
-}
-
-func anyOf(values []string) []any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
 }
 
 // typeSchema describes the JSON of a type under a rule.
@@ -89,7 +81,7 @@ func isUnion(t reflect.Type) bool {
 func (d *openAPIWriter) unionSchema(t reflect.Type) (dict, error) {
 	var alternatives []any
 	for f := range t.Fields() {
-		rules, err := parseRule(f.Tag.Get("rules"))
+		rules, err := d.words.parseRule(f.Tag.Get("rules"))
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +144,7 @@ func (d *openAPIWriter) structSchema(t reflect.Type, r rule) (dict, error) {
 			if name == "" {
 				return fmt.Errorf("field %s has no JSON name", f.Name)
 			}
-			rules, err := parseRule(f.Tag.Get("rules"))
+			rules, err := d.words.parseRule(f.Tag.Get("rules"))
 			if err != nil {
 				return err
 			}
@@ -197,7 +189,7 @@ func indirect(t reflect.Type) reflect.Type {
 
 // manySchema describes arrays and maps.
 func (d *openAPIWriter) manySchema(t reflect.Type, r rule, tag reflect.StructTag) (dict, error) {
-	each, err := parseRule(tag.Get("each"))
+	each, err := d.words.parseRule(tag.Get("each"))
 	if err != nil {
 		return nil, err
 	}
@@ -237,18 +229,18 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 		return nil, fmt.Errorf("cannot describe %s", t)
 	}
 	if r.enum != "" {
-		out["enum"] = anyOf(enums[r.enum])
+		out["enum"] = anyOf(r.values)
 	}
-	form := patterns[r.pattern]
-	if form.regexp != "" {
-		out["pattern"] = form.regexp
+	form := r.form
+	if form.Regexp != "" {
+		out["pattern"] = form.Regexp
 	}
-	if form.format != "" {
-		out["format"] = form.format
+	if form.Format != "" {
+		out["format"] = form.Format
 	}
 	switch {
-	case form.not != "":
-		out["not"] = dict{"pattern": form.not}
+	case form.Not != "":
+		out["not"] = dict{"pattern": form.Not}
 	case t.Kind() == reflect.String && r.enum == "":
 		out["not"] = nulPattern
 	}
@@ -257,9 +249,6 @@ func scalarSchema(t reflect.Type, r rule) (dict, error) {
 	}
 	return out, nil
 }
-
-// nulPattern is what no text may hold: the database cannot store it.
-var nulPattern = dict{"pattern": `\x00`}
 
 func withBounds(out dict, b *bounds, least, most string) dict {
 	if b != nil && b.least != nil {

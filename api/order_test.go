@@ -41,12 +41,12 @@ func TestManyMovesToOnePlace(t *testing.T) {
 		},
 		"site spaces": {
 			add:  func() string { return s.addSpace("Space", section) },
-			move: h.moveSiteItem(s, schema.SiteItemSpace),
+			move: moveSiteItem(h, s, schema.SiteItemSpace),
 			list: func() []string { return h.ids(s.base+"/site-spaces", admin)[1:] },
 		},
 		"section groups": {
 			add:  func() string { return s.ok("POST", "/section-groups", `{"title":"Guides"}`, 201)["id"].(string) },
-			move: h.moveSiteItem(s, schema.SiteItemGroup),
+			move: moveSiteItem(h, s, schema.SiteItemGroup),
 			list: func() []string { return h.ids(s.base+"/section-groups", admin) },
 		},
 	} {
@@ -78,7 +78,7 @@ func TestManyMovesToOnePlace(t *testing.T) {
 	}
 }
 
-func (h *harness) moveSiteItem(s *siteOf, kind string) func(id, beside string, before bool) {
+func moveSiteItem(h *harness, s *siteOf, kind string) func(id, beside string, before bool) {
 	return func(id, beside string, before bool) {
 		h.t.Helper()
 		pointer := &schema.ItemPointer{Type: kind, ID: beside}

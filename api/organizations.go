@@ -115,7 +115,7 @@ type contentSetting struct {
 func (r *updateOrganizationRequest) Validate() []schema.Detail {
 	var c checker
 	if rules := r.Body.MergeRules; rules != nil {
-		c.mergeRules(*rules.Type, rules.Rules)
+		checkMergeRuleMembers(&c, *rules.Type, rules.Rules)
 	}
 	return c.details
 }
@@ -152,7 +152,7 @@ func (h *organizations) subdomain(ctx context.Context, _ *Caller, r *struct {
 	Subdomain string `path:"subdomain"`
 }) (schema.Subdomain, error) {
 	// No other form can be a hostname, so nothing else needs to be looked for.
-	if !patterns["subdomain"].match(r.Subdomain) {
+	if !subdomainForm.Match(r.Subdomain) {
 		return schema.Subdomain{}, schema.NotFound("subdomain")
 	}
 	organization, err := h.store.OrganizationBySubdomain(ctx, r.Subdomain)
@@ -171,7 +171,7 @@ func (l links) organizationResource(m store.Membership) schema.Organization {
 	resource := schema.Organization{
 		Object: "organization", ID: o.ID, Title: o.Title, CreatedAt: o.CreatedAt.UTC(), EmailDomains: o.EmailDomains,
 		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergeRulesResource(o.MergeRules),
-		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
+		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: schema.Or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
 		Trial: schema.Trial{Status: "notapplicable"}, URLs: l.organization(o),
 		Permissions: organizationPermissions(RightsOf(Access{Role: m.Role})),
 	}

@@ -1,13 +1,10 @@
 package api
 
 import (
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-
-	"github.com/octavo-docs/octavo/schema"
 )
 
 // RateClass is a kind of use with a limit of its own, so that dashboards cannot use up what events need, nor the other way
@@ -38,7 +35,7 @@ type rateLimit struct {
 // https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
-func newRateLimits(cfg Config) (*rateLimits, error) {
+func newRateLimits(cfg accessConfig) (*rateLimits, error) {
 	tokens, err := lru.New[string, *tokenUse](cfg.AuthEntries)
 	if err != nil {
 		return nil, err
@@ -68,45 +65,35 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 	return use
 }
 
-// take counts one request. left is how many more may come at once, and idle when all of the burst may.
-func (r rateLimit) take(use *atomic.Int64, now time.Time) (ok bool, left int64, idle time.Time, wait time.Duration) {
+// Allowance is what a limit leaves to a token or an address after a request.
+type Allowance struct {
+	// Burst is how many requests may come at once; 0 means that there is no limit.
+	Burst int64
+	// Left is how many of them still may.
+	Left int64
+	// Idle is when all of the burst may come again.
+	Idle time.Time
+	// Wait is how long a refused request must wait; 0 means that it is admitted.
+	Wait time.Duration
+}
+
+// take counts one request.
+func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
+	if r.interval == 0 {
+		return Allowance{}
+	}
 	interval, span := int64(r.interval), int64(r.interval)*r.burst
 	for {
 		arrival := use.Load()
 		next := max(arrival, now.UnixNano()) + interval
 		if over := next - now.UnixNano() - span; over > 0 {
-			return false, 0, time.Unix(0, arrival), time.Duration(over)
+			return Allowance{Burst: r.burst, Idle: time.Unix(0, arrival), Wait: time.Duration(over)}
 		}
 		if use.CompareAndSwap(arrival, next) {
-			return true, (span - (next - now.UnixNano())) / interval, time.Unix(0, next), 0
+			return Allowance{Burst: r.burst, Left: (span - (next - now.UnixNano())) / interval, Idle: time.Unix(0, next)}
 		}
 	}
 }
 
 // giveBack takes a counted request out of the count.
 func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }
-
-var (
-	headerLimit     = []byte("X-Ratelimit-Limit")
-	headerRemaining = []byte("X-Ratelimit-Remaining")
-	headerReset     = []byte("X-Ratelimit-Reset")
-)
-
-// limit admits a request of the token or refuses it with 429. Either way the response says what is left: the burst, what
-// remains of it, and the Unix second when all of it is there again.
-func (f *frame) limit(class RateClass, use *tokenUse, c *call) error {
-	limit := f.auth.rates.limits[class]
-	if limit.interval == 0 {
-		return nil
-	}
-	ok, left, idle, wait := limit.take(&use[class], c.Now)
-	var digits [20]byte
-	header := &c.http.Response.Header
-	header.SetCanonical(headerLimit, strconv.AppendInt(digits[:0], limit.burst, 10))
-	header.SetCanonical(headerRemaining, strconv.AppendInt(digits[:0], left, 10))
-	header.SetCanonical(headerReset, strconv.AppendInt(digits[:0], idle.Add(time.Second-1).Unix(), 10))
-	if !ok {
-		return schema.TooManyRequests("too many requests with this token", wait)
-	}
-	return nil
-}

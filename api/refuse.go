@@ -34,7 +34,7 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	attrs := []slog.Attr{
 		slog.String("request_id", c.RequestID()),
 		slog.String("operation", operation),
-		slog.String("method", clip(string(c.http.Method()), longestName)),
+		slog.String("method", clip(string(c.http.Method()), LongestName)),
 		slog.String("path", clip(string(c.http.Path()), longestMessage)),
 		slog.Int("status", int(e.Code)),
 		slog.String("message", e.Message),
@@ -52,7 +52,7 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 // Bounds of what an error quotes of its request, in bytes, and of the details it has. A few bytes, inflated, can hold a name of
 // megabytes.
 const (
-	longestName    = 200
+	LongestName    = 200
 	longestMessage = 1000
 	longestCause   = 4000
 	mostDetails    = 100
@@ -68,7 +68,7 @@ func cut(e *schema.Error) *schema.Error {
 	short.Details = make([]schema.Detail, min(len(e.Details), mostDetails))
 	for i := range short.Details {
 		d := e.Details[i]
-		short.Details[i] = schema.Detail{Field: clip(d.Field, longestName), Problem: clip(d.Problem, longestMessage), Allowed: d.Allowed}
+		short.Details[i] = schema.Detail{Field: clip(d.Field, LongestName), Problem: clip(d.Problem, longestMessage), Allowed: d.Allowed}
 	}
 	return &short
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func removalExamples() {
 	examples["removeMemberFromOrganizationById"] = example{needs: RightAdmin, make: func(h *harness, tenant *storetest.Tenant) made {
 		return made{"userId": h.member(tenant, schema.RoleAdmin)}
 	}}
@@ -153,8 +153,8 @@ func TestDeleteOrganization(t *testing.T) {
 	before := h.rows()
 	tenant := storetest.NewTenant(t, h.st, "doomed")
 	// Every operation with an example leaves something there.
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		switch op.ID {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
 			continue // They are about another organization, or about the members.

@@ -18,7 +18,7 @@ func (h *comments) listReplies(
 	ctx context.Context, c *Caller, r *listRepliesRequest,
 ) (schema.List[schema.CommentReply], error) {
 	place := placeOf(c)
-	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, or(place.ChangeRequestID, ""), r.CommentID)
+	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), r.CommentID)
 	return listMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.CommentRow], error) {
 			key, err := timeKey(after)
@@ -27,7 +27,9 @@ func (h *comments) listReplies(
 			}
 			return h.store.ListReplies(ctx, place, r.CommentID, key, size)
 		},
-		func(row store.CommentRow) (schema.CommentReply, error) { return h.reply(ctx, c, row, or(r.Format, "")) },
+		func(row store.CommentRow) (schema.CommentReply, error) {
+			return h.reply(ctx, c, row, schema.Or(r.Format, ""))
+		},
 		commentKey[schema.CommentReply])
 }
 
@@ -48,7 +50,7 @@ func (h *comments) postReply(ctx context.Context, c *Caller, r *postReplyRequest
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.reply(ctx, c, row, or(r.Format, ""))
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 // replyPath names a reply to a comment of the scope's object.
@@ -71,7 +73,7 @@ func (h *comments) getReply(ctx context.Context, c *Caller, r *getReplyRequest) 
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.reply(ctx, c, row, or(r.Format, ""))
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 type updateReplyRequest struct {
@@ -84,7 +86,7 @@ type updateReplyRequest struct {
 // False is what a reply is anyway.
 func (r *updateReplyRequest) Validate() []schema.Detail {
 	var c checker
-	if or(r.Body.Resolved, false) {
+	if schema.Or(r.Body.Resolved, false) {
 		c.add("resolved", "cannot be true of a reply: resolve the comment that it replies to")
 	}
 	return c.details
@@ -96,7 +98,7 @@ func (h *comments) updateReply(ctx context.Context, c *Caller, r *updateReplyReq
 	if err != nil {
 		return schema.CommentReply{}, err
 	}
-	return h.reply(ctx, c, row, or(r.Format, ""))
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 func (h *comments) deleteReply(ctx context.Context, c *Caller, r *replyPath) (NoContent, error) {
@@ -116,10 +118,10 @@ func commentResource(
 		return schema.Comment{}, err
 	}
 	comment := schema.Comment{
-		Object: "comment", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: utc(row.EditedAt),
+		Object: "comment", ID: row.ID, PostedBy: l.userResource(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: schema.UTC(row.EditedAt),
 		Reactions: l.reactionResources(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
 		Body: body, Target: targetOf(row.Comment), URLs: l.comment(row.Comment),
-		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: utc(row.ResolvedAt),
+		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: schema.UTC(row.ResolvedAt),
 	}
 	for i, r := range row.Repliers {
 		comment.Repliers[i] = schema.UserContributor{UpdatedAt: r.UpdatedAt.UTC(), Count: r.Replies, User: l.userResource(r.User)}
@@ -139,7 +141,7 @@ func (h *comments) reply(ctx context.Context, c *Caller, row store.CommentRow, f
 	}
 	return schema.CommentReply{
 		Object: "comment-reply", ID: row.ID, PostedBy: h.urls.userResource(row.Author), PostedAt: row.PostedAt.UTC(),
-		EditedAt: utc(row.EditedAt), Reactions: h.urls.reactionResources(row.Reactions), Body: body,
+		EditedAt: schema.UTC(row.EditedAt), Reactions: h.urls.reactionResources(row.Reactions), Body: body,
 		URLs: h.urls.comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
 	}, nil
 }
@@ -158,7 +160,7 @@ func (l links) reactionResources(rows []store.Reactions) []schema.EmojiReaction 
 
 func targetOf(row store.Comment) schema.CommentTarget {
 	target := schema.CommentTarget{
-		Space: row.SpaceID, Revision: row.Revision, ChangeRequest: or(row.ChangeRequestID, ""), Review: or(row.ReviewID, ""),
+		Space: row.SpaceID, Revision: row.Revision, ChangeRequest: schema.Or(row.ChangeRequestID, ""), Review: schema.Or(row.ReviewID, ""),
 	}
 	if row.NodeID != nil {
 		target.Node = &schema.TargetID{ID: *row.NodeID}
@@ -167,7 +169,7 @@ func targetOf(row store.Comment) schema.CommentTarget {
 		target.Page = &schema.TargetID{ID: *row.PageID}
 	}
 	if row.TableRecord != nil {
-		target.TableCell = &schema.TableCell{Record: *row.TableRecord, Definition: or(row.TableDefinition, "")}
+		target.TableCell = &schema.TableCell{Record: *row.TableRecord, Definition: schema.Or(row.TableDefinition, "")}
 	}
 	return target
 }

@@ -218,7 +218,7 @@ func TestBadInput(t *testing.T) {
 	org := "/v1/orgs/" + h.ours.Organization.ID
 	// The paths first: some of them are of objects that are made for them.
 	empty := map[string]bool{}
-	for _, op := range Operations() {
+	for _, op := range TheTable().Operations {
 		if op.BodyLimit > 0 && !optionalBody(op) {
 			path, _ := h.example(&op, h.ours)
 			empty[op.Method+" "+path] = true

@@ -104,7 +104,7 @@ func (h *reviews) requestReviewers(
 		return schema.RequestedReviewers{}, schema.InvalidAll(bad.details)
 	}
 	if r.Body.Description != nil {
-		description, err := encoded(r.Body.Description.Document)
+		description, err := schema.EncodeJSON(r.Body.Description.Document)
 		if err != nil {
 			return schema.RequestedReviewers{}, err
 		}
@@ -123,11 +123,11 @@ func (h *reviews) requestReviewers(
 
 // rightsOn gives a user's rights on a space; whoever does not know the space has none.
 func (h *reviews) rightsOn(ctx context.Context, userID, spaceID string) (Rights, error) {
-	access, err := h.store.Space(ctx, userID, spaceID)
+	found, err := h.store.Space(ctx, userID, spaceID)
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return 0, nil
 	}
-	return contentRights(access.ContentAccess), err
+	return contentRights(found.ContentAccess), err
 }
 
 // unique drops repeats and keeps the order.
@@ -166,7 +166,9 @@ func (h *reviews) list(ctx context.Context, c *Caller, r *listReviewsRequest) (s
 		func(after []string, size int) (store.Page[store.ReviewRow], error) {
 			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, firstKey(after), size)
 		},
-		func(row store.ReviewRow) (schema.Review, error) { return h.resource(ctx, c, row, or(r.Format, "")) },
+		func(row store.ReviewRow) (schema.Review, error) {
+			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+		},
 		func(_ store.ReviewRow, r schema.Review) []string { return []string{r.ID} })
 }
 
@@ -192,7 +194,7 @@ func (h *reviews) submit(ctx context.Context, c *Caller, r *submitReviewRequest)
 	if err != nil {
 		return schema.Review{}, err
 	}
-	return h.resource(ctx, c, row, or(r.Format, ""))
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 type getReviewRequest struct {
@@ -205,7 +207,7 @@ func (h *reviews) get(ctx context.Context, c *Caller, r *getReviewRequest) (sche
 	if err != nil {
 		return schema.Review{}, err
 	}
-	return h.resource(ctx, c, row, or(r.Format, ""))
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
 func (l links) reviewerResource(row store.ReviewerRow) schema.RequestedReviewer {

@@ -29,7 +29,7 @@ var (
 	reviewersShape = shape{"users": list(object(reviewerShape))}
 )
 
-func init() {
+func reviewsExamples() {
 	objects := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()
 		request := changeRequest(h, tenant)
@@ -310,7 +310,7 @@ func TestCheckMergeRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return checkMergeRules(t.Context(), h.st, actor, request, false, space, organization)
+		return CheckMergeRules(t.Context(), h.st, actor, request, false, space, organization)
 	}
 	for name, err := range map[string]error{
 		"none": check("x", none, rules), "inherited none": check("x", schema.MergeRules{Type: "inherit"}, none), "bypass": check("root", rules, none),
@@ -324,7 +324,7 @@ func TestCheckMergeRules(t *testing.T) {
 		t.Fatalf("%v", e)
 	}
 	h.send("review", "POST", path+"/reviews", `{"status":"changes-requested"}`, reviewShape)
-	description, err := json.Marshal(map[string]any{"users": []string{}, "description": paragraphs("Why.")})
+	description, err := json.Marshal(map[string]any{"users": []string{}, "description": schema.NewDocument(schema.Block("paragraph", schema.Text("Why.")))})
 	if err != nil {
 		t.Fatal(err)
 	}

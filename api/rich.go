@@ -88,7 +88,7 @@ type commentBody struct{ richBody }
 
 // OpenAPISchema leaves no form that has no words, as far as a schema can tell.
 func (commentBody) OpenAPISchema() map[string]any {
-	return bodyForms(patterns["title"].regexp, dict{"required": []any{"markdown"}}, dict{"required": []any{"document"}})
+	return bodyForms(NotBlank, dict{"required": []any{"markdown"}}, dict{"required": []any{"document"}})
 }
 
 func (b *commentBody) words(ctx context.Context, field string) (store.CommentBody, error) {
@@ -104,11 +104,11 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 	if err != nil {
 		return store.CommentBody{}, err
 	}
-	sent, err := encoded(b.Body)
+	sent, err := schema.EncodeJSON(b.Body)
 	if err != nil || text.Markdown == nil {
 		return store.CommentBody{Sent: sent}, err
 	}
-	made, err := encoded(text.Document)
+	made, err := schema.EncodeJSON(text.Document)
 	return store.CommentBody{Sent: sent, Made: made}, err
 }
 
@@ -126,7 +126,7 @@ func shownBody(ctx context.Context, st *store.Store, row store.Comment, format s
 		if err != nil {
 			d = content.Verbatim(*body.Markdown)
 		}
-		return encoded(d)
+		return schema.EncodeJSON(d)
 	})
 	if err != nil {
 		return schema.Body{}, err

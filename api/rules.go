@@ -29,8 +29,9 @@ type rule struct {
 	required, some bool
 	length         *bounds
 	span           *bounds
-	enum           string
-	pattern        string
+	enum, pattern  string
+	values         []string // what enum names
+	form           Pattern  // what pattern names
 	absent         string
 }
 
@@ -56,23 +57,12 @@ var ruleSetters = map[string]func(r *rule, argument string) error{
 	"len":      func(r *rule, a string) (err error) { r.length, err = parseBounds(a); return err },
 	"range":    func(r *rule, a string) (err error) { r.span, err = parseBounds(a); return err },
 	"default":  func(r *rule, a string) error { r.absent = a; return nil },
-	"enum": func(r *rule, a string) error {
-		if _, ok := enums[a]; !ok {
-			return fmt.Errorf("no enumeration is named %q", a)
-		}
-		r.enum = a
-		return nil
-	},
-	"pattern": func(r *rule, a string) error {
-		if _, ok := patterns[a]; !ok {
-			return fmt.Errorf("no pattern is named %q", a)
-		}
-		r.pattern = a
-		return nil
-	},
+	"enum":     func(r *rule, a string) error { r.enum = a; return nil },
+	"pattern":  func(r *rule, a string) error { r.pattern = a; return nil },
 }
 
-func parseRule(tag string) (rule, error) {
+// parseRule reads a tag. Names that the vocabulary does not have are errors.
+func (v Vocabulary) parseRule(tag string) (rule, error) {
 	var r rule
 	for word := range strings.SplitSeq(tag, ",") {
 		if word == "" {
@@ -86,6 +76,13 @@ func parseRule(tag string) (rule, error) {
 		if err := set(&r, argument); err != nil {
 			return rule{}, err
 		}
+	}
+	var ok bool
+	if r.values, ok = v.Enums[r.enum]; r.enum != "" && !ok {
+		return rule{}, fmt.Errorf("no enumeration is named %q", r.enum)
+	}
+	if r.form, ok = v.Patterns[r.pattern]; r.pattern != "" && !ok {
+		return rule{}, fmt.Errorf("no pattern is named %q", r.pattern)
 	}
 	return r, nil
 }
@@ -135,7 +132,7 @@ func memberName(f reflect.StructField) string {
 }
 
 // structCheck checks a struct's fields one after the other.
-func structCheck(t reflect.Type) (check, error) {
+func (v Vocabulary) structCheck(t reflect.Type) (check, error) {
 	var members []member
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -143,7 +140,7 @@ func structCheck(t reflect.Type) (check, error) {
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
-		m, err := memberOf(f)
+		m, err := v.memberOf(f)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.Name, err)
 		}
@@ -166,28 +163,28 @@ func structCheck(t reflect.Type) (check, error) {
 	}, nil
 }
 
-func memberOf(f reflect.StructField) (member, error) {
-	r, err := parseRule(f.Tag.Get("rules"))
+func (v Vocabulary) memberOf(f reflect.StructField) (member, error) {
+	r, err := v.parseRule(f.Tag.Get("rules"))
 	if err != nil {
 		return member{}, err
 	}
 	if _, isBody := f.Tag.Lookup("body"); isBody {
-		return bodyMember(f, r)
+		return v.bodyMember(f, r)
 	}
 	if f.Anonymous {
-		inner, err := structCheck(f.Type)
+		inner, err := v.structCheck(f.Type)
 		return member{check: inner}, err
 	}
-	ck, err := checkOf(f.Type, r, f.Tag)
+	ck, err := v.checkOf(f.Type, r, f.Tag)
 	return member{name: memberName(f), required: r.required, check: ck}, err
 }
 
 // bodyMember lets the names of a body's members stand without a prefix.
-func bodyMember(f reflect.StructField, r rule) (member, error) {
+func (v Vocabulary) bodyMember(f reflect.StructField, r rule) (member, error) {
 	if f.Type == reflect.TypeFor[[]byte]() {
 		return member{check: func(*checker, string, reflect.Value) {}}, nil
 	}
-	inner, err := checkOf(f.Type, r, f.Tag)
+	inner, err := v.checkOf(f.Type, r, f.Tag)
 	if err != nil || !r.some {
 		return member{check: inner}, err
 	}
@@ -218,31 +215,31 @@ func isAbsent(v reflect.Value) bool {
 }
 
 // checkOf makes the check of a type under a rule.
-func checkOf(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
+func (v Vocabulary) checkOf(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[problemFinder]()) {
-		return func(c *checker, field string, v reflect.Value) {
-			c.details = append(c.details, v.Addr().Interface().(problemFinder).Problems(field)...)
+		return func(c *checker, field string, value reflect.Value) {
+			c.details = append(c.details, value.Addr().Interface().(problemFinder).Problems(field)...)
 		}, nil
 	}
 	switch {
 	case t.Kind() == reflect.Pointer:
-		inner, err := checkOf(t.Elem(), r, tag)
-		return func(c *checker, field string, v reflect.Value) { inner(c, field, v.Elem()) }, err
+		inner, err := v.checkOf(t.Elem(), r, tag)
+		return func(c *checker, field string, value reflect.Value) { inner(c, field, value.Elem()) }, err
 	case isOpt(t):
-		inner, err := checkOf(t.Field(1).Type.Elem(), r, tag)
-		return func(c *checker, field string, v reflect.Value) {
-			if value := v.Field(1); !value.IsNil() {
-				inner(c, field, value.Elem())
+		inner, err := v.checkOf(t.Field(1).Type.Elem(), r, tag)
+		return func(c *checker, field string, value reflect.Value) {
+			if set := value.Field(1); !set.IsNil() {
+				inner(c, field, set.Elem())
 			}
 		}, err
 	case t.Implements(reflect.TypeFor[eitherForm]()):
-		return manyCheck(t, r)
+		return v.manyCheck(t, r)
 	case t.Kind() == reflect.Struct:
-		return structCheck(t)
+		return v.structCheck(t)
 	case t.Kind() == reflect.Slice:
-		return arrayCheck(t, r, tag)
+		return v.arrayCheck(t, r, tag)
 	case t.Kind() == reflect.Map:
-		return mapCheck(t, r, tag)
+		return v.mapCheck(t, r, tag)
 	case t.Kind() == reflect.String:
 		return textCheck(r), nil
 	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64, t.Kind() == reflect.Float64:
@@ -253,83 +250,81 @@ func checkOf(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
 	return nil, fmt.Errorf("no rules are known for %s", t)
 }
 
-func arrayCheck(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
-	inner, err := entryCheck(t.Elem(), tag.Get("each"))
+func (v Vocabulary) arrayCheck(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
+	inner, err := v.entryCheck(t.Elem(), tag.Get("each"))
 	_, inBody := tag.Lookup("json")
-	return func(c *checker, field string, v reflect.Value) {
-		c.entries(field, v.Len(), r.length)
-		for i := range v.Len() {
+	return func(c *checker, field string, value reflect.Value) {
+		c.entries(field, value.Len(), r.length)
+		for i := range value.Len() {
 			name := field
 			if inBody {
 				name = fmt.Sprintf("%s[%d]", field, i)
 			}
-			inner(c, name, v.Index(i))
+			inner(c, name, value.Index(i))
 		}
 	}, err
 }
 
-func mapCheck(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
-	keys, err := entryCheck(t.Key(), tag.Get("keys"))
+func (v Vocabulary) mapCheck(t reflect.Type, r rule, tag reflect.StructTag) (check, error) {
+	keys, err := v.entryCheck(t.Key(), tag.Get("keys"))
 	if err != nil {
 		return nil, err
 	}
-	values, err := entryCheck(t.Elem(), tag.Get("each"))
-	return func(c *checker, field string, v reflect.Value) {
-		c.entries(field, v.Len(), r.length)
-		for _, key := range sortedKeys(v) {
+	values, err := v.entryCheck(t.Elem(), tag.Get("each"))
+	return func(c *checker, field string, value reflect.Value) {
+		c.entries(field, value.Len(), r.length)
+		for _, key := range sortedKeys(value) {
 			name := joinField(field, key.String())
 			keys(c, name, key)
 			// A map's entry cannot be addressed, and a check may need its address.
 			entry := reflect.New(t.Elem()).Elem()
-			entry.Set(v.MapIndex(key))
+			entry.Set(value.MapIndex(key))
 			values(c, name, entry)
 		}
 	}, err
 }
 
 // entryCheck is the check of an array's or a map's entry, which must not be null.
-func entryCheck(t reflect.Type, tag string) (check, error) {
-	r, err := parseRule(tag)
+func (v Vocabulary) entryCheck(t reflect.Type, tag string) (check, error) {
+	r, err := v.parseRule(tag)
 	if err != nil {
 		return nil, err
 	}
-	inner, err := checkOf(t, r, "")
-	return func(c *checker, field string, v reflect.Value) {
-		if isAbsent(v) {
+	inner, err := v.checkOf(t, r, "")
+	return func(c *checker, field string, value reflect.Value) {
+		if isAbsent(value) {
 			c.add(field, "must not be null")
 			return
 		}
-		inner(c, field, v)
+		inner(c, field, value)
 	}, err
 }
 
 func textCheck(r rule) check {
-	allowed := enums[r.enum]
-	form := patterns[r.pattern]
-	return func(c *checker, field string, v reflect.Value) {
-		text := v.String()
+	return func(c *checker, field string, value reflect.Value) {
+		text := value.String()
 		before := len(c.details)
 		c.text(field, &text, r.length)
 		switch {
 		case len(c.details) > before:
-		case allowed != nil:
-			c.enum(field, &text, allowed)
-		case form.match != nil && !form.match(text):
-			c.add(field, form.problem)
+		case r.values != nil:
+			c.enum(field, &text, r.values)
+		case r.form.Match != nil && !r.form.Match(text):
+			c.add(field, r.form.Problem)
 		}
 	}
 }
 
 func numberCheck(r rule) check {
-	return func(c *checker, field string, v reflect.Value) {
+	return func(c *checker, field string, value reflect.Value) {
 		if r.span == nil {
 			return
 		}
 		var number float64
-		if v.CanFloat() {
-			number = v.Float()
+		if value.CanFloat() {
+			number = value.Float()
 		} else {
-			number = float64(v.Int())
+			number = float64(value.Int())
 		}
 		low, high := r.span.least, r.span.most
 		if (low != nil && number < float64(*low)) || (high != nil && number > float64(*high)) {

@@ -29,11 +29,11 @@ func (m oneOrMany[T]) isArray() bool { return m.array }
 // eitherForm is what every oneOrMany is; its first field is the items.
 type eitherForm interface{ isArray() bool }
 
-func manyCheck(t reflect.Type, r rule) (check, error) {
-	inner, err := checkOf(t.Field(0).Type.Elem(), rule{}, "")
-	return func(c *checker, field string, v reflect.Value) {
-		array := v.Interface().(eitherForm).isArray()
-		items := v.Field(0)
+func (v Vocabulary) manyCheck(t reflect.Type, r rule) (check, error) {
+	inner, err := v.checkOf(t.Field(0).Type.Elem(), rule{}, "")
+	return func(c *checker, field string, value reflect.Value) {
+		array := value.Interface().(eitherForm).isArray()
+		items := value.Field(0)
 		c.entries(field, items.Len(), r.length)
 		for i := range items.Len() {
 			name := field

@@ -119,7 +119,7 @@ type createSAMLProviderRequest struct {
 func (h *samlProviders) create(ctx context.Context, c *Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
 		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
-		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(or(r.Body.Certificate.Value, "")),
+		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
 	return h.resource(ctx, c, row, err)
@@ -145,7 +145,7 @@ type updateSAMLProviderRequest struct {
 func (h *samlProviders) update(ctx context.Context, c *Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
 		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
-		CertificateUsable: isCertificate(or(r.Body.Certificate.Value, "")),
+		CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL:            r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
 	return h.resource(ctx, c, row, err)
@@ -182,16 +182,16 @@ func (l links) samlService(organization, id string) schema.SAMLService {
 func (l links) samlResource(rights Rights, row store.SAMLProvider, teams map[string]store.TeamRow) schema.SAMLProvider {
 	location := l.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
-		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: or(row.EntityID, ""), Certificate: or(row.Certificate, ""),
+		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),
 		// The contract wants an address even while there is none: that of the resource leads nobody to a stranger.
-		SSOURL: or(row.SsoUrl, location), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
+		SSOURL: schema.Or(row.SsoUrl, location), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
 		Status: schema.SAMLPending, Service: l.samlService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}
 	if row.Active {
 		p.Status = schema.SAMLActive
 	}
-	if team, ok := teams[or(row.DefaultTeamID, "")]; ok {
+	if team, ok := teams[schema.Or(row.DefaultTeamID, "")]; ok {
 		resource := teamResource(rights)(team)
 		p.DefaultTeam = &resource
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func samlExamples() {
 	make := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()
 		row, err := h.st.CreateSAMLProvider(h.t.Context(), store.NewSAMLProvider{OrganizationID: tenant.Organization.ID, Label: "Okta"})
@@ -38,7 +38,7 @@ func init() {
 }
 
 // testCertificate makes a certificate as PEM and as the base64 of its DER.
-func testCertificate(t *testing.T) (asPEM, asBase64 string) {
+func testCertificate(t testing.TB) (asPEM, asBase64 string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestSAMLProvider(t *testing.T) {
 	}
 	logins := func() []schema.SSOLogin {
 		t.Helper()
-		return get[schema.SSOLogins](support{h, s.org, h.ours.Tokens[schema.RoleGuest]}, shape{
+		return get[schema.SSOLogins](support{h: h, org: s.org, token: h.ours.Tokens[schema.RoleGuest]}, shape{
 			"items": list(object(shape{"id": id, "label": text(1, 30), "startURL": uri})),
 		}, "/sso").Items
 	}

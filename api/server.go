@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -22,7 +21,7 @@ import (
 type Server struct {
 	cfg    Config
 	frame  *frame
-	table  []Operation
+	table  Table
 	checks []Check
 	docs   *docs
 	http   *fasthttp.Server
@@ -35,32 +34,10 @@ type Server struct {
 	endUses context.CancelFunc
 }
 
-// New builds a server and refuses a table or a setting that is wrong; it opens nothing.
-func New(cfg Config, d Deps) (*Server, error) {
+// newServer builds the server of a table, described by the OpenAPI document. It refuses a row or a setting that is wrong, and
+// opens nothing.
+func newServer(cfg Config, d frameDeps, table Table, document []byte) (*Server, error) {
 	cfg = cfg.withDefaults()
-	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
-		return nil, errors.New("cannot build api: store, intake, insights, metrics and log are required")
-	}
-	if d.Resolver == nil {
-		d.Resolver = net.DefaultResolver
-	}
-	urls, err := schema.NewURLs(cfg.BaseURL)
-	if err != nil {
-		return nil, fmt.Errorf("cannot build api: %w", err)
-	}
-	return newServer(cfg, d, operations(d, links{urls}))
-}
-
-// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health and
-// readiness. Of the dependencies it needs neither intake nor insights.
-func NewWithoutOperations(cfg Config, d Deps) (*Server, error) {
-	if d.Store == nil || d.Metrics == nil || d.Log == nil {
-		return nil, errors.New("cannot build api: store, metrics and log are required")
-	}
-	return newServer(cfg.withDefaults(), d, nil)
-}
-
-func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 	f, err := newFrame(cfg, d)
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
@@ -70,7 +47,7 @@ func newServer(cfg Config, d Deps, table []Operation) (*Server, error) {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	s := &Server{cfg: cfg, frame: f, table: table, checks: d.Checks, served: make(chan error, 1)}
-	if s.docs, err = newDocs(table, cfg.BaseURL); err != nil {
+	if s.docs, err = newDocs(document, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
 	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded)
@@ -163,7 +140,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.listener = listener
 	uses, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.endUses = cancel
-	go s.frame.auth.uses.run(uses)
+	go s.frame.guard.Run(uses)
 	go s.frame.refusals.run(uses, s.frame.log)
 	go func() { s.served <- s.http.Serve(listener) }()
 	return nil
@@ -201,7 +178,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	if s.endUses != nil {
 		s.endUses()
 		select {
-		case <-s.frame.auth.uses.done:
+		case <-s.frame.guard.Done():
 		case <-ctx.Done():
 		}
 	}

@@ -190,7 +190,7 @@ func listShape(item shape) shape {
 }
 
 // wantShape decodes a body and checks it.
-func wantShape(t *testing.T, s shape, body []byte) map[string]any {
+func wantShape(t testing.TB, s shape, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {
@@ -201,3 +201,6 @@ func wantShape(t *testing.T, s shape, body []byte) map[string]any {
 	}
 	return value
 }
+
+// aString is any text of a sane size.
+var aString = text(0, 100_000)

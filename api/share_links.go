@@ -45,7 +45,7 @@ type listShareLinksRequest struct {
 
 func (h *sites) listShareLinks(ctx context.Context, c *Caller, r *listShareLinksRequest) (schema.List[schema.ShareLink], error) {
 	site := c.Site.Site
-	return listPage(ctx, fmt.Sprintf("share-links %s %q", site.ID, or(r.Search, "")), r.PageRequest,
+	return listPage(ctx, fmt.Sprintf("share-links %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
 		func(after string, size int) (store.Page[store.ShareLink], error) {
 			return h.store.ListShareLinks(ctx, site.ID, r.Search, after, size)
 		},

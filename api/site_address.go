@@ -92,7 +92,7 @@ func sectionPath(path string, isDefault bool) []string {
 }
 
 func siteSpacePath(row store.SiteSpaceRow) []string {
-	path := sectionPath(or(row.SectionPath, ""), row.SectionDefault)
+	path := sectionPath(schema.Or(row.SectionPath, ""), row.SectionDefault)
 	if row.SiteSpace.IsDefault {
 		return path
 	}

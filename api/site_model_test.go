@@ -392,7 +392,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 }
 
 // wantWholeStructure looks for what must hold of every site past the API.
-func wantWholeStructure(t *testing.T, h *harness, s *siteOf) {
+func wantWholeStructure(t testing.TB, h *harness, s *siteOf) {
 	t.Helper()
 	conn := h.connect()
 	site := s.base[strings.LastIndex(s.base, "/")+1:]

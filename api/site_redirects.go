@@ -47,7 +47,7 @@ type listRedirectsRequest struct {
 
 func (h *sites) listRedirects(ctx context.Context, c *Caller, r *listRedirectsRequest) (schema.List[schema.SiteRedirect], error) {
 	site := c.Site.Site
-	return listPage(ctx, fmt.Sprintf("redirects %s %q", site.ID, or(r.Search, "")), r.PageRequest,
+	return listPage(ctx, fmt.Sprintf("redirects %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
 		func(after string, size int) (store.Page[store.SiteRedirect], error) {
 			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
 		},

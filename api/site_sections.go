@@ -94,7 +94,7 @@ type updateSectionRequest struct {
 
 func (r *updateSectionRequest) Validate() []schema.Detail {
 	var c checker
-	c.condition("condition", r.Body.Condition)
+	checkCondition(&c, "condition", r.Body.Condition)
 	return c.details
 }
 
@@ -165,8 +165,8 @@ func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) schema
 	return func(row store.SiteSectionRow) schema.SiteSection {
 		s := row.Section
 		section := schema.SiteSection{
-			Object: "site-section", ID: s.ID, Title: s.Title, Description: or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
-			Condition: or(s.Condition, ""), SectionGroup: or(s.GroupID, ""), Icon: or(s.Icon, ""),
+			Object: "site-section", ID: s.ID, Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
+			Condition: schema.Or(s.Condition, ""), SectionGroup: schema.Or(s.GroupID, ""), Icon: schema.Or(s.Icon, ""),
 			SiteSpaces: make([]schema.SiteSpace, len(row.Spaces)),
 			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
 		}

@@ -106,7 +106,7 @@ type updateSiteSpaceRequest struct {
 
 func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 	var c checker
-	c.condition("condition", r.Body.Condition)
+	checkCondition(&c, "condition", r.Body.Condition)
 	return c.details
 }
 
@@ -180,9 +180,9 @@ func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) schema
 	return func(row store.SiteSpaceRow) schema.SiteSpace {
 		l := row.SiteSpace
 		return schema.SiteSpace{
-			Object: "site-space", ID: l.ID, Path: l.Path, Section: or(l.SectionID, ""),
+			Object: "site-space", ID: l.ID, Path: l.Path, Section: schema.Or(l.SectionID, ""),
 			Space: h.urls.spaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}),
-			Title: row.Space.Title, Default: l.IsDefault, Condition: or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
+			Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
 			URLs: view.published(siteSpacePath(row)),
 		}
 	}

@@ -108,14 +108,14 @@ func (h *sites) siteTree(ctx context.Context, c *Caller, shareKey *string) (*sit
 		section: h.sectionResource(view), siteSpace: h.siteSpaceResource(view),
 	}
 	for _, g := range all.Groups {
-		tree.groups[or(g.ParentID, "")] = append(tree.groups[or(g.ParentID, "")], g)
+		tree.groups[schema.Or(g.ParentID, "")] = append(tree.groups[schema.Or(g.ParentID, "")], g)
 		tree.byID[g.ID] = g
 	}
 	for _, s := range all.Sections {
-		tree.sections[or(s.GroupID, "")] = append(tree.sections[or(s.GroupID, "")], s)
+		tree.sections[schema.Or(s.GroupID, "")] = append(tree.sections[schema.Or(s.GroupID, "")], s)
 	}
 	for _, row := range all.Spaces {
-		tree.spaces[or(row.SiteSpace.SectionID, "")] = append(tree.spaces[or(row.SiteSpace.SectionID, "")], row)
+		tree.spaces[schema.Or(row.SiteSpace.SectionID, "")] = append(tree.spaces[schema.Or(row.SiteSpace.SectionID, "")], row)
 	}
 	return tree, nil
 }
@@ -143,7 +143,7 @@ func (t *siteTree) group(g store.SiteSectionGroup) schema.SiteItem {
 
 func (t *siteTree) groupResource(g store.SiteSectionGroup) schema.SiteSectionGroup {
 	group := schema.SiteSectionGroup{
-		Object: "site-section-group", ID: g.ID, Title: g.Title, SectionGroup: or(g.ParentID, ""), Icon: or(g.Icon, ""),
+		Object: "site-section-group", ID: g.ID, Title: g.Title, SectionGroup: schema.Or(g.ParentID, ""), Icon: schema.Or(g.Icon, ""),
 		Sections: []schema.SiteSection{}, Children: t.children(g.ID),
 	}
 	for _, item := range group.Children {

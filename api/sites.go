@@ -89,8 +89,8 @@ func (h *sites) create(ctx context.Context, c *Caller, r *createSiteRequest) (sc
 		return schema.Site{}, err
 	}
 	row, err := h.store.CreateSite(ctx, store.NewSite{
-		OrganizationID: c.Organization.Organization.ID, Type: or(r.Body.Type, "basic"), Title: or(r.Body.Title, "Untitled site"),
-		Visibility: or(r.Body.Visibility, "public"), Spaces: r.Body.Spaces,
+		OrganizationID: c.Organization.Organization.ID, Type: schema.Or(r.Body.Type, "basic"), Title: schema.Or(r.Body.Title, "Untitled site"),
+		Visibility: schema.Or(r.Body.Visibility, "public"), Spaces: r.Body.Spaces,
 	})
 	if err != nil {
 		return schema.Site{}, err
@@ -112,7 +112,7 @@ func (h *sites) list(ctx context.Context, c *Caller, r *listSitesRequest) (schem
 	if r.Published != nil {
 		published = strconv.FormatBool(*r.Published)
 	}
-	name := fmt.Sprintf("sites %s %q %q %s %q", organization, or(r.Space, ""), or(r.Title, ""), published, r.Types)
+	name := fmt.Sprintf("sites %s %q %q %s %q", organization, schema.Or(r.Space, ""), schema.Or(r.Title, ""), published, r.Types)
 	filter := store.SiteFilter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
 	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.SiteRow], error) {
@@ -201,7 +201,7 @@ func (l links) siteResource(row store.SiteRow) schema.Site {
 	site := schema.Site{
 		Object: "site", ID: s.ID, Type: s.Type, Title: s.Title, Visibility: s.Visibility, Published: s.Published,
 		SiteSpaces: row.SiteSpaces, CreatedAt: s.CreatedAt.UTC(), AgentsContext: s.AgentsContext,
-		Features: []schema.SiteFeature{}, Basename: or(s.Basename, ""), URLs: l.site(s),
+		Features: []schema.SiteFeature{}, Basename: schema.Or(s.Basename, ""), URLs: l.site(s),
 	}
 	if s.Proxy != nil {
 		site.Proxy = &schema.SiteProxy{Origin: *s.Proxy, Target: l.Published("sites", s.ID)}

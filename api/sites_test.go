@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func sitesExamples() {
 	type maker = func(h *harness, tenant *storetest.Tenant) map[string]string
 	ids := func(name string, make func(h *harness, tenant *storetest.Tenant) string) maker {
 		return func(h *harness, tenant *storetest.Tenant) map[string]string {
@@ -298,14 +298,14 @@ func TestFirstSectionOfASpaceAtTheRoot(t *testing.T) {
 	wantLines(t, home.items("/site-spaces", "title", "default"), "Guide true", "Reference false")
 }
 
-func wantLines(t *testing.T, got []string, want ...string) {
+func wantLines(t testing.TB, got []string, want ...string) {
 	t.Helper()
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
 
-func decodeAnswer(t *testing.T, body []byte) map[string]any {
+func decodeAnswer(t testing.TB, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

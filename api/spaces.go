@@ -46,11 +46,10 @@ func spaceOperations(h *spaces) []Operation {
 	}
 }
 
-// Defaults of a space that is created without saying more.
-const (
-	defaultSpaceTitle = "Untitled"
-	defaultSpaceEmoji = "1f4d6" // An open book, as the code point that the contract allows.
-)
+const defaultSpaceTitle = "Untitled"
+
+// defaultSpaceEmoji is an open book, as the code point that the contract allows.
+const defaultSpaceEmoji = "1f4d6"
 
 type createSpaceRequest struct {
 	Body struct {
@@ -88,8 +87,8 @@ func (h *spaces) create(ctx context.Context, c *Caller, r *createSpaceRequest) (
 		return schema.Space{}, err
 	}
 	row, err := h.store.CreateSpace(ctx, store.NewSpace{
-		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: or(r.Body.Title, defaultSpaceTitle),
-		Emoji: or(r.Body.Emoji, defaultSpaceEmoji), EditMode: or(r.Body.EditMode, "live"), Language: r.Body.Language,
+		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: schema.Or(r.Body.Title, defaultSpaceTitle),
+		Emoji: schema.Or(r.Body.Emoji, defaultSpaceEmoji), EditMode: schema.Or(r.Body.EditMode, "live"), Language: r.Body.Language,
 	})
 	if err != nil {
 		return schema.Space{}, err
@@ -133,7 +132,7 @@ func (r *updateSpaceRequest) Validate() []schema.Detail {
 		c.add("icon", "must not be given together with an emoji")
 	}
 	if rules := r.Body.MergeRules; rules != nil {
-		c.mergeRules(*rules.Type, rules.Rules)
+		checkMergeRuleMembers(&c, *rules.Type, rules.Rules)
 	}
 	return c.details
 }
@@ -179,8 +178,8 @@ func (l links) spaceResource(a store.SpaceAccess) schema.Space {
 	return schema.Space{
 		Object: "space", ID: s.ID, Title: s.Title, Emoji: s.Emoji, Visibility: s.Visibility,
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), EditMode: s.EditMode,
-		MergeRules: mergeRulesResource(s.MergeRules), URLs: l.space(s), Organization: s.OrganizationID, Parent: or(s.ParentID, ""),
-		Language: or(s.Language, ""), GitSync: gitSyncState(s), Revision: s.Revision, DefaultLevel: schema.Level(or(s.DefaultLevel, "")),
+		MergeRules: mergeRulesResource(s.MergeRules), URLs: l.space(s), Organization: s.OrganizationID, Parent: schema.Or(s.ParentID, ""),
+		Language: schema.Or(s.Language, ""), GitSync: gitSyncState(s), Revision: s.Revision, DefaultLevel: schema.Level(schema.Or(s.DefaultLevel, "")),
 		Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
 		Permissions: spacePermissions(contentRights(a.ContentAccess)),

@@ -2,13 +2,7 @@ package api
 
 import (
 	"bytes"
-	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +26,8 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 	if err := h.st.RevokeToken(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.Scope.public {
 			continue
 		}
@@ -58,8 +52,8 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	odd := &storetest.Tenant{
 		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.Scope.object == nil {
 			continue
 		}
@@ -97,8 +91,8 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 	for _, mix := range []storetest.Tenant{
 		{Organization: h.ours.Organization, Site: h.theirs.Site}, {Organization: h.theirs.Organization, Site: h.ours.Site},
 	} {
-		for i := range h.server.table {
-			op := &h.server.table[i]
+		for i := range h.table {
+			op := &h.table[i]
 			if op.Scope.object != onSite && op.Scope.object != onInsights {
 				continue
 			}
@@ -118,8 +112,8 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		for _, role := range append(schema.Roles(), schema.RoleGuest) {
 			a := h.try(op, h.ours, h.ours.Tokens[role])
 			rights := RightsOf(Access{Role: role})
@@ -148,8 +142,8 @@ func TestPermissionMatrix(t *testing.T) {
 func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.Scope.public {
 			continue
 		}
@@ -177,8 +171,8 @@ func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	for name, user := range map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin} {
 		hash := schema.HashToken([]byte(name))
 		h.exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
-		for i := range h.server.table {
-			op := &h.server.table[i]
+		for i := range h.table {
+			op := &h.table[i]
 			if op.Scope.public {
 				continue
 			}
@@ -192,28 +186,21 @@ func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	if h.intake.bodies != nil {
 		t.Error("events reached the intake")
 	}
-	// Also without the scope in front of it, nothing is found for such a kind.
-	_, err := loadEventSite(t.Context(), h.st, eventSiteKey{
-		kind: "integration", organization: h.ours.Organization.ID, site: h.ours.Site.ID,
-	})
-	if !schema.IsCode(err, schema.CodeNotFound) {
-		t.Errorf("a site for an unknown kind: %v", err)
-	}
 }
 
 func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	allowed := map[string][]string{}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		allowed[op.Path] = append(allowed[op.Path], op.Method)
 		if op.Method == http.MethodGet {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		path, _ := h.example(op, h.ours)
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
 			if slices.Contains(allowed[op.Path], method) {
@@ -237,8 +224,8 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 func TestEveryBodyIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.BodyLimit == 0 {
 			continue
 		}
@@ -268,8 +255,8 @@ func TestEveryBodyIsBounded(t *testing.T) {
 func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.table {
+		op := &h.table[i]
 		if op.Method != http.MethodGet {
 			continue
 		}
@@ -287,113 +274,5 @@ func TestUnknownPaths(t *testing.T) {
 	h := newHarness(t)
 	for _, path := range []string{"/", "/v1", "/v1/", "/v1/nothing", "/orgs", "/v1/orgs/", "/v1/user/", "/v1/../v1/user"} {
 		h.wantError(h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
-	}
-}
-
-func TestTableIsChecked(t *testing.T) {
-	t.Parallel()
-	good := func() Operation {
-		return Operation{
-			Method: "GET", Path: "/things", ID: "listThings", Tag: "things", Doc: "List things.", Scope: anyUser(), Status: 200,
-			Handler: handle(func(context.Context, *Caller, *struct{}) (schema.User, error) { return schema.User{}, nil }),
-		}
-	}
-	if err := checkTable([]Operation{good()}); err != nil {
-		t.Fatal(err)
-	}
-	for name, spoil := range map[string]func(op *Operation){
-		"scope is missing":          func(op *Operation) { op.Scope = Scope{} },
-		"doc line":                  func(op *Operation) { op.Doc = "" },
-		"tag":                       func(op *Operation) { op.Tag = "" },
-		"operationId must match":    func(op *Operation) { op.ID = "" },
-		"function is missing":       func(op *Operation) { op.Handler = Handler{} },
-		"is no success":             func(op *Operation) { op.Status = 404 },
-		"NoContent":                 func(op *Operation) { op.Status = 204 },
-		"method is not one":         func(op *Operation) { op.Method = "get" },
-		"below /v1":                 func(op *Operation) { op.Path = "/v1/things" },
-		"body limit":                func(op *Operation) { op.BodyLimit = 1 },
-		"scope needs {siteId}":      func(op *Operation) { op.Scope = having(RightView, onSite) },
-		"scope names no single":     func(op *Operation) { op.Scope, op.Path = having(0, onSite), "/{siteId}" },
-		"a site key opens a site's": func(op *Operation) { op.Scope = anyUser().orSiteKey() },
-	} {
-		op := good()
-		spoil(&op)
-		if err := checkTable([]Operation{op}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	other := good()
-	other.ID = "other"
-	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "method and path are taken") {
-		t.Errorf("same route: got %v", err)
-	}
-	other = good()
-	other.Path = "/others"
-	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "operationId is taken") {
-		t.Errorf("same id: got %v", err)
-	}
-}
-
-// TestRequestsAreBindable makes sure that a field that no plan can fill stops the start.
-func TestRequestsAreBindable(t *testing.T) {
-	t.Parallel()
-	for problem, handler := range map[string]Handler{
-		"field A says not where it comes from": handle(func(context.Context, *Caller, *struct{ A string }) (schema.User, error) { return schema.User{}, nil }),
-		`binds "a", which is not in the path`: handle(func(context.Context, *Caller, *struct {
-			A string `path:"a"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-		"field A: cannot bind": handle(func(context.Context, *Caller, *struct {
-			A map[string]int `query:"a"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-		"cannot bind a body": handle(func(context.Context, *Caller, *struct {
-			A string `body:"raw"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-	} {
-		op := Operation{
-			Method: "POST", Path: "/x", ID: "x", Tag: "things", Doc: "Do it.", Scope: anyUser(), Status: 200, Handler: handler,
-		}
-		if strings.Contains(problem, "body") {
-			op.BodyLimit, op.Accepts = 1, []string{"text/plain"}
-		}
-		if _, err := (&frame{}).prepare([]Operation{op}); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%s: got %v", problem, err)
-		}
-	}
-}
-
-// TestNoHandlerSeesFasthttp keeps the functions free of the server: only the frame's files may name it.
-func TestNoHandlerSeesFasthttp(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var naming []string
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(file, "_test.go") && slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool {
-			return strings.Contains(i.Path.Value, "fasthttp")
-		}) {
-			naming = append(naming, file)
-		}
-	}
-	frames := strings.Fields("caller.go cors.go docs.go frame.go framing.go handler.go health.go json.go listener.go refuse.go server.go")
-	if !slices.Equal(naming, frames) {
-		t.Errorf("fasthttp is named in %q, the frame's files are %q", naming, frames)
-	}
-	// What every function is given is declared in one of them.
-	for i := range reflect.TypeFor[Caller]().NumField() {
-		if field := reflect.TypeFor[Caller]().Field(i); strings.Contains(field.Type.String(), "fasthttp") {
-			t.Errorf("Caller.%s is a %s", field.Name, field.Type)
-		}
 	}
 }

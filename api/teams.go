@@ -54,7 +54,7 @@ type listTeamsRequest struct {
 
 func (h *teams) list(ctx context.Context, c *Caller, r *listTeamsRequest) (schema.List[schema.Team], error) {
 	organization := c.Organization.Organization.ID
-	name := fmt.Sprintf("teams %s %q %q", organization, or(r.Owner, ""), or(r.Title, ""))
+	name := fmt.Sprintf("teams %s %q %q", organization, schema.Or(r.Owner, ""), schema.Or(r.Title, ""))
 	return listPage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.TeamRow], error) {
 			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}

@@ -95,7 +95,7 @@ func (h *translations) create(ctx context.Context, c *Caller, r *createTranslati
 	if r.Body.Instructions != nil {
 		instructions = r.Body.Instructions.Document
 	}
-	raw, err := encoded(instructions)
+	raw, err := schema.EncodeJSON(instructions)
 	if err != nil {
 		return schema.Translation{}, err
 	}
@@ -148,7 +148,7 @@ type updateTranslationRequest struct {
 }
 
 func (h *translations) update(ctx context.Context, c *Caller, r *updateTranslationRequest) (schema.Translation, error) {
-	raw, err := encoded(r.Body.Instructions.Document)
+	raw, err := schema.EncodeJSON(r.Body.Instructions.Document)
 	if err != nil {
 		return schema.Translation{}, err
 	}

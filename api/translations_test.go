@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-func init() {
+func translationsExamples() {
 	const body = `{"source":{"space":"{spaceId}","language":"en"},"language":"fr"}`
 	make := func(h *harness, tenant *storetest.Tenant) map[string]string {
 		h.t.Helper()

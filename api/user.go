@@ -48,7 +48,7 @@ func (h *users) get(ctx context.Context, c *Caller, r *struct {
 
 func (l links) userResource(u store.User) schema.User {
 	return schema.User{
-		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: or(u.Email, ""), PhotoURL: or(u.PhotoUrl, ""),
+		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: schema.Or(u.Email, ""), PhotoURL: schema.Or(u.PhotoUrl, ""),
 		URLs: l.user(u.ID),
 	}
 }
