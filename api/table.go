@@ -6,60 +6,70 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/octavo-docs/octavo/api/apps"
+	"github.com/octavo-docs/octavo/api/content"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/openapi"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/insights"
+	"github.com/octavo-docs/octavo/api/mergerules"
+	"github.com/octavo-docs/octavo/api/orgs"
+	"github.com/octavo-docs/octavo/api/sites"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/store"
 )
 
 // table is the contract: a line per domain, each of which holds its own rows.
-func table(d Deps, v links) Table {
-	return JoinTables(
-		Table{Vocabularies: []Vocabulary{sharedVocabulary, mergeRulesVocabulary}},
-		orgsTable(d.Store, v, d.Resolver),
-		sitesTable(d.Store, v),
-		contentTable(d.Store, v),
-		appsTable(d.Store, v),
-		insightsTable(d.Intake, d.Insights, d.Balances),
+func table(d Deps, v view.Presenter) frame.Table {
+	return frame.Join(
+		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
+		orgs.Table(d.Store, v, d.Resolver),
+		sites.Table(d.Store, v),
+		content.Table(d.Store, v),
+		apps.Table(d.Store, v),
+		insights.Table(d.Intake, d.Insights, d.Balances),
 	)
 }
 
 // sharedVocabulary is what names mean that operations of several domains use.
-var sharedVocabulary = Vocabulary{
+var sharedVocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"role":     schema.RoleNames(),
 		"level":    schema.LevelNames(),
 		"language": schema.Languages(),
 	},
-	Patterns: map[string]Pattern{
+	Patterns: map[string]rules.Pattern{
 		"condition": {Match: condition.ValidOrEmpty, Problem: "is no condition"},
 	},
 }
 
 // TheTable gives the table without a server behind it, for the documents that are made of it.
-func TheTable() Table { return table(Deps{}, links{}) }
+func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
 // OpenAPI is the OpenAPI 3.1 document of the table, for a server at baseURL.
-func OpenAPI(baseURL string) ([]byte, error) { return openAPI(TheTable(), baseURL) }
+func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
 // Deps are the parts that the operations stand on. All but Resolver and Checks are required.
 type Deps struct {
 	Store    *store.Store
-	Intake   EventIntake
-	Insights Insights
-	Balances EventBalances
-	Metrics  Metrics
+	Intake   insights.EventIntake
+	Insights insights.Insights
+	Balances insights.EventBalances
+	Metrics  frame.Metrics
 	Log      *slog.Logger
 	// Resolver looks up the records that prove e-mail domains; nil is the host's.
-	Resolver TXTResolver
+	Resolver orgs.TXTResolver
 	// Checks are run by /readyz.
-	Checks []Check
+	Checks []frame.Check
 }
 
 // New builds a server and refuses a table or a setting that is wrong; it opens nothing.
-func New(cfg Config, d Deps) (*Server, error) { return NewWith(cfg, d, Table{}) }
+func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
 
 // NewWith is New with more rows beside those of the contract, for tests of the frame.
-func NewWith(cfg Config, d Deps, more Table) (*Server, error) {
+func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, balances, metrics and log are required")
 	}
@@ -70,19 +80,19 @@ func NewWith(cfg Config, d Deps, more Table) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	all := JoinTables(table(d, links{urls}), more)
-	document, err := openAPI(all, cfg.BaseURL)
+	all := frame.Join(table(d, view.Presenter{URLs: urls}), more)
+	document, err := openapi.Document(all, cfg.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: cannot describe the table: %w", err)
 	}
-	return newServer(cfg, frameDeps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, document)
+	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, document)
 }
 
 // NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health and
 // readiness. Of the dependencies it needs neither intake nor insights.
-func NewWithoutOperations(cfg Config, d Deps) (*Server, error) {
+func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")
 	}
-	return newServer(cfg, frameDeps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, Table{}, nil)
+	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, frame.Table{}, nil)
 }

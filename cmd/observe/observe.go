@@ -10,14 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/ingest"
 	"github.com/octavo-docs/octavo/query"
 )
 
 // Metrics are the measurements of one process.
 type Metrics struct {
-	API    *api.PrometheusMetrics
+	API    *frame.PrometheusMetrics
 	Ingest *ingest.Metrics
 	Query  *query.Metrics
 
@@ -27,7 +27,7 @@ type Metrics struct {
 
 // New registers all metrics of the product.
 func New(r prometheus.Registerer) (*Metrics, error) {
-	requests, err := api.NewPrometheusMetrics(r)
+	requests, err := frame.NewPrometheusMetrics(r)
 	if err != nil {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}
