@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -28,29 +32,29 @@ type bad struct {
 // contract's shape, and nothing is stored.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	admin := h.ours.Tokens[schema.RoleAdmin]
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		path, body := h.example(op, h.ours)
-		before := h.rows()
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	for i := range h.Table {
+		op := &h.Table[i]
+		path, body := h.Example(op, h.Ours)
+		before := h.Rows()
 		for _, b := range badParams(t, op) {
 			separator := "?"
 			if strings.Contains(path, "?") {
 				separator = "&"
 			}
-			a := h.do(op.Method, path+separator+b.path[0]+"="+url.QueryEscape(b.value.(string)), admin, body)
-			h.wantNamed(op, b, a)
+			a := h.Do(op.Method, path+separator+b.path[0]+"="+url.QueryEscape(b.value.(string)), admin, body)
+			wantNamed(h, op, b, a)
 		}
 		for _, b := range badMembers(t, op) {
 			var valid any
 			if err := json.Unmarshal([]byte(body.(string)), &valid); err != nil {
 				t.Fatalf("%s: example %s: %v", op.ID, body, err)
 			}
-			a := h.do(op.Method, path, admin, put(valid, b.path, b.value))
-			h.wantNamed(op, b, a)
+			a := h.Do(op.Method, path, admin, put(valid, b.path, b.value))
+			wantNamed(h, op, b, a)
 		}
-		if diff := cmp.Diff(before, h.rows()); diff != "" {
+		if diff := cmp.Diff(before, h.Rows()); diff != "" {
 			t.Errorf("%s: bad input is stored: %s", op.ID, diff)
 		}
 	}
@@ -59,25 +63,25 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 // missing stands for a member that is left out.
 type missing struct{}
 
-func (h *harness) wantNamed(op *Operation, b bad, a answer) {
-	h.t.Helper()
+func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
+	h.T.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
-	if a.status != http.StatusBadRequest {
-		h.t.Errorf("%s: %d %s", name, a.status, a.body)
+	if a.Status != http.StatusBadRequest {
+		h.T.Errorf("%s: %d %s", name, a.Status, a.Body)
 		return
 	}
-	e := h.wantError(a, http.StatusBadRequest)
+	e := h.WantError(a, http.StatusBadRequest)
 	// A value that spoils its place in a union may be reported for the whole of it.
 	first := ""
 	if len(b.path) > 0 {
 		first = strings.Replace(b.path[0], "[]", "[0]", 1)
 	}
 	if !slices.ContainsFunc(e.Details, func(d schema.Detail) bool { return strings.HasPrefix(d.Field, first) }) {
-		h.t.Errorf("%s: no detail names the member: %s", name, a.body)
+		h.T.Errorf("%s: no detail names the member: %s", name, a.Body)
 	}
 	for _, word := range []string{"SQLSTATE", "constraint", "violates", "pgx", "goroutine"} {
-		if strings.Contains(string(a.body), word) {
-			h.t.Errorf("%s: %s", name, a.body)
+		if strings.Contains(string(a.Body), word) {
+			h.T.Errorf("%s: %s", name, a.Body)
 		}
 	}
 }
@@ -111,7 +115,7 @@ func put(at any, path []string, value any) any {
 	return members
 }
 
-func badParams(t *testing.T, op *Operation) []bad {
+func badParams(t testing.TB, op *frame.Operation) []bad {
 	t.Helper()
 	var all []bad
 	var walk func(reflect.Type)
@@ -128,7 +132,7 @@ func badParams(t *testing.T, op *Operation) []bad {
 						all = append(all, bad{[]string{name}, text, b.why})
 					}
 				}
-				if k := indirect(f.Type).Kind(); k == reflect.Bool || k == reflect.Int {
+				if k := pointee(f.Type).Kind(); k == reflect.Bool || k == reflect.Int {
 					all = append(all, bad{[]string{name}, "neither", "wrong type"})
 				}
 			}
@@ -138,7 +142,7 @@ func badParams(t *testing.T, op *Operation) []bad {
 	return all
 }
 
-func badMembers(t *testing.T, op *Operation) []bad {
+func badMembers(t testing.TB, op *frame.Operation) []bad {
 	t.Helper()
 	for i := range op.Handler.Request.NumField() {
 		if f := op.Handler.Request.Field(i); f.Tag.Get("body") != "" && f.Type.Kind() == reflect.Struct {
@@ -153,20 +157,23 @@ func badMembers(t *testing.T, op *Operation) []bad {
 }
 
 // badRemovals are nulls for members that have no value which a PATCH could leave them without.
-func badRemovals(t *testing.T, body reflect.Type) []bad {
+func badRemovals(t testing.TB, body reflect.Type) []bad {
 	t.Helper()
 	all := []bad{}
 	for _, f := range reflect.VisibleFields(body) {
-		if name := f.Tag.Get("json"); name != "" && !isOpt(f.Type) {
+		if name := f.Tag.Get("json"); name != "" && !rules.IsOpt(f.Type) {
 			all = append(all, bad{[]string{name}, nil, "cannot be removed"})
 		}
 	}
 	return all
 }
 
-func mustRule(t *testing.T, tag string) rule {
+// words is what the names in rules mean.
+var words, _ = api.Table().Vocabulary()
+
+func mustRule(t testing.TB, tag string) rules.Rule {
 	t.Helper()
-	r, err := parseRule(tag)
+	r, err := words.Parse(tag)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,19 +181,19 @@ func mustRule(t *testing.T, tag string) rule {
 }
 
 // badValues gives values that a member of the type must not have under its rule; paths start at the member.
-func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []bad {
+func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTag) []bad {
 	t.Helper()
-	if reflect.PointerTo(of).Implements(reflect.TypeFor[problemFinder]()) && of.Kind() != reflect.Pointer {
+	if reflect.PointerTo(of).Implements(reflect.TypeFor[rules.ProblemFinder]()) && of.Kind() != reflect.Pointer {
 		return []bad{{nil, true, "wrong type"}}
 	}
 	switch {
 	case of.Kind() == reflect.Pointer:
 		return badValues(t, of.Elem(), r, tag)
-	case isOpt(of):
+	case rules.IsOpt(of):
 		return badValues(t, of.Field(1).Type.Elem(), r, tag)
 	case of == reflect.TypeFor[time.Time]():
 		return []bad{{nil, 7, "wrong type"}, {nil, "yesterday", "form"}}
-	case of.Implements(reflect.TypeFor[eitherForm]()):
+	case of.Implements(reflect.TypeFor[rules.EitherForm]()):
 		return badOneOrMany(t, of, r)
 	case of.Kind() == reflect.Struct && isTextOrObject(of):
 		return badTextOrObject(t, of)
@@ -194,10 +201,10 @@ func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []b
 		return badStruct(t, of)
 	case of.Kind() == reflect.Slice:
 		all := []bad{{nil, "x", "wrong type"}}
-		if r.length != nil && r.length.most != nil {
-			all = append(all, bad{nil, slices.Repeat([]any{"x"}, *r.length.most+1), "too many"})
+		if r.Length != nil && r.Length.Most != nil {
+			all = append(all, bad{nil, slices.Repeat([]any{"x"}, *r.Length.Most+1), "too many"})
 		}
-		if r.length != nil && r.length.least != nil && *r.length.least > 0 {
+		if r.Length != nil && r.Length.Least != nil && *r.Length.Least > 0 {
 			all = append(all, bad{nil, []any{}, "too few"})
 		}
 		for _, b := range badValues(t, of.Elem(), mustRule(t, tag.Get("each")), "") {
@@ -214,7 +221,7 @@ func badValues(t *testing.T, of reflect.Type, r rule, tag reflect.StructTag) []b
 	return badScalar(t, of, r)
 }
 
-func badStruct(t *testing.T, of reflect.Type) []bad {
+func badStruct(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	all := []bad{{nil, "x", "wrong type"}}
 	for i := range of.NumField() {
@@ -223,46 +230,46 @@ func badStruct(t *testing.T, of reflect.Type) []bad {
 			continue
 		}
 		if f.Anonymous && f.Tag.Get("json") == "" {
-			all = append(all, badStruct(t, indirect(f.Type))...)
+			all = append(all, badStruct(t, pointee(f.Type))...)
 			continue
 		}
 		r := mustRule(t, f.Tag.Get("rules"))
 		values := badValues(t, f.Type, r, f.Tag)
-		if r.required {
+		if r.Required {
 			values = append(values, bad{nil, missing{}, "required"})
 			// To schema.Opt null is a value, such as the role of a guest.
-			if !isOpt(f.Type) {
+			if !rules.IsOpt(f.Type) {
 				values = append(values, bad{nil, nil, "required"})
 			}
 		}
 		for _, b := range values {
-			all = append(all, bad{append([]string{memberName(f)}, b.path...), b.value, b.why})
+			all = append(all, bad{append([]string{rules.MemberName(f)}, b.path...), b.value, b.why})
 		}
 	}
 	return all
 }
 
 // badOneOrMany spoils the object alone, and as the entry of an array.
-func badOneOrMany(t *testing.T, of reflect.Type, r rule) []bad {
+func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	t.Helper()
 	entry := of.Field(0).Type.Elem()
-	all := badValues(t, entry, rule{}, "")
-	for _, b := range badValues(t, entry, rule{}, "") {
+	all := badValues(t, entry, rules.Rule{}, "")
+	for _, b := range badValues(t, entry, rules.Rule{}, "") {
 		all = append(all, bad{append([]string{"[]"}, b.path...), b.value, b.why})
 	}
-	if r.length != nil && r.length.most != nil {
-		all = append(all, bad{nil, slices.Repeat([]any{map[string]any{}}, *r.length.most+1), "too many"})
+	if r.Length != nil && r.Length.Most != nil {
+		all = append(all, bad{nil, slices.Repeat([]any{map[string]any{}}, *r.Length.Most+1), "too many"})
 	}
 	return all
 }
 
 // isTextOrObject says whether a struct stands for one of its fields, which have no names of their own.
 func isTextOrObject(of reflect.Type) bool {
-	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && memberName(of.Field(0)) == ""
+	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }
 
 // badTextOrObject spoils each alternative; a text is no wrong type for the object, because it is the other alternative.
-func badTextOrObject(t *testing.T, of reflect.Type) []bad {
+func badTextOrObject(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	var all []bad
 	for i := range of.NumField() {
@@ -276,7 +283,7 @@ func badTextOrObject(t *testing.T, of reflect.Type) []bad {
 	return all
 }
 
-func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
+func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	t.Helper()
 	var all []bad
 	add := func(value any, why string) { all = append(all, bad{nil, value, why}) }
@@ -284,16 +291,16 @@ func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
 	case reflect.String:
 		add(7, "wrong type")
 		add([]any{}, "wrong type")
-		if r.length != nil && r.length.most != nil {
-			add(strings.Repeat("x", *r.length.most+1), "too long")
+		if r.Length != nil && r.Length.Most != nil {
+			add(strings.Repeat("x", *r.Length.Most+1), "too long")
 		}
-		if r.length != nil && r.length.least != nil && *r.length.least > 0 {
-			add(strings.Repeat("x", *r.length.least-1), "too short")
+		if r.Length != nil && r.Length.Least != nil && *r.Length.Least > 0 {
+			add(strings.Repeat("x", *r.Length.Least-1), "too short")
 		}
-		if r.enum != "" {
+		if r.Enum != "" {
 			add("no-such-value", "enumeration")
 		}
-		if r.pattern != "" {
+		if r.Pattern != "" {
 			add(misfit(t, r), "pattern")
 		}
 		add("a\x00b", "U+0000")
@@ -301,13 +308,13 @@ func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
 		add("true", "wrong type")
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		add("1", "wrong type")
-		if r.span != nil && r.span.most != nil {
-			add(*r.span.most+1, "too high")
-			add(fmt.Sprint(*r.span.most+1), "too high")
+		if r.Span != nil && r.Span.Most != nil {
+			add(*r.Span.Most+1, "too high")
+			add(fmt.Sprint(*r.Span.Most+1), "too high")
 		}
-		if r.span != nil && r.span.least != nil {
-			add(*r.span.least-1, "too low")
-			add(fmt.Sprint(*r.span.least-1), "too low")
+		if r.Span != nil && r.Span.Least != nil {
+			add(*r.Span.Least-1, "too low")
+			add(fmt.Sprint(*r.Span.Least-1), "too low")
 		}
 	default: // Other kinds are no scalars of requests: rules.go refuses them.
 	}
@@ -315,13 +322,21 @@ func badScalar(t *testing.T, of reflect.Type, r rule) []bad {
 }
 
 // misfit finds a text within the bounds that has not the form.
-func misfit(t *testing.T, r rule) string {
+func misfit(t testing.TB, r rules.Rule) string {
 	t.Helper()
 	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x"} {
-		if !patterns[r.pattern].match(text) && r.length.outside(len([]rune(text)), "") == "" {
+		if !r.Form.Match(text) && r.Length.Outside(len([]rune(text)), "") == "" {
 			return text
 		}
 	}
-	t.Fatalf("every text has the form %q", r.pattern)
+	t.Fatalf("every text has the form %q", r.Pattern)
 	return ""
+}
+
+// pointee is the type that a pointer points to, or the type itself.
+func pointee(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
 }

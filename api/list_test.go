@@ -1,8 +1,6 @@
-package api
+package api_test
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -18,28 +17,28 @@ import (
 // was there all the time is seen exactly once, in order, and nothing is seen twice.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	admin := h.ours.Tokens[schema.RoleAdmin]
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
 	lists := map[string]struct {
 		path   string
 		create func() string
 		remove string
 	}{
 		"orgs": {"/v1/orgs", func() string {
-			m, err := h.st.CreateOrganization(t.Context(), h.ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
-			return created(t, m.Organization.ID, err)
+			m, err := h.Store.CreateOrganization(t.Context(), h.Ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
+			return apitest.Created(t, m.Organization.ID, err)
 		}, "delete from organizations where id = $1"},
-		"sites": {"/v1/orgs/" + h.ours.Organization.ID + "/sites", func() string {
-			s, err := h.st.CreateSite(t.Context(), store.NewSite{
-				OrganizationID: h.ours.Organization.ID, Type: "basic", Title: "Site", Visibility: "public",
+		"sites": {"/v1/orgs/" + h.Ours.Organization.ID + "/sites", func() string {
+			s, err := h.Store.CreateSite(t.Context(), store.NewSite{
+				OrganizationID: h.Ours.Organization.ID, Type: "basic", Title: "Site", Visibility: "public",
 			})
-			return created(t, s.Site.ID, err)
+			return apitest.Created(t, s.Site.ID, err)
 		}, "delete from sites where id = $1"},
-		"spaces": {"/v1/orgs/" + h.ours.Organization.ID + "/spaces", func() string {
-			s, err := h.st.CreateSpace(t.Context(), store.NewSpace{
-				OrganizationID: h.ours.Organization.ID, Title: "Space", Emoji: "1f4d6", EditMode: "live",
+		"spaces": {"/v1/orgs/" + h.Ours.Organization.ID + "/spaces", func() string {
+			s, err := h.Store.CreateSpace(t.Context(), store.NewSpace{
+				OrganizationID: h.Ours.Organization.ID, Title: "Space", Emoji: "1f4d6", EditMode: "live",
 			})
-			return created(t, s.ID, err)
+			return apitest.Created(t, s.ID, err)
 		}, "delete from spaces where id = $1"},
 	}
 	for name, l := range lists {
@@ -52,7 +51,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			limit := rapid.IntRange(1, 12).Draw(rt, name+" limit")
 			var seen []string
 			for page := ""; ; {
-				got := readPage(t, h, fmt.Sprintf("%s?limit=%d&page=%s", l.path, limit, page))
+				got := apitest.ReadPage(t, h, fmt.Sprintf("%s?limit=%d&page=%s", l.path, limit, page))
 				if len(got.Items) > limit {
 					rt.Fatalf("%d items on a page of %d", len(got.Items), limit)
 				}
@@ -72,7 +71,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 				case 1:
 					if len(passing) > 0 {
 						i := rapid.IntRange(0, len(passing)-1).Draw(rt, "gone")
-						h.exec(l.remove, passing[i])
+						h.Exec(l.remove, passing[i])
 						passing = slices.Delete(passing, i, i+1)
 					}
 				}
@@ -87,7 +86,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 			if len(passing) > 20 {
 				for _, id := range passing {
-					h.exec(l.remove, id)
+					h.Exec(l.remove, id)
 				}
 				passing = nil
 			}
@@ -95,53 +94,23 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	}
 	// A token keeps its place even when the object it was made of is gone.
 	path := lists["sites"].path
-	first := readPage(t, h, path+"?limit=2")
-	h.exec("delete from sites where id = $1", first.Items[1].ID)
-	second := h.do(http.MethodGet, path+"?limit=2&page="+first.Next.Page, admin, nil)
-	if second.status != 200 {
-		t.Errorf("%d %s", second.status, second.body)
+	first := apitest.ReadPage(t, h, path+"?limit=2")
+	h.Exec("delete from sites where id = $1", first.Items[1].ID)
+	second := h.Do(http.MethodGet, path+"?limit=2&page="+first.Next.Page, admin, nil)
+	if second.Status != 200 {
+		t.Errorf("%d %s", second.Status, second.Body)
 	}
 	// A token belongs to its list and filters.
 	for _, other := range []string{path + "?title=s&page=", path + "?published=false&page=", "/v1/orgs?page="} {
-		h.wantError(h.do(http.MethodGet, other+first.Next.Page, admin, nil), http.StatusBadRequest)
+		h.WantError(h.Do(http.MethodGet, other+first.Next.Page, admin, nil), http.StatusBadRequest)
 	}
 }
 
-type idPage = schema.List[struct {
-	ID string `json:"id"`
-}]
-
-func readPage(t *testing.T, h *harness, path string) idPage {
-	t.Helper()
-	a := h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil)
-	var page idPage
-	if err := json.Unmarshal(a.body, &page); err != nil || a.status != 200 {
-		t.Fatalf("%s: %d %s", path, a.status, a.body)
-	}
-	return page
-}
-
-// forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
-func forged(token string, keys ...string) string {
-	const mark = 1 + 4 // The version and the list.
-	of, _ := base64.RawURLEncoding.DecodeString(token)
-	other, _ := base64.RawURLEncoding.DecodeString(schema.PageToken("", keys...))
-	return base64.RawURLEncoding.EncodeToString(append(of[:mark:mark], other[mark:]...))
-}
-
-func allIDs(t *testing.T, h *harness, path string) []string {
+func allIDs(t testing.TB, h *apitest.Harness, path string) []string {
 	t.Helper()
 	var ids []string
-	for _, item := range readPage(t, h, path+"?limit=1000").Items {
+	for _, item := range apitest.ReadPage(t, h, path+"?limit=1000").Items {
 		ids = append(ids, item.ID)
 	}
 	return ids
-}
-
-func created(t *testing.T, id string, err error) string {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
 }

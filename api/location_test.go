@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -14,46 +16,46 @@ import (
 // what no operation reads has none.
 func TestLocationsAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	token := h.ours.Tokens[schema.RoleAdmin]
+	h := apitest.New(t)
+	token := h.Ours.Tokens[schema.RoleAdmin]
 	located, unlocated := 0, 0
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		a := h.try(op, h.ours, token)
-		if op.Status == http.StatusCreated && a.status != op.Status {
-			t.Errorf("%s: %d %s", op.ID, a.status, a.body)
+	for i := range h.Table {
+		op := &h.Table[i]
+		a := h.Try(op, h.Ours, token)
+		if op.Status == http.StatusCreated && a.Status != op.Status {
+			t.Errorf("%s: %d %s", op.ID, a.Status, a.Body)
 		}
-		if a.status != http.StatusCreated {
+		if a.Status != http.StatusCreated {
 			continue
 		}
-		location := a.header.Get("Location")
+		location := a.Header.Get("Location")
 		if location == "" {
 			unlocated++
-			if reads := slices.IndexFunc(h.server.table, func(o Operation) bool {
+			if reads := slices.IndexFunc(h.Table, func(o frame.Operation) bool {
 				return o.Method == http.MethodGet && o.Handler.Response == op.Handler.Response
 			}); reads >= 0 {
-				t.Errorf("%s names no Location, and %s reads what it made", op.ID, h.server.table[reads].ID)
+				t.Errorf("%s names no Location, and %s reads what it made", op.ID, h.Table[reads].ID)
 			}
 			continue
 		}
 		located++
 		path, ours := strings.CutPrefix(location, "https://docs.example.com/base")
-		read := h.do(http.MethodGet, path, token, nil)
-		if !ours || read.status != http.StatusOK {
-			t.Errorf("%s: Location %s answers %d %s", op.ID, location, read.status, read.body)
+		read := h.Do(http.MethodGet, path, token, nil)
+		if !ours || read.Status != http.StatusOK {
+			t.Errorf("%s: Location %s answers %d %s", op.ID, location, read.Status, read.Body)
 			continue
 		}
 		var made, found struct {
 			ID string `json:"id"`
 		}
-		if err := json.Unmarshal(a.body, &made); err != nil {
+		if err := json.Unmarshal(a.Body, &made); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(read.body, &found); err != nil {
+		if err := json.Unmarshal(read.Body, &found); err != nil {
 			t.Fatal(err)
 		}
 		if made.ID == "" || made != found {
-			t.Errorf("%s made %s, and its Location reads %s", op.ID, a.body, read.body)
+			t.Errorf("%s made %s, and its Location reads %s", op.ID, a.Body, read.Body)
 		}
 	}
 	if located == 0 || unlocated == 0 {

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -9,21 +9,23 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 )
 
 // document reads the OpenAPI document that the harness serves.
-func (h *harness) document() *openapi3.T {
-	h.t.Helper()
-	document, err := openapi3.NewLoader().LoadFromData(h.server.docs.document)
+func servedDocument(h *apitest.Harness) *openapi3.T {
+	h.T.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(h.Do(http.MethodGet, "/v1/openapi.json", "", nil).Body)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return document
 }
 
 // describes says what the document has against a body of an operation.
-func describes(document *openapi3.T, op *Operation, body string) error {
+func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	media := document.Paths.Value(op.Path).GetOperation(op.Method).RequestBody.Value.Content.Get("application/json")
 	var value any
 	if err := json.Unmarshal([]byte(body), &value); err != nil {
@@ -35,8 +37,8 @@ func describes(document *openapi3.T, op *Operation, body string) error {
 // TestTheDocumentIsAsStrictAsTheService sends bodies that differ in little: the service and its document take the same ones.
 func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	document := h.document()
+	h := apitest.New(t)
+	document := servedDocument(h)
 	const paragraph = `{"nodes":[{"type":"paragraph","nodes":[{"leaves":[{"text":"x"}]}]}]}`
 	gitRef := func(ref string) string {
 		text, err := json.Marshal("refs/heads/" + ref)
@@ -101,24 +103,24 @@ func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 			},
 		},
 	} {
-		at := slices.IndexFunc(h.server.table, func(o Operation) bool { return o.ID == id })
+		at := slices.IndexFunc(h.Table, func(o frame.Operation) bool { return o.ID == id })
 		if at < 0 {
 			t.Fatalf("no operation %s", id)
 		}
-		op := &h.server.table[at]
+		op := &h.Table[at]
 		for _, body := range bodies.taken {
-			path, _ := h.example(op, h.ours)
-			if a := h.do(op.Method, path, h.ours.Tokens[schema.RoleAdmin], body); a.status != op.Status {
-				t.Errorf("%s: the service refuses %s: %d %s", id, body, a.status, a.body)
+			path, _ := h.Example(op, h.Ours)
+			if a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], body); a.Status != op.Status {
+				t.Errorf("%s: the service refuses %s: %d %s", id, body, a.Status, a.Body)
 			}
 			if err := describes(document, op, body); err != nil {
 				t.Errorf("%s: the document refuses %s: %v", id, body, firstLine(err))
 			}
 		}
 		for _, body := range bodies.refused {
-			path, _ := h.example(op, h.ours)
-			if a := h.do(op.Method, path, h.ours.Tokens[schema.RoleAdmin], body); a.status != http.StatusBadRequest {
-				t.Errorf("%s: the service takes %s: %d %s", id, body, a.status, a.body)
+			path, _ := h.Example(op, h.Ours)
+			if a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], body); a.Status != http.StatusBadRequest {
+				t.Errorf("%s: the service takes %s: %d %s", id, body, a.Status, a.Body)
 			}
 			if describes(document, op, body) == nil {
 				t.Errorf("%s: the document takes %s", id, body)
@@ -130,14 +132,14 @@ func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 // TestTheDocumentTakesTheExamples holds the document to the bodies that every operation is known to take.
 func TestTheDocumentTakesTheExamples(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	document := h.document()
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	h := apitest.New(t)
+	document := servedDocument(h)
+	for i := range h.Table {
+		op := &h.Table[i]
 		if op.BodyLimit == 0 || !slices.Contains(op.Accepts, "application/json") {
 			continue
 		}
-		_, body := h.example(op, h.ours)
+		_, body := h.Example(op, h.Ours)
 		if err := describes(document, op, body.(string)); err != nil {
 			t.Errorf("%s: the document refuses %s: %v", op.ID, body, firstLine(err))
 		}
@@ -151,11 +153,11 @@ var unsaid = []string{"addedReactions.[] pattern", "changes.[].condition pattern
 // TestTheDocumentRefusesBadInput has what TestBadInputOfEveryOperation has the service refuse.
 func TestTheDocumentRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	document := h.document()
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		_, body := h.example(op, h.ours)
+	h := apitest.New(t)
+	document := servedDocument(h)
+	for i := range h.Table {
+		op := &h.Table[i]
+		_, body := h.Example(op, h.Ours)
 		for _, b := range badMembers(t, op) {
 			var valid any
 			if err := json.Unmarshal([]byte(body.(string)), &valid); err != nil {

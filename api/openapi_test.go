@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -11,17 +11,21 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
 )
 
 // TestOpenAPIDocument reads the document that is served with a library of its own, and compares it with the table.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	a := h.do(http.MethodGet, "/v1/openapi.json", "", nil)
-	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
-		t.Fatalf("%d %s", a.status, a.header)
+	h := apitest.New(t)
+	a := h.Do(http.MethodGet, "/v1/openapi.json", "", nil)
+	if a.Status != http.StatusOK || a.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s", a.Status, a.Header)
 	}
-	document, err := openapi3.NewLoader().LoadFromData(a.body)
+	document, err := openapi3.NewLoader().LoadFromData(a.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,19 +39,19 @@ func TestOpenAPIDocument(t *testing.T) {
 	for _, item := range document.Paths.Map() {
 		described += len(item.Operations())
 	}
-	if described != len(h.server.table) {
-		t.Errorf("%d operations are described, %d are in the table", described, len(h.server.table))
+	if described != len(h.Table) {
+		t.Errorf("%d operations are described, %d are in the table", described, len(h.Table))
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.Table {
+		op := &h.Table[i]
 		got := document.Paths.Value(op.Path).GetOperation(op.Method)
 		if got.OperationID != op.ID || (got.RequestBody != nil) != (op.BodyLimit > 0) || got.Responses.Status(op.Status) == nil {
 			t.Errorf("%s is described as %+v", op.ID, got)
 		}
-		if op.Handler.Response.Implements(reflect.TypeFor[statused]()) && got.Responses.Status(http.StatusCreated) == nil {
+		if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) && got.Responses.Status(http.StatusCreated) == nil {
 			t.Errorf("%s creates, too, and that is not described", op.ID)
 		}
-		for _, name := range pathParam.FindAllStringSubmatch(op.Path, -1) {
+		for _, name := range frame.PathParam.FindAllStringSubmatch(op.Path, -1) {
 			if got.Parameters.GetByInAndName("path", name[1]) == nil {
 				t.Errorf("%s: %s is not described", op.ID, name[1])
 			}
@@ -58,23 +62,23 @@ func TestOpenAPIDocument(t *testing.T) {
 // TestAnswersFollowTheOpenAPIDocument validates what every operation really answers against what the document says.
 func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	document, err := openapi3.NewLoader().LoadFromData(h.server.docs.document)
+	h := apitest.New(t)
+	document, err := openapi3.NewLoader().LoadFromData(h.Do(http.MethodGet, "/v1/openapi.json", "", nil).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		a := h.try(op, h.ours, h.ours.Tokens["admin"])
-		response := document.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(a.status)
+	for i := range h.Table {
+		op := &h.Table[i]
+		a := h.Try(op, h.Ours, h.Ours.Tokens["admin"])
+		response := document.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(a.Status)
 		if response == nil {
-			t.Errorf("%s: %d %s is not described", op.ID, a.status, a.body)
+			t.Errorf("%s: %d %s is not described", op.ID, a.Status, a.Body)
 			continue
 		}
-		form, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+		form, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 		if len(response.Value.Content) == 0 {
-			if len(a.body) > 0 {
-				t.Errorf("%s: %d has a body: %s", op.ID, a.status, a.body)
+			if len(a.Body) > 0 {
+				t.Errorf("%s: %d has a body: %s", op.ID, a.Status, a.Body)
 			}
 			continue
 		}
@@ -87,8 +91,8 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 			continue
 		}
 		var value any
-		if err := json.Unmarshal(a.body, &value); err != nil {
-			t.Errorf("%s: %s: %v", op.ID, a.body, err)
+		if err := json.Unmarshal(a.Body, &value); err != nil {
+			t.Errorf("%s: %s: %v", op.ID, a.Body, err)
 			continue
 		}
 		if err := media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation()); err != nil {
@@ -100,7 +104,7 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 // TestRulesAreInTheOpenAPIDocument takes one rule of each kind.
 func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
-	raw, err := OpenAPI("https://docs.example.com")
+	raw, err := api.OpenAPI("https://docs.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,21 +129,21 @@ func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 // TestDocsAreBrowsable loads the page and everything that it names.
 func TestDocsAreBrowsable(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	page := h.do(http.MethodGet, "/docs", "", nil)
-	if page.status != http.StatusOK || !strings.Contains(string(page.body), "/base/v1/openapi.json") {
-		t.Fatalf("%d %s", page.status, page.body)
+	h := apitest.New(t)
+	page := h.Do(http.MethodGet, "/docs", "", nil)
+	if page.Status != http.StatusOK || !strings.Contains(string(page.Body), "/base/v1/openapi.json") {
+		t.Fatalf("%d %s", page.Status, page.Body)
 	}
 	var assets []string
-	for _, name := range regexp.MustCompile(`(?:href|src)="/base/docs/([^"]+)"`).FindAllStringSubmatch(string(page.body), -1) {
+	for _, name := range regexp.MustCompile(`(?:href|src)="/base/docs/([^"]+)"`).FindAllStringSubmatch(string(page.Body), -1) {
 		assets = append(assets, name[1])
-		if a := h.do(http.MethodGet, "/docs/"+name[1], "", nil); a.status != http.StatusOK || len(a.body) < 500 {
-			t.Errorf("%s: %d, %d bytes", name[1], a.status, len(a.body))
+		if a := h.Do(http.MethodGet, "/docs/"+name[1], "", nil); a.Status != http.StatusOK || len(a.Body) < 500 {
+			t.Errorf("%s: %d, %d bytes", name[1], a.Status, len(a.Body))
 		}
 	}
 	for _, asset := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
 		if !slices.Contains(assets, asset) {
-			t.Errorf("the page does not name %s: %s", asset, page.body)
+			t.Errorf("the page does not name %s: %s", asset, page.Body)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -13,41 +14,41 @@ import (
 // TestManyMovesToOnePlace puts things between the same two, and to both ends, far more often than there are positions between any.
 func TestManyMovesToOnePlace(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	org, admin := "/v1/orgs/"+h.ours.Organization.ID, h.ours.Tokens[schema.RoleAdmin]
-	s := h.newSite(`{}`)
-	section := s.addSection("Only section")
-	top := h.collection(h.ours, nil)
+	h := apitest.New(t)
+	org, admin := "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin]
+	s := h.NewSite(`{}`)
+	section := s.AddSection("Only section")
+	top := h.Collection(h.Ours, nil)
 	for name, order := range map[string]struct {
 		add  func() string
 		move func(id, beside string, before bool)
 		list func() []string
 	}{
 		"collections": {
-			add: func() string { return h.collection(h.ours, &top) },
+			add: func() string { return h.Collection(h.Ours, &top) },
 			move: func(id, beside string, before bool) {
 				move, neighbor := store.Move{}, &store.Neighbor{Type: "collection", ID: beside, Field: "position"}
 				if move.After = neighbor; before {
 					move = store.Move{Before: neighbor}
 				}
-				if _, err := h.st.MoveCollection(t.Context(), h.ours.Organization.ID, id, move); err != nil {
+				if _, err := h.Store.MoveCollection(t.Context(), h.Ours.Organization.ID, id, move); err != nil {
 					t.Fatal(err)
 				}
 			},
 			list: func() []string {
-				all := h.ids(org+"/collections", admin)
+				all := h.IDs(org+"/collections", admin)
 				return slices.DeleteFunc(all, func(id string) bool { return id == top })
 			},
 		},
 		"site spaces": {
-			add:  func() string { return s.addSpace("Space", section) },
-			move: h.moveSiteItem(s, schema.SiteItemSpace),
-			list: func() []string { return h.ids(s.base+"/site-spaces", admin)[1:] },
+			add:  func() string { return s.AddSpace("Space", section) },
+			move: moveSiteItem(h, s, schema.SiteItemSpace),
+			list: func() []string { return h.IDs(s.Base+"/site-spaces", admin)[1:] },
 		},
 		"section groups": {
-			add:  func() string { return s.ok("POST", "/section-groups", `{"title":"Guides"}`, 201)["id"].(string) },
-			move: h.moveSiteItem(s, schema.SiteItemGroup),
-			list: func() []string { return h.ids(s.base+"/section-groups", admin) },
+			add:  func() string { return s.Ok("POST", "/section-groups", `{"title":"Guides"}`, 201)["id"].(string) },
+			move: moveSiteItem(h, s, schema.SiteItemGroup),
+			list: func() []string { return h.IDs(s.Base+"/section-groups", admin) },
 		},
 	} {
 		var want []string
@@ -78,17 +79,17 @@ func TestManyMovesToOnePlace(t *testing.T) {
 	}
 }
 
-func (h *harness) moveSiteItem(s *siteOf, kind string) func(id, beside string, before bool) {
+func moveSiteItem(h *apitest.Harness, s *apitest.SiteOf, kind string) func(id, beside string, before bool) {
 	return func(id, beside string, before bool) {
-		h.t.Helper()
+		h.T.Helper()
 		pointer := &schema.ItemPointer{Type: kind, ID: beside}
 		position := schema.SiteItemPosition{After: pointer}
 		if before {
 			position = schema.SiteItemPosition{Before: pointer}
 		}
-		site := s.base[len("/v1/orgs/"+h.ours.Organization.ID+"/sites/"):]
-		if err := h.st.MoveSiteItem(h.t.Context(), site, schema.ItemPointer{Type: kind, ID: id}, position); err != nil {
-			h.t.Fatal(err)
+		site := s.Base[len("/v1/orgs/"+h.Ours.Organization.ID+"/sites/"):]
+		if err := h.Store.MoveSiteItem(h.T.Context(), site, schema.ItemPointer{Type: kind, ID: id}, position); err != nil {
+			h.T.Fatal(err)
 		}
 	}
 }
@@ -96,28 +97,28 @@ func (h *harness) moveSiteItem(s *siteOf, kind string) func(id, beside string, b
 // TestOrderWithoutRoom uses up all room between things, and beside them, before it puts others there.
 func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	org, admin := "/v1/orgs/"+h.ours.Organization.ID, h.ours.Tokens[schema.RoleAdmin]
-	h.exec("delete from spaces")
-	a, b, c := h.collection(h.ours, nil), h.collection(h.ours, nil), h.collection(h.ours, nil)
-	x, y, z := h.collection(h.ours, &b), h.collection(h.ours, &b), h.collection(h.ours, &b)
+	h := apitest.New(t)
+	org, admin := "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin]
+	h.Exec("delete from spaces")
+	a, b, c := h.Collection(h.Ours, nil), h.Collection(h.Ours, nil), h.Collection(h.Ours, nil)
+	x, y, z := h.Collection(h.Ours, &b), h.Collection(h.Ours, &b), h.Collection(h.Ours, &b)
 	want := func(ids ...string) {
 		t.Helper()
-		if got := h.ids(org+"/collections?nested=false", admin); !cmp.Equal(got, ids) {
+		if got := h.IDs(org+"/collections?nested=false", admin); !cmp.Equal(got, ids) {
 			t.Fatalf("%v, want %v", got, ids)
 		}
 	}
 	squeeze := func(first int64) {
-		h.exec(`update collections c set position = $1 + k.n
+		h.Exec(`update collections c set position = $1 + k.n
 			from (select id, row_number() over (order by position, id) - 1 as n from collections where parent_id is null) k where k.id = c.id`, first)
 	}
 	squeeze(0)
-	if err := h.st.DeleteCollection(t.Context(), h.ours.Organization.ID, b); err != nil {
+	if err := h.Store.DeleteCollection(t.Context(), h.Ours.Organization.ID, b); err != nil {
 		t.Fatal(err)
 	}
 	want(a, x, y, z, c)
 	squeeze(0)
-	_, err := h.st.MoveCollection(t.Context(), h.ours.Organization.ID, c, store.Move{
+	_, err := h.Store.MoveCollection(t.Context(), h.Ours.Organization.ID, c, store.Move{
 		Before: &store.Neighbor{Type: "collection", ID: a, Field: "position"},
 	})
 	if err != nil {
@@ -125,14 +126,14 @@ func TestOrderWithoutRoom(t *testing.T) {
 	}
 	want(c, a, x, y, z)
 	squeeze(1<<63 - 5)
-	last := h.collection(h.ours, nil)
+	last := h.Collection(h.Ours, nil)
 	want(c, a, x, y, z, last)
 	// Nobody placed these.
-	h.exec("update collections set position = 0")
+	h.Exec("update collections set position = 0")
 	unplaced := []string{a, c, x, y, z, last}
 	slices.Sort(unplaced)
 	want(unplaced...)
-	_, err = h.st.MoveCollection(t.Context(), h.ours.Organization.ID, unplaced[5], store.Move{
+	_, err = h.Store.MoveCollection(t.Context(), h.Ours.Organization.ID, unplaced[5], store.Move{
 		After: &store.Neighbor{Type: "collection", ID: unplaced[1], Field: "position"},
 	})
 	if err != nil {

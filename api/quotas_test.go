@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -17,13 +18,13 @@ import (
 // there can still be changed.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	limits := store.Quotas{
 		Organizations: 3, Members: 9, Teams: 2, InviteLinks: 2, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
 		Conversations: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
-	request := changeRequest(h, h.ours)
-	bounded, err := store.New(store.Config{URL: h.url, MaxConns: 4, Quotas: limits})
+	request := apitest.ChangeRequest(h, h.Ours)
+	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,50 +32,52 @@ func TestQuotas(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(bounded.Stop)
-	link := h.linkInvite(h.ours, `{"role":"read"}`).ID
-	comment := h.want(200, "POST", "/v1/spaces/"+h.ours.Space.ID+"/comments", h.ours.Tokens[schema.RoleAdmin], `{"body":{"markdown":"x"}}`)["id"].(string)
-	h.st = bounded
-	h.serve(nil)
-	admin, org, space := h.ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.ours.Organization.ID, "/v1/spaces/"+h.ours.Space.ID
+	link := h.LinkInvite(h.Ours, `{"role":"read"}`).ID
+	comment := h.Want(200, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", h.Ours.Tokens[schema.RoleAdmin], `{"body":{"markdown":"x"}}`)["id"].(string)
+	h.Store = bounded
+	h.Serve(nil)
+	admin, org, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID, "/v1/spaces/"+h.Ours.Space.ID
 	draft := "/v1/spaces/" + request.SpaceID + "/change-requests/" + request.ID
-	post := func(path, body string) func(int) answer {
-		return func(i int) answer { return h.do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i))) }
+	post := func(path, body string) func(int) apitest.Answer {
+		return func(i int) apitest.Answer {
+			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
+		}
 	}
 	// What is there before counts: each case says how many more come in.
 	cases := map[string]struct {
 		more   int
-		create []func(i int) answer
+		create []func(i int) apitest.Answer
 	}{
-		"ORGANIZATIONS": {2, []func(int) answer{post("/v1/orgs", `{"title":"Another"}`)}},
-		"MEMBERS": {2, []func(int) answer{
-			func(int) answer {
-				user, err := h.st.CreateUser(t.Context(), store.NewUser{DisplayName: "Guest"})
+		"ORGANIZATIONS": {2, []func(int) apitest.Answer{post("/v1/orgs", `{"title":"Another"}`)}},
+		"MEMBERS": {2, []func(int) apitest.Answer{
+			func(int) apitest.Answer {
+				user, err := h.Store.CreateUser(t.Context(), store.NewUser{DisplayName: "Guest"})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return h.do("POST", org+"/invites/"+link, storetest.Token(t, h.st, store.NewToken{User: user.ID}), nil)
+				return h.Do("POST", org+"/invites/"+link, storetest.Token(t, h.Store, store.NewToken{User: user.ID}), nil)
 			},
 			post(org+"/invites", `{"emails":["quota{i}@example.com"]}`),
 		}},
-		"TEAMS":        {2, []func(int) answer{func(int) answer { return h.do("PUT", org+"/teams", admin, `{"title":"Team"}`) }}},
-		"INVITE_LINKS": {1, []func(int) answer{post(org+"/link-invites", `{"role":"read"}`)}},
-		"COLLECTIONS":  {2, []func(int) answer{post(org+"/collections", `{}`)}},
-		"SPACES":       {2, []func(int) answer{post(org+"/spaces", `{}`)}},
-		"SITES":        {2, []func(int) answer{post(org+"/sites", `{}`)}},
-		"INTEGRATIONS": {2, []func(int) answer{func(i int) answer {
-			return h.do("POST", fmt.Sprintf("/v1/integrations/quota-%d", i), admin, publishBody(h.ours.Organization.ID))
+		"TEAMS":        {2, []func(int) apitest.Answer{func(int) apitest.Answer { return h.Do("PUT", org+"/teams", admin, `{"title":"Team"}`) }}},
+		"INVITE_LINKS": {1, []func(int) apitest.Answer{post(org+"/link-invites", `{"role":"read"}`)}},
+		"COLLECTIONS":  {2, []func(int) apitest.Answer{post(org+"/collections", `{}`)}},
+		"SPACES":       {2, []func(int) apitest.Answer{post(org+"/spaces", `{}`)}},
+		"SITES":        {2, []func(int) apitest.Answer{post(org+"/sites", `{}`)}},
+		"INTEGRATIONS": {2, []func(int) apitest.Answer{func(i int) apitest.Answer {
+			return h.Do("POST", fmt.Sprintf("/v1/integrations/quota-%d", i), admin, apitest.PublishBody(h.Ours.Organization.ID))
 		}}},
-		"OPENAPI_SPECS": {2, []func(int) answer{
+		"OPENAPI_SPECS": {2, []func(int) apitest.Answer{
 			post(org+"/openapi", `{"slug":"a{i}","source":{"url":"https://example.com/a"}}`),
-			func(i int) answer {
-				return h.do("PUT", fmt.Sprintf("%s/openapi/b%d", org, i), admin, `{"source":{"url":"https://example.com/a"}}`)
+			func(i int) apitest.Answer {
+				return h.Do("PUT", fmt.Sprintf("%s/openapi/b%d", org, i), admin, `{"source":{"url":"https://example.com/a"}}`)
 			},
 		}},
-		"CONVERSATIONS":   {2, []func(int) answer{post(org+"/conversations", `{"id":"c{i}","parts":[]}`)}},
-		"CHANGE_REQUESTS": {1, []func(int) answer{post(space+"/change-requests", `{}`)}},
-		"COMMENTS":        {1, []func(int) answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
-		"REPLIES":         {2, []func(int) answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
-		"FILE_BYTES": {2, []func(int) answer{
+		"CONVERSATIONS":   {2, []func(int) apitest.Answer{post(org+"/conversations", `{"id":"c{i}","parts":[]}`)}},
+		"CHANGE_REQUESTS": {1, []func(int) apitest.Answer{post(space+"/change-requests", `{}`)}},
+		"COMMENTS":        {1, []func(int) apitest.Answer{post(space+"/comments", `{"body":{"markdown":"x"}}`)}},
+		"REPLIES":         {2, []func(int) apitest.Answer{post(space+"/comments/"+comment+"/replies", `{"body":{"markdown":"x"}}`)}},
+		"FILE_BYTES": {2, []func(int) apitest.Answer{
 			post(draft+"/content", `{"changes":[{"operation":"insert_files","files":[{"name":"a.txt","base64":"`+strings.Repeat("YWFh", 13)+`YWE{i}"}]}]}`),
 		}},
 	}
@@ -83,20 +86,20 @@ func TestQuotas(t *testing.T) {
 		setting, limit := fields.Field(i).Tag.Get("env"), reflect.ValueOf(limits).Field(i).Int()
 		t.Run(setting, func(t *testing.T) {
 			h := *h
-			h.t = t
+			h.T = t
 			c, ok := cases[setting]
 			if !ok {
 				t.Fatal("no case reaches this quota")
 			}
 			for i := range c.more {
-				if a := c.create[0](i); a.status >= 300 {
-					t.Fatalf("number %d: %d %s", i, a.status, a.body)
+				if a := c.create[0](i); a.Status >= 300 {
+					t.Fatalf("number %d: %d %s", i, a.Status, a.Body)
 				}
 			}
 			for _, create := range c.create {
-				before := h.rows()
+				before := h.Rows()
 				a := create(7)
-				after := h.rows()
+				after := h.Rows()
 				// Whoever follows a link has an account before.
 				delete(before, "users")
 				delete(before, "tokens")
@@ -105,7 +108,7 @@ func TestQuotas(t *testing.T) {
 				if diff := cmp.Diff(before, after); diff != "" {
 					t.Error(diff)
 				}
-				e := h.wantError(a, 403)
+				e := h.WantError(a, 403)
 				if !strings.Contains(e.Message, "OCTAVO_QUOTA_"+setting+")") || !strings.Contains(e.Message, fmt.Sprintf("quota of %d ", limit)) {
 					t.Errorf("%+v", e)
 				}
@@ -113,9 +116,9 @@ func TestQuotas(t *testing.T) {
 		})
 	}
 	// At the limit, what is there can still be changed.
-	h.want(200, "PUT", org+"/openapi/a0", admin, `{"source":{"url":"https://example.com/b"}}`)
-	h.want(200, "POST", "/v1/integrations/quota-0", admin, publishBody(h.ours.Organization.ID))
-	h.want(204, "POST", org+"/conversations", admin, `{"id":"c0","parts":[],"subject":"Again"}`)
-	h.want(200, "POST", org+"/invites/"+link, h.ours.Tokens[schema.RoleGuest], nil)
-	h.want(404, "POST", space+"/comments/nothing/replies", admin, `{"body":{"markdown":"x"}}`)
+	h.Want(200, "PUT", org+"/openapi/a0", admin, `{"source":{"url":"https://example.com/b"}}`)
+	h.Want(200, "POST", "/v1/integrations/quota-0", admin, apitest.PublishBody(h.Ours.Organization.ID))
+	h.Want(204, "POST", org+"/conversations", admin, `{"id":"c0","parts":[],"subject":"Again"}`)
+	h.Want(200, "POST", org+"/invites/"+link, h.Ours.Tokens[schema.RoleGuest], nil)
+	h.Want(404, "POST", space+"/comments/nothing/replies", admin, `{"body":{"markdown":"x"}}`)
 }

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
@@ -8,81 +8,86 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
 func TestUserResource(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	a := h.do("GET", "/v1/user", h.ours.Tokens[schema.RoleRead], nil)
-	got := wantShape(t, userShape, a.body)
-	user := h.ours.Users[schema.RoleRead]
+	h := apitest.New(t)
+	a := h.Do("GET", "/v1/user", h.Ours.Tokens[schema.RoleRead], nil)
+	got := shape.Want(t, shape.User, a.Body)
+	user := h.Ours.Users[schema.RoleRead]
 	want := map[string]any{
 		"object": "user", "id": user.ID, "displayName": "ours-read", "email": "ours-read@example.com",
 		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || a.status != 200 {
-		t.Errorf("%d %s", a.status, diff)
+	if diff := cmp.Diff(want, got); diff != "" || a.Status != 200 {
+		t.Errorf("%d %s", a.Status, diff)
 	}
 }
 
 // TestCreateReadList creates one of each resource in several ways, and finds the same thing by its address and in its list.
 func TestCreateReadList(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	admin := h.ours.Tokens[schema.RoleAdmin]
-	org := "/v1/orgs/" + h.ours.Organization.ID
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	org := "/v1/orgs/" + h.Ours.Organization.ID
 	long := strings.Repeat("é", 128)
 	for _, test := range []struct {
 		name, path string
 		body       any
-		shape      shape
+		shape      shape.Of
 		want       map[string]any
 		// lists says that the collection's path also lists.
 		read string
 	}{
-		{"organization", "/v1/orgs", `{"title":"Acme"}`, organizationShape,
+		{"organization", "/v1/orgs", `{"title":"Acme"}`, shape.Organization,
 			map[string]any{"title": "Acme", "emailDomains": []any{}}, "/v1/orgs/"},
 		{"organization with all", "/v1/orgs", `{"title":" a b ","emailDomains":["acme.test"],"extra":{"ignored":[1]},
-			"onboardingPreferences":{"source":null,"audience":"public","interests":["api-docs"]}}`, organizationShape,
+			"onboardingPreferences":{"source":null,"audience":"public","interests":["api-docs"]}}`, shape.Organization,
 			map[string]any{"title": " a b ", "emailDomains": []any{"acme.test"}}, "/v1/orgs/"},
-		{"site without a body", org + "/sites", nil, siteShape,
+		{"site without a body", org + "/sites", nil, shape.Site,
 			map[string]any{"title": "Untitled site", "type": "basic", "visibility": "public", "siteSpaces": 0.0, "published": false}, org + "/sites/"},
-		{"site of nulls", org + "/sites", `{"title":null,"type":null,"visibility":null,"spaces":null}`, siteShape,
+		{"site of nulls", org + "/sites", `{"title":null,"type":null,"visibility":null,"spaces":null}`, shape.Site,
 			map[string]any{"title": "Untitled site", "siteSpaces": 0.0}, org + "/sites/"},
 		{"site with all", org + "/sites", map[string]any{
-			"title": long, "type": "ultimate", "visibility": "share-link", "spaces": []string{h.ours.Space.ID},
-		}, siteShape, map[string]any{"title": long, "type": "ultimate", "visibility": "share-link", "siteSpaces": 1.0}, org + "/sites/"},
-		{"space without a body", org + "/spaces", nil, spaceShape,
-			map[string]any{"title": "Untitled", "organization": h.ours.Organization.ID, "editMode": "live", "defaultLevel": "inherit"}, "/v1/spaces/"},
-		{"space with all", org + "/spaces", `{"title":"Guide","emoji":"🚀","language":"pt-br","editMode":"locked","empty":true}`, spaceShape,
+			"title": long, "type": "ultimate", "visibility": "share-link", "spaces": []string{h.Ours.Space.ID},
+		}, shape.Site, map[string]any{"title": long, "type": "ultimate", "visibility": "share-link", "siteSpaces": 1.0}, org + "/sites/"},
+		{"space without a body", org + "/spaces", nil, shape.Space,
+			map[string]any{"title": "Untitled", "organization": h.Ours.Organization.ID, "editMode": "live", "defaultLevel": "inherit"}, "/v1/spaces/"},
+		{"space with all", org + "/spaces", `{"title":"Guide","emoji":"🚀","language":"pt-br","editMode":"locked","empty":true}`, shape.Space,
 			map[string]any{"title": "Guide", "emoji": "🚀", "language": "pt-br", "editMode": "locked"}, "/v1/spaces/"},
 	} {
-		a := h.do("POST", test.path, admin, test.body)
-		if a.status != http.StatusCreated {
-			t.Errorf("%s: %d %s", test.name, a.status, a.body)
+		a := h.Do("POST", test.path, admin, test.body)
+		if a.Status != http.StatusCreated {
+			t.Errorf("%s: %d %s", test.name, a.Status, a.Body)
 			continue
 		}
-		made := wantShape(t, test.shape, a.body)
+		made := shape.Want(t, test.shape, a.Body)
 		for member, want := range test.want {
 			if diff := cmp.Diff(want, made[member]); diff != "" {
 				t.Errorf("%s: %s: %s", test.name, member, diff)
 			}
 		}
 		location := made["urls"].(map[string]any)["location"].(string)
-		if a.header.Get("Location") != location {
-			t.Errorf("%s: Location %q, urls.location %q", test.name, a.header.Get("Location"), location)
+		if a.Header.Get("Location") != location {
+			t.Errorf("%s: Location %q, urls.location %q", test.name, a.Header.Get("Location"), location)
 		}
 		path, _ := strings.CutPrefix(location, "https://docs.example.com/base")
 		if path != test.read+made["id"].(string) {
 			t.Errorf("%s: location %s", test.name, location)
 		}
-		read := h.do("GET", path, admin, nil)
-		if diff := cmp.Diff(made, wantShape(t, test.shape, read.body)); diff != "" || read.status != 200 {
-			t.Errorf("%s: read %d %s", test.name, read.status, diff)
+		read := h.Do("GET", path, admin, nil)
+		if diff := cmp.Diff(made, shape.Want(t, test.shape, read.Body)); diff != "" || read.Status != 200 {
+			t.Errorf("%s: read %d %s", test.name, read.Status, diff)
 		}
-		listed := wantShape(t, listShape(test.shape), h.do("GET", test.path+"?limit=1000", admin, nil).body)
+		listed := shape.Want(t, shape.ListOf(test.shape), h.Do("GET", test.path+"?limit=1000", admin, nil).Body)
 		found := false
 		for _, item := range listed["items"].([]any) {
 			found = found || cmp.Equal(item, any(made))
@@ -99,17 +104,17 @@ func TestCreateReadList(t *testing.T) {
 // TestPermissionsFollowTheRole compares the booleans with the one function that enforces them.
 func TestPermissionsFollowTheRole(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, role := range schema.Roles() {
-		rights := RightsOf(Access{Role: role})
+		rights := access.RightsOf(access.Access{Role: role})
 		for path, want := range map[string]any{
-			"/v1/orgs/" + h.ours.Organization.ID: organizationPermissions(rights),
-			"/v1/spaces/" + h.ours.Space.ID:      spacePermissions(rights),
+			"/v1/orgs/" + h.Ours.Organization.ID: access.OrganizationPermissions(rights),
+			"/v1/spaces/" + h.Ours.Space.ID:      access.SpacePermissions(rights),
 		} {
 			var got struct {
 				Permissions json.RawMessage `json:"permissions"`
 			}
-			if err := json.Unmarshal(h.do("GET", path, h.ours.Tokens[role], nil).body, &got); err != nil {
+			if err := json.Unmarshal(h.Do("GET", path, h.Ours.Tokens[role], nil).Body, &got); err != nil {
 				t.Fatal(err)
 			}
 			if encoded, _ := json.Marshal(want); string(encoded) != string(got.Permissions) {
@@ -139,10 +144,10 @@ func TestContentLevelDecides(t *testing.T) {
 		{schema.RoleGuest, level(schema.LevelInherit), "", false},
 		{schema.RoleGuest, level("admin"), "", false},
 	} {
-		got := RightsOf(Access{Role: test.role, Level: test.level})
-		want := Rights(0)
+		got := access.RightsOf(access.Access{Role: test.role, Level: test.level})
+		want := access.Rights(0)
 		if test.any {
-			want = RightsOf(Access{Role: test.want})
+			want = access.RightsOf(access.Access{Role: test.want})
 		}
 		if got != want {
 			t.Errorf("%+v: %b, want %b", test, got, want)
@@ -153,16 +158,16 @@ func TestContentLevelDecides(t *testing.T) {
 // TestHiddenSpace takes the members' access to a space away: it is then gone for all but admins.
 func TestHiddenSpace(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	h.exec("update spaces set default_level = null where id = $1", h.ours.Space.ID)
-	list := "/v1/orgs/" + h.ours.Organization.ID + "/spaces"
+	h := apitest.New(t)
+	h.Exec("update spaces set default_level = null where id = $1", h.Ours.Space.ID)
+	list := "/v1/orgs/" + h.Ours.Organization.ID + "/spaces"
 	for role, status := range map[schema.Role]int{schema.RoleAdmin: 200, schema.RoleCreate: 404, schema.RoleGuest: 404} {
-		if a := h.do("GET", "/v1/spaces/"+h.ours.Space.ID, h.ours.Tokens[role], nil); a.status != status {
-			t.Errorf("%q: %d", role, a.status)
+		if a := h.Do("GET", "/v1/spaces/"+h.Ours.Space.ID, h.Ours.Tokens[role], nil); a.Status != status {
+			t.Errorf("%q: %d", role, a.Status)
 		}
 	}
 	for role, want := range map[schema.Role]float64{schema.RoleAdmin: 1, schema.RoleCreate: 0} {
-		if got := wantShape(t, listShape(spaceShape), h.do("GET", list, h.ours.Tokens[role], nil).body); got["count"] != want {
+		if got := shape.Want(t, shape.ListOf(shape.Space), h.Do("GET", list, h.Ours.Tokens[role], nil).Body); got["count"] != want {
 			t.Errorf("%q lists %v", role, got["count"])
 		}
 	}
@@ -170,14 +175,14 @@ func TestHiddenSpace(t *testing.T) {
 
 func TestSiteFilters(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	admin, path := h.ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.ours.Organization.ID+"/sites"
+	h := apitest.New(t)
+	admin, path := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID+"/sites"
 	for _, body := range []string{`{"title":"100%_Done","type":"premium"}`, `{"title":"Über uns","type":"ultimate"}`} {
-		if a := h.do("POST", path, admin, body); a.status != 201 {
-			t.Fatal(string(a.body))
+		if a := h.Do("POST", path, admin, body); a.Status != 201 {
+			t.Fatal(string(a.Body))
 		}
 	}
-	h.exec("update sites set published = true where title = 'Über uns'")
+	h.Exec("update sites set published = true where title = 'Über uns'")
 	for query, want := range map[string][]string{
 		"":                               {"Docs", "100%_Done", "Über uns"},
 		"?title=über":                    {"Über uns"},
@@ -188,15 +193,15 @@ func TestSiteFilters(t *testing.T) {
 		"?type=premium":                  {"100%_Done"},
 		"?type=premium&type=ultimate":    {"100%_Done", "Über uns"},
 		"?type=premium,ultimate":         {"100%_Done", "Über uns"},
-		"?space=" + h.ours.Space.ID:      {"Docs"},
-		"?space=" + h.theirs.Space.ID:    {},
+		"?space=" + h.Ours.Space.ID:      {"Docs"},
+		"?space=" + h.Theirs.Space.ID:    {},
 		"?type=basic&published=true":     {},
 		"?limit=0":                       {},
 		"?unknown=1&title=100":           {"100%_Done"},
 		"?title=docs&space=%27%20or%201": {},
 	} {
-		a := h.do("GET", path+query, admin, nil)
-		got := wantShape(t, listShape(siteShape), a.body)
+		a := h.Do("GET", path+query, admin, nil)
+		got := shape.Want(t, shape.ListOf(shape.Site), a.Body)
 		titles := []string{}
 		for _, item := range got["items"].([]any) {
 			titles = append(titles, item.(map[string]any)["title"].(string))
@@ -213,19 +218,19 @@ func TestSiteFilters(t *testing.T) {
 // TestBadInput has every member of every body and query with what is wrong about it. Nothing may be stored by any of them.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	admin := h.ours.Tokens[schema.RoleAdmin]
-	org := "/v1/orgs/" + h.ours.Organization.ID
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	org := "/v1/orgs/" + h.Ours.Organization.ID
 	// The paths first: some of them are of objects that are made for them.
 	empty := map[string]bool{}
-	for _, op := range Operations() {
+	for _, op := range api.Table().Operations {
 		if op.BodyLimit > 0 && !optionalBody(op) {
-			path, _ := h.example(&op, h.ours)
+			path, _ := h.Example(&op, h.Ours)
 			empty[op.Method+" "+path] = true
 		}
 	}
-	collection := h.collection(h.ours, nil)
-	before := h.rows()
+	collection := h.Collection(h.Ours, nil)
+	before := h.Rows()
 	for _, test := range []struct {
 		method, path string
 		body         any
@@ -257,7 +262,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", org + "/collections", `{"title":""}`, "title"},
 		{"POST", org + "/spaces", `{"title":""}`, "title"},
 		{"PATCH", "/v1/collections/" + collection, `{"title":""}`, "title"},
-		{"PATCH", "/v1/spaces/" + h.ours.Space.ID, `{"title":""}`, "title"},
+		{"PATCH", "/v1/spaces/" + h.Ours.Space.ID, `{"title":""}`, "title"},
 		{"POST", org + "/sites", `{"type":"huge"}`, "type"},
 		{"POST", org + "/sites", `{"type":1}`, "type"},
 		{"POST", org + "/sites", `{"title":""}`, "title"},
@@ -266,10 +271,10 @@ func TestBadInput(t *testing.T) {
 		{"POST", org + "/sites", `{"title":"` + strings.Repeat("é", 129) + `"}`, "title"},
 		{"POST", org + "/sites", `{"visibility":"private"}`, "visibility"},
 		{"POST", org + "/sites", `{"visibility":[]}`, "visibility"},
-		{"POST", org + "/sites", `{"spaces":"` + h.ours.Space.ID + `"}`, "spaces"},
+		{"POST", org + "/sites", `{"spaces":"` + h.Ours.Space.ID + `"}`, "spaces"},
 		{"POST", org + "/sites", `{"spaces":[null]}`, "spaces[0]"},
-		{"POST", org + "/sites", `{"spaces":["` + h.ours.Space.ID + `","` + h.ours.Space.ID + `"]}`, "spaces[1]"},
-		{"POST", org + "/sites", `{"spaces":["` + h.ours.Space.ID + `","` + h.theirs.Space.ID + `"]}`, "spaces[1]"},
+		{"POST", org + "/sites", `{"spaces":["` + h.Ours.Space.ID + `","` + h.Ours.Space.ID + `"]}`, "spaces[1]"},
+		{"POST", org + "/sites", `{"spaces":["` + h.Ours.Space.ID + `","` + h.Theirs.Space.ID + `"]}`, "spaces[1]"},
 		{"POST", org + "/sites", map[string]any{"spaces": make([]string, 1001)}, "spaces"},
 		{"POST", org + "/spaces", `{"title":"` + strings.Repeat("x", 51) + `"}`, "title"},
 		{"POST", org + "/spaces", `{"title":1.5}`, "title"},
@@ -303,22 +308,22 @@ func TestBadInput(t *testing.T) {
 		{"GET", org + "/sites?space=%00", nil, "space"},
 		{"GET", org + "/spaces?limit=x", nil, "limit"},
 	} {
-		a := h.do(test.method, test.path, admin, test.body)
-		e := h.wantError(a, http.StatusBadRequest)
+		a := h.Do(test.method, test.path, admin, test.body)
+		e := h.WantError(a, http.StatusBadRequest)
 		if len(e.Details) == 0 || e.Details[0].Field != test.field || e.Details[0].Problem == "" {
-			t.Errorf("%s %s %v: want a detail on %q, got %s", test.method, test.path, test.body, test.field, a.body)
+			t.Errorf("%s %s %v: want a detail on %q, got %s", test.method, test.path, test.body, test.field, a.Body)
 		}
 	}
 	for call := range empty {
 		method, path, _ := strings.Cut(call, " ")
-		h.wantError(h.do(method, path, admin, ""), http.StatusBadRequest)
+		h.WantError(h.Do(method, path, admin, ""), http.StatusBadRequest)
 	}
-	if after := h.rows(); !cmp.Equal(before, after) {
+	if after := h.Rows(); !cmp.Equal(before, after) {
 		t.Errorf("rows were stored: %s", cmp.Diff(before, after))
 	}
 }
 
-func optionalBody(op Operation) bool {
+func optionalBody(op frame.Operation) bool {
 	for i := range op.Handler.Request.NumField() {
 		if strings.HasSuffix(op.Handler.Request.Field(i).Tag.Get("body"), ",optional") {
 			return true
@@ -330,12 +335,12 @@ func optionalBody(op Operation) bool {
 // TestOrganizationsAreTheCallersOwn lists as a user of one, of none and of another organization.
 func TestOrganizationsAreTheCallersOwn(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	_, loner := storetest.User(t, h.st, "loner")
+	h := apitest.New(t)
+	_, loner := storetest.User(t, h.Store, "loner")
 	for token, want := range map[string][]string{
-		h.ours.Tokens[schema.RoleGuest]: {h.ours.Organization.ID}, h.theirs.Tokens[schema.RoleRead]: {h.theirs.Organization.ID}, loner: {},
+		h.Ours.Tokens[schema.RoleGuest]: {h.Ours.Organization.ID}, h.Theirs.Tokens[schema.RoleRead]: {h.Theirs.Organization.ID}, loner: {},
 	} {
-		got := wantShape(t, listShape(organizationShape), h.do("GET", "/v1/orgs", token, nil).body)
+		got := shape.Want(t, shape.ListOf(shape.Organization), h.Do("GET", "/v1/orgs", token, nil).Body)
 		ids := []string{}
 		for _, item := range got["items"].([]any) {
 			ids = append(ids, item.(map[string]any)["id"].(string))

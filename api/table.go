@@ -3,175 +3,96 @@ package api
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"reflect"
-	"regexp"
-	"strings"
-	"time"
+	"log/slog"
+	"net"
+
+	"github.com/octavo-docs/octavo/api/apps"
+	"github.com/octavo-docs/octavo/api/content"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/openapi"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/insights"
+	"github.com/octavo-docs/octavo/api/mergerules"
+	"github.com/octavo-docs/octavo/api/orgs"
+	"github.com/octavo-docs/octavo/api/sites"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
+	"github.com/octavo-docs/octavo/store"
 )
 
-// Operation is one row of the table: everything the service knows about one operation. The router, authentication, limits,
-// decoding, metrics, the OpenAPI document and the tests all read it from here, so adding an operation adds a row.
-type Operation struct {
-	// Method and Path say where it is; the path is below /v1 and holds `{name}` for its parameters.
-	Method string
-	Path   string
-	// ID is the operationId: unique, and the label of the operation in metrics and logs.
-	ID string
-	// Tag groups operations in documents.
-	Tag string
-	// Doc is one sentence that says what it does.
-	Doc string
-	// Scope says who may call it.
-	Scope Scope
-	// Status is the status of success.
-	Status int
-	// BodyLimit bounds the body in bytes, as sent and again when inflated. 0 means that there is no body.
-	BodyLimit int
-	// Accepts are the media types of the body. A request that names none is taken to send the first.
-	Accepts []string
-	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
-	Timeout time.Duration
-	// Tail lets the last parameter of the path take all that is left of it, slashes too.
-	Tail bool
-	// Produces are the media types of the answer of an operation whose response type is File, or Encoded as something else
-	// than JSON; others answer JSON.
-	Produces []string
-	// Rate is the limit that the operation counts against.
-	Rate RateClass
-	// CORS lets browsers of any origin call it with a token.
-	CORS bool
-	// Handler is the function with its request and response types.
-	Handler Handler
+// table is the contract: a line per domain, each of which holds its own rows.
+func table(d Deps, v view.Presenter) frame.Table {
+	return frame.Join(
+		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
+		orgs.Table(d.Store, v, d.Resolver),
+		sites.Table(d.Store, v),
+		content.Table(d.Store, v),
+		apps.Table(d.Store, v),
+		insights.Table(d.Intake, d.Insights, d.Balances),
+	)
 }
 
-// Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.
-const Unbounded time.Duration = -1
-
-// ResourceBodyLimit is the BodyLimit of operations that take one resource.
-const ResourceBodyLimit = 1 << 20
-
-// mediaJSON is what bodies are in, unless a row says otherwise.
-var mediaJSON = []string{"application/json"}
-
-// operations is the table. Each resource's file holds its rows.
-func operations(d Deps, urls links) []Operation {
-	var table []Operation
-	table = append(table, userOperations(&users{store: d.Store, urls: urls})...)
-	table = append(table, organizationOperations(&organizations{store: d.Store, urls: urls})...)
-	table = append(table, emailDomainOperations(&emailDomains{store: d.Store, resolver: d.Resolver})...)
-	table = append(table, siteOperations(&sites{store: d.Store, urls: urls})...)
-	table = append(table, spaceOperations(&spaces{store: d.Store, urls: urls})...)
-	pdfs := newExports(d.Store, urls)
-	requests := &changeRequests{store: d.Store, urls: urls}
-	table = append(table, changeRequestOperations(requests)...)
-	table = append(table, contentOperations(&contents{store: d.Store, urls: urls, requests: requests, exports: pdfs})...)
-	table = append(table, exportOperations(pdfs)...)
-	table = append(table, searchOperations(&searches{store: d.Store, urls: urls})...)
-	table = append(table, commentOperations(&comments{store: d.Store, urls: urls})...)
-	table = append(table, reviewOperations(&reviews{store: d.Store, urls: urls})...)
-	table = append(table, conversationOperations(&conversationResources{store: d.Store, urls: urls})...)
-	table = append(table, clusterOperations(&conversationResources{store: d.Store, urls: urls})...)
-	table = append(table, translationOperations(&translations{store: d.Store, urls: urls})...)
-	table = append(table, glossaryOperations(&glossary{store: d.Store, urls: urls})...)
-	table = append(table, samlOperations(&samlProviders{store: d.Store, urls: urls})...)
-	table = append(table, inviteOperations(&invites{store: d.Store, urls: urls})...)
-	table = append(table, collectionOperations(&collections{store: d.Store, urls: urls})...)
-	table = append(table, collectionAccessOperations(&collectionAccess{store: d.Store, urls: urls})...)
-	table = append(table, memberOperations(&members{store: d.Store, urls: urls})...)
-	table = append(table, teamOperations(&teams{store: d.Store, urls: urls})...)
-	table = append(table, customizationOperations(&customization{store: d.Store})...)
-	table = append(table, integrationOperations(&integrations{store: d.Store, urls: urls})...)
-	table = append(table, openAPISpecOperations(&openAPISpecs{store: d.Store, urls: urls})...)
-	table = append(table, gitOperations(&git{store: d.Store})...)
-	table = append(table, insightsOperations(&siteInsights{intake: d.Intake, insights: d.Insights, balances: d.Balances})...)
-	return table
+// sharedVocabulary is what names mean that operations of several domains use.
+var sharedVocabulary = rules.Vocabulary{
+	Enums: map[string][]string{
+		"role":     schema.RoleNames(),
+		"level":    schema.LevelNames(),
+		"language": schema.Languages(),
+	},
+	Patterns: map[string]rules.Pattern{
+		"condition": {Match: condition.ValidOrEmpty, Problem: "is no condition"},
+	},
 }
 
-// Operations gives the table without a server behind it, for the documents that are made of it.
-func Operations() []Operation { return operations(Deps{}, links{}) }
+// TheTable gives the table without a server behind it, for the documents that are made of it.
+func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
-var (
-	operationID = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
-	pathParam   = regexp.MustCompile(`\{([^}]*)\}`)
-	methods     = map[string]bool{
-		http.MethodGet: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
-	}
-)
+// OpenAPI is the OpenAPI 3.1 document of the table, for a server at baseURL.
+func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// checkTable finds every row that must not be served. A table that is wrong stops the start, not the first request.
-func checkTable(table []Operation) error {
-	var problems []error
-	seenID, seenRoute := map[string]bool{}, map[string]bool{}
-	for _, op := range table {
-		report := func(format string, args ...any) {
-			problems = append(problems, fmt.Errorf("operation %q (%s %s): "+format, append([]any{op.ID, op.Method, op.Path}, args...)...))
-		}
-		if !operationID.MatchString(op.ID) {
-			report("operationId must match %s", operationID)
-		}
-		if seenID[op.ID] {
-			report("operationId is taken")
-		}
-		seenID[op.ID] = true
-		// Two rows whose paths differ only in the names of their parameters are the same route.
-		route := op.Method + " " + pathParam.ReplaceAllString(op.Path, "{}")
-		if seenRoute[route] {
-			report("method and path are taken")
-		}
-		seenRoute[route] = true
-		if !methods[op.Method] {
-			report("method is not one of the contract's")
-		}
-		if op.Tail && !strings.HasSuffix(op.Path, "}") {
-			report("the path must end with the parameter that takes its tail")
-		}
-		if !strings.HasPrefix(op.Path, "/") || strings.HasPrefix(op.Path, "/v1/") {
-			report("path must start with a slash and be below /v1")
-		}
-		if op.Tag == "" || !strings.HasSuffix(op.Doc, ".") {
-			report("tag and doc line are required, and a doc line is a sentence")
-		}
-		if err := op.Scope.check(op.Path); err != nil {
-			report("%w", err)
-		}
-		if op.Handler.invoke == nil {
-			report("function is missing")
-			continue
-		}
-		if err := checkStatus(op); err != nil {
-			report("%w", err)
-		}
-		if err := checkBody(op); err != nil {
-			report("%w", err)
-		}
-	}
-	return errors.Join(problems...)
+// Deps are the parts that the operations stand on. All but Resolver and Checks are required.
+type Deps struct {
+	Store    *store.Store
+	Intake   insights.EventIntake
+	Insights insights.Insights
+	Balances insights.EventBalances
+	Metrics  frame.Metrics
+	Log      *slog.Logger
+	// Resolver looks up the records that prove e-mail domains; nil is the host's.
+	Resolver orgs.TXTResolver
+	// Checks are run by /readyz.
+	Checks []frame.Check
 }
 
-func checkStatus(op Operation) error {
-	bodiless := op.Handler.Response == reflect.TypeFor[NoContent]()
-	file := op.Handler.Response == reflect.TypeFor[File]()
-	switch {
-	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]():
-		return errors.New("the response type File and the media types that are produced go together")
-	case op.Status < 200 || op.Status > 299:
-		return fmt.Errorf("status %d is no success", op.Status)
-	case (op.Status == http.StatusNoContent) != bodiless:
-		return errors.New("204 and the response type NoContent go together")
+// New builds a server and refuses a table or a setting that is wrong; it opens nothing.
+func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
+
+// NewWith is New with more rows beside those of the contract, for tests of the frame.
+func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
+	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
+		return nil, errors.New("cannot build api: store, intake, insights, balances, metrics and log are required")
 	}
-	return nil
+	if d.Resolver == nil {
+		d.Resolver = net.DefaultResolver
+	}
+	urls, err := schema.NewURLs(cfg.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	all := frame.Join(table(d, view.Presenter{URLs: urls}), more)
+	document, err := openapi.Document(all, cfg.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: cannot describe the table: %w", err)
+	}
+	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, document)
 }
 
-func checkBody(op Operation) error {
-	hasBody := false
-	for i := range op.Handler.Request.NumField() {
-		if _, ok := op.Handler.Request.Field(i).Tag.Lookup("body"); ok {
-			hasBody = true
-		}
+// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health and
+// readiness. Of the dependencies it needs neither intake nor insights.
+func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
+	if d.Store == nil || d.Metrics == nil || d.Log == nil {
+		return nil, errors.New("cannot build api: store, metrics and log are required")
 	}
-	if hasBody != (op.BodyLimit > 0) || hasBody != (len(op.Accepts) > 0) {
-		return errors.New("a body in the request type, a body limit and accepted media types go together")
-	}
-	return nil
+	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, frame.Table{}, nil)
 }

@@ -1,50 +1,81 @@
-package api
+package api_test
 
 import (
 	"bytes"
-	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
+// TestDatabaseTextStaysInside breaks the database under the server and looks for its words in every answer.
+func TestDatabaseTextStaysInside(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	paths, bodies := make([]string, len(h.Table)), make([]any, len(h.Table))
+	for i := range h.Table {
+		paths[i], bodies[i] = h.Example(&h.Table[i], h.Ours)
+	}
+	for table := range h.Rows() {
+		h.Exec("alter table " + table + " rename to " + table + "_lost")
+	}
+	for i := range h.Table {
+		op := &h.Table[i]
+		a := h.Do(op.Method, paths[i], h.Ours.Tokens[schema.RoleAdmin], bodies[i])
+		if !op.Scope.Public { // Its example may need no table.
+			h.WantError(a, http.StatusInternalServerError)
+		} else if a.Status < 400 {
+			continue // These are no words but a file.
+		}
+		for _, word := range []string{"relation", "SQLSTATE", "42P01", "pgx", "postgres", "sites", "does not exist", "select"} {
+			if strings.Contains(strings.ToLower(string(a.Body)), strings.ToLower(word)) {
+				t.Errorf("%s: %s", op.ID, a.Body)
+			}
+		}
+	}
+	if !strings.Contains(h.Log.String(), "42P01") {
+		t.Error("the log does not have the cause")
+	}
+	for _, secret := range []string{h.Ours.Tokens[schema.RoleAdmin], h.Ours.SiteKey} {
+		if strings.Contains(h.Log.String(), secret) {
+			t.Error("the log has a token")
+		}
+	}
+}
+
 // TestEveryOperationRefusesStrangers loops over the table: 401 without a good token, in the one shape.
 func TestEveryOperationRefusesStrangers(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	past := time.Now().Add(-time.Minute)
-	expired := storetest.Token(t, h.st, store.NewToken{User: h.ours.Users[schema.RoleAdmin].ID, ExpiresAt: &past})
-	secret, row, err := h.st.CreateToken(t.Context(), store.NewToken{User: h.ours.Users[schema.RoleAdmin].ID})
+	expired := storetest.Token(t, h.Store, store.NewToken{User: h.Ours.Users[schema.RoleAdmin].ID, ExpiresAt: &past})
+	secret, row, err := h.Store.CreateToken(t.Context(), store.NewToken{User: h.Ours.Users[schema.RoleAdmin].ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.st.RevokeToken(t.Context(), row.ID); err != nil {
+	if err := h.Store.RevokeToken(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		if op.Scope.public {
+	for i := range h.Table {
+		op := &h.Table[i]
+		if op.Scope.Public {
 			continue
 		}
-		path, body := h.example(op, h.ours)
+		path, body := h.Example(op, h.Ours)
 		for name, header := range map[string]string{
 			"absent": "", "empty": "Bearer ", "no scheme": secret, "other scheme": "Basic " + secret,
 			"unknown": "Bearer oct_nothing", "expired": "Bearer " + expired, "revoked": "Bearer " + secret,
 		} {
-			a := h.do(op.Method, path, "", body, "Authorization", header)
-			if e := h.wantError(a, http.StatusUnauthorized); strings.Contains(e.Message, "revoked") {
-				t.Errorf("%s, %s token: the answer tells strangers about the token: %s", op.ID, name, a.body)
+			a := h.Do(op.Method, path, "", body, "Authorization", header)
+			if e := h.WantError(a, http.StatusUnauthorized); strings.Contains(e.Message, "revoked") {
+				t.Errorf("%s, %s token: the answer tells strangers about the token: %s", op.ID, name, a.Body)
 			}
 		}
 	}
@@ -53,39 +84,39 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 // TestEveryOperationHidesOtherTenants loops over the table: a foreign object and one that does not exist get equal answers.
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	nobody := ghost()
+	h := apitest.New(t)
+	nobody := apitest.Ghost()
 	odd := &storetest.Tenant{
 		Organization: store.Organization{ID: "%00%ff"}, Site: store.Site{ID: "a%2Fb"}, Space: store.Space{ID: "%C3%A4'--"},
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		if op.Scope.object == nil {
+	for i := range h.Table {
+		op := &h.Table[i]
+		if op.Scope.Object == nil {
 			continue
 		}
-		for token, secret := range map[string]string{"admin": h.ours.Tokens[schema.RoleAdmin], "site key": h.ours.SiteKey} {
-			foreign := h.try(op, h.theirs, secret)
-			unknown := h.try(op, nobody, secret)
-			malformed := h.try(op, odd, secret)
+		for token, secret := range map[string]string{"admin": h.Ours.Tokens[schema.RoleAdmin], "site key": h.Ours.SiteKey} {
+			foreign := h.Try(op, h.Theirs, secret)
+			unknown := h.Try(op, nobody, secret)
+			malformed := h.Try(op, odd, secret)
 			want := http.StatusNotFound
-			if op.Scope.orGone {
+			if op.Scope.OrGone {
 				want = http.StatusNoContent
 			}
-			if token == "site key" && !op.Scope.siteKey {
+			if token == "site key" && !op.Scope.SiteKey {
 				want = http.StatusForbidden
 			}
-			if foreign.status != want {
-				t.Errorf("%s with %s: %d %s, want %d", op.ID, token, foreign.status, foreign.body, want)
+			if foreign.Status != want {
+				t.Errorf("%s with %s: %d %s, want %d", op.ID, token, foreign.Status, foreign.Body, want)
 			}
-			if foreign.status != unknown.status || !bytes.Equal(foreign.body, unknown.body) {
-				t.Errorf("%s with %s: foreign %d %s, unknown %d %s", op.ID, token, foreign.status, foreign.body, unknown.status, unknown.body)
+			if foreign.Status != unknown.Status || !bytes.Equal(foreign.Body, unknown.Body) {
+				t.Errorf("%s with %s: foreign %d %s, unknown %d %s", op.ID, token, foreign.Status, foreign.Body, unknown.Status, unknown.Body)
 			}
-			if foreign.status != malformed.status || !bytes.Equal(foreign.body, malformed.body) {
-				t.Errorf("%s with %s: foreign %s, malformed %s", op.ID, token, foreign.body, malformed.body)
+			if foreign.Status != malformed.Status || !bytes.Equal(foreign.Body, malformed.Body) {
+				t.Errorf("%s with %s: foreign %s, malformed %s", op.ID, token, foreign.Body, malformed.Body)
 			}
 		}
 	}
-	if h.intake.bodies != nil {
+	if h.Intake.Bodies != nil {
 		t.Error("events of another tenant reached the intake")
 	}
 }
@@ -93,22 +124,22 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 // TestMixedTenantsAreHidden asks for another tenant's site below the caller's own organization, and the other way round.
 func TestMixedTenantsAreHidden(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, mix := range []storetest.Tenant{
-		{Organization: h.ours.Organization, Site: h.theirs.Site}, {Organization: h.theirs.Organization, Site: h.ours.Site},
+		{Organization: h.Ours.Organization, Site: h.Theirs.Site}, {Organization: h.Theirs.Organization, Site: h.Ours.Site},
 	} {
-		for i := range h.server.table {
-			op := &h.server.table[i]
-			if op.Scope.object != onSite && op.Scope.object != onInsights {
+		for i := range h.Table {
+			op := &h.Table[i]
+			if op.Scope.Object != access.OnSite && op.Scope.Object != access.OnInsights {
 				continue
 			}
-			a := h.try(op, &mix, h.ours.Tokens[schema.RoleAdmin])
-			if op.Scope.orGone && a.status == http.StatusNoContent {
+			a := h.Try(op, &mix, h.Ours.Tokens[schema.RoleAdmin])
+			if op.Scope.OrGone && a.Status == http.StatusNoContent {
 				continue
 			}
-			h.wantError(a, http.StatusNotFound)
-			if op.Scope.siteKey {
-				h.wantError(h.try(op, &mix, h.ours.SiteKey), http.StatusNotFound)
+			h.WantError(a, http.StatusNotFound)
+			if op.Scope.SiteKey {
+				h.WantError(h.Try(op, &mix, h.Ours.SiteKey), http.StatusNotFound)
 			}
 		}
 	}
@@ -117,29 +148,29 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 // TestPermissionMatrix loops over roles and operations: the answer follows from the right that the row names.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	h := apitest.New(t)
+	for i := range h.Table {
+		op := &h.Table[i]
 		for _, role := range append(schema.Roles(), schema.RoleGuest) {
-			a := h.try(op, h.ours, h.ours.Tokens[role])
-			rights := RightsOf(Access{Role: role})
-			if op.Scope.object == onSpace || op.Scope.object == onChangeRequest || op.Scope.object == onCollection {
+			a := h.Try(op, h.Ours, h.Ours.Tokens[role])
+			rights := access.RightsOf(access.Access{Role: role})
+			if op.Scope.Object == access.OnSpace || op.Scope.Object == access.OnChangeRequest || op.Scope.Object == access.OnCollection {
 				level := schema.LevelInherit
-				rights = RightsOf(Access{Role: role, Level: &level})
+				rights = access.RightsOf(access.Access{Role: role, Level: &level})
 			}
 			switch {
-			case rights.Has(op.Scope.right | examples[op.ID].needs):
-				if a.status != op.Status {
-					t.Errorf("%s as %q: %d %s, want %d", op.ID, role, a.status, a.body, op.Status)
+			case rights.Has(op.Scope.Right | apitest.Examples[op.ID].Needs):
+				if a.Status != op.Status {
+					t.Errorf("%s as %q: %d %s, want %d", op.ID, role, a.Status, a.Body, op.Status)
 				}
-			case !rights.Has(RightView) && op.Scope.orGone:
-				if a.status != http.StatusNoContent {
-					t.Errorf("%s as %q: %d %s, want what is not there", op.ID, role, a.status, a.body)
+			case !rights.Has(access.RightView) && op.Scope.OrGone:
+				if a.Status != http.StatusNoContent {
+					t.Errorf("%s as %q: %d %s, want what is not there", op.ID, role, a.Status, a.Body)
 				}
-			case !rights.Has(RightView):
-				h.wantError(a, http.StatusNotFound)
+			case !rights.Has(access.RightView):
+				h.WantError(a, http.StatusNotFound)
 			default:
-				h.wantError(a, http.StatusForbidden)
+				h.WantError(a, http.StatusForbidden)
 			}
 		}
 	}
@@ -147,23 +178,23 @@ func TestPermissionMatrix(t *testing.T) {
 
 func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		if op.Scope.public {
+	h := apitest.New(t)
+	for i := range h.Table {
+		op := &h.Table[i]
+		if op.Scope.Public {
 			continue
 		}
-		a := h.try(op, h.ours, h.ours.SiteKey)
+		a := h.Try(op, h.Ours, h.Ours.SiteKey)
 		if op.ID == "trackEventsInSiteById" {
-			if a.status != http.StatusNoContent || len(a.body) != 0 {
-				t.Errorf("events: %d %s", a.status, a.body)
+			if a.Status != http.StatusNoContent || len(a.Body) != 0 {
+				t.Errorf("events: %d %s", a.Status, a.Body)
 			}
 			continue
 		}
-		if op.Scope.public {
+		if op.Scope.Public {
 			continue
 		}
-		h.wantError(a, http.StatusForbidden)
+		h.WantError(a, http.StatusForbidden)
 	}
 }
 
@@ -171,95 +202,88 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 // for nobody and for a user: it opens no operation, and the events of no tenant's site.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	h.exec("alter table tokens drop constraint tokens_kind_check, drop constraint tokens_check, drop constraint tokens_check1")
-	admin := h.ours.Users[schema.RoleAdmin].ID
+	h := apitest.New(t)
+	h.Exec("alter table tokens drop constraint tokens_kind_check, drop constraint tokens_check, drop constraint tokens_check1")
+	admin := h.Ours.Users[schema.RoleAdmin].ID
 	for name, user := range map[string]*string{"oct_token-of-nobody": nil, "oct_token-of-a-user": &admin} {
 		hash := schema.HashToken([]byte(name))
-		h.exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
-		for i := range h.server.table {
-			op := &h.server.table[i]
-			if op.Scope.public {
+		h.Exec("insert into tokens (id, hash, kind, name, user_id) values ($1, $2, 'integration', '', $3)", name, hash[:], user)
+		for i := range h.Table {
+			op := &h.Table[i]
+			if op.Scope.Public {
 				continue
 			}
-			for _, tenant := range []*storetest.Tenant{h.ours, h.theirs} {
-				if a := h.try(op, tenant, name); a.status != http.StatusForbidden {
-					t.Errorf("%s with %s: %d %s", op.ID, name, a.status, a.body)
+			for _, tenant := range []*storetest.Tenant{h.Ours, h.Theirs} {
+				if a := h.Try(op, tenant, name); a.Status != http.StatusForbidden {
+					t.Errorf("%s with %s: %d %s", op.ID, name, a.Status, a.Body)
 				}
 			}
 		}
 	}
-	if h.intake.bodies != nil {
+	if h.Intake.Bodies != nil {
 		t.Error("events reached the intake")
-	}
-	// Also without the scope in front of it, nothing is found for such a kind.
-	_, err := loadEventSite(t.Context(), h.st, eventSiteKey{
-		kind: "integration", organization: h.ours.Organization.ID, site: h.ours.Site.ID,
-	})
-	if !schema.IsCode(err, schema.CodeNotFound) {
-		t.Errorf("a site for an unknown kind: %v", err)
 	}
 }
 
 func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	allowed := map[string][]string{}
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	for i := range h.Table {
+		op := &h.Table[i]
 		allowed[op.Path] = append(allowed[op.Path], op.Method)
 		if op.Method == http.MethodGet {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	for i := range h.server.table {
-		op := &h.server.table[i]
-		path, _ := h.example(op, h.ours)
+	for i := range h.Table {
+		op := &h.Table[i]
+		path, _ := h.Example(op, h.Ours)
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
 			if slices.Contains(allowed[op.Path], method) {
 				continue
 			}
-			a := h.do(method, path, h.ours.Tokens[schema.RoleAdmin], nil)
-			h.wantError(a, http.StatusMethodNotAllowed)
-			got := strings.Split(a.header.Get("Allow"), ", ")
+			a := h.Do(method, path, h.Ours.Tokens[schema.RoleAdmin], nil)
+			h.WantError(a, http.StatusMethodNotAllowed)
+			got := strings.Split(a.Header.Get("Allow"), ", ")
 			for _, want := range allowed[op.Path] {
 				if !slices.Contains(got, want) {
 					t.Errorf("%s %s: Allow %q lacks %s", method, op.Path, got, want)
 				}
 			}
 		}
-		if a := h.do(http.MethodOptions, path, "", nil); a.status != http.StatusNoContent || a.header.Get("Allow") == "" {
-			t.Errorf("OPTIONS %s: %d, Allow %q", op.Path, a.status, a.header.Get("Allow"))
+		if a := h.Do(http.MethodOptions, path, "", nil); a.Status != http.StatusNoContent || a.Header.Get("Allow") == "" {
+			t.Errorf("OPTIONS %s: %d, Allow %q", op.Path, a.Status, a.Header.Get("Allow"))
 		}
 	}
 }
 
 func TestEveryBodyIsBounded(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	h := apitest.New(t)
+	for i := range h.Table {
+		op := &h.Table[i]
 		if op.BodyLimit == 0 {
 			continue
 		}
-		path, body := h.example(op, h.ours)
-		token := h.ours.Tokens[schema.RoleAdmin]
+		path, body := h.Example(op, h.Ours)
+		token := h.Ours.Tokens[schema.RoleAdmin]
 		large := append(bytes.Repeat([]byte(" "), op.BodyLimit), []byte("{}")...)
-		h.wantError(h.do(op.Method, path, token, large), http.StatusRequestEntityTooLarge)
-		for name, compress := range encoders {
-			a := h.do(op.Method, path, token, compress(t, large), "Content-Encoding", name)
-			if a.status != http.StatusRequestEntityTooLarge {
-				t.Errorf("%s: %s of %d bytes: %d %s", op.ID, name, len(large), a.status, a.body)
+		h.WantError(h.Do(op.Method, path, token, large), http.StatusRequestEntityTooLarge)
+		for name, compress := range apitest.Encoders {
+			a := h.Do(op.Method, path, token, compress(t, large), "Content-Encoding", name)
+			if a.Status != http.StatusRequestEntityTooLarge {
+				t.Errorf("%s: %s of %d bytes: %d %s", op.ID, name, len(large), a.Status, a.Body)
 			}
 		}
 		for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", ";"} {
-			h.wantError(h.do(op.Method, path, token, body, "Content-Type", contentType), http.StatusUnsupportedMediaType)
+			h.WantError(h.Do(op.Method, path, token, body, "Content-Type", contentType), http.StatusUnsupportedMediaType)
 		}
-		h.wantError(h.do(op.Method, path, token, body, "Content-Encoding", "rot13"), http.StatusUnsupportedMediaType)
-		h.wantError(h.do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip"), http.StatusBadRequest)
+		h.WantError(h.Do(op.Method, path, token, body, "Content-Encoding", "rot13"), http.StatusUnsupportedMediaType)
+		h.WantError(h.Do(op.Method, path, token, "not gzip", "Content-Encoding", "gzip"), http.StatusBadRequest)
 		for _, contentType := range []string{"", "application/json;charset=UTF-8"} {
-			if a := h.try(op, h.ours, token, "Content-Type", contentType); a.status != op.Status {
-				t.Errorf("%s with Content-Type %q: %d %s", op.ID, contentType, a.status, a.body)
+			if a := h.Try(op, h.Ours, token, "Content-Type", contentType); a.Status != op.Status {
+				t.Errorf("%s with Content-Type %q: %d %s", op.ID, contentType, a.Status, a.Body)
 			}
 		}
 	}
@@ -267,133 +291,25 @@ func TestEveryBodyIsBounded(t *testing.T) {
 
 func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
-	for i := range h.server.table {
-		op := &h.server.table[i]
+	h := apitest.New(t)
+	for i := range h.Table {
+		op := &h.Table[i]
 		if op.Method != http.MethodGet {
 			continue
 		}
-		path, _ := h.example(op, h.ours)
-		get := h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil)
-		head := h.do(http.MethodHead, path, h.ours.Tokens[schema.RoleAdmin], nil)
-		if head.status != get.status || len(head.body) != 0 || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
-			t.Errorf("%s: HEAD %d %q, GET %d", op.ID, head.status, head.body, get.status)
+		path, _ := h.Example(op, h.Ours)
+		get := h.Do(http.MethodGet, path, h.Ours.Tokens[schema.RoleAdmin], nil)
+		head := h.Do(http.MethodHead, path, h.Ours.Tokens[schema.RoleAdmin], nil)
+		if head.Status != get.Status || len(head.Body) != 0 || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") {
+			t.Errorf("%s: HEAD %d %q, GET %d", op.ID, head.Status, head.Body, get.Status)
 		}
 	}
 }
 
 func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t)
+	h := apitest.New(t)
 	for _, path := range []string{"/", "/v1", "/v1/", "/v1/nothing", "/orgs", "/v1/orgs/", "/v1/user/", "/v1/../v1/user"} {
-		h.wantError(h.do(http.MethodGet, path, h.ours.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
-	}
-}
-
-func TestTableIsChecked(t *testing.T) {
-	t.Parallel()
-	good := func() Operation {
-		return Operation{
-			Method: "GET", Path: "/things", ID: "listThings", Tag: "things", Doc: "List things.", Scope: anyUser(), Status: 200,
-			Handler: handle(func(context.Context, *Caller, *struct{}) (schema.User, error) { return schema.User{}, nil }),
-		}
-	}
-	if err := checkTable([]Operation{good()}); err != nil {
-		t.Fatal(err)
-	}
-	for name, spoil := range map[string]func(op *Operation){
-		"scope is missing":          func(op *Operation) { op.Scope = Scope{} },
-		"doc line":                  func(op *Operation) { op.Doc = "" },
-		"tag":                       func(op *Operation) { op.Tag = "" },
-		"operationId must match":    func(op *Operation) { op.ID = "" },
-		"function is missing":       func(op *Operation) { op.Handler = Handler{} },
-		"is no success":             func(op *Operation) { op.Status = 404 },
-		"NoContent":                 func(op *Operation) { op.Status = 204 },
-		"method is not one":         func(op *Operation) { op.Method = "get" },
-		"below /v1":                 func(op *Operation) { op.Path = "/v1/things" },
-		"body limit":                func(op *Operation) { op.BodyLimit = 1 },
-		"scope needs {siteId}":      func(op *Operation) { op.Scope = having(RightView, onSite) },
-		"scope names no single":     func(op *Operation) { op.Scope, op.Path = having(0, onSite), "/{siteId}" },
-		"a site key opens a site's": func(op *Operation) { op.Scope = anyUser().orSiteKey() },
-	} {
-		op := good()
-		spoil(&op)
-		if err := checkTable([]Operation{op}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	other := good()
-	other.ID = "other"
-	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "method and path are taken") {
-		t.Errorf("same route: got %v", err)
-	}
-	other = good()
-	other.Path = "/others"
-	if err := checkTable([]Operation{good(), other}); err == nil || !strings.Contains(err.Error(), "operationId is taken") {
-		t.Errorf("same id: got %v", err)
-	}
-}
-
-// TestRequestsAreBindable makes sure that a field that no plan can fill stops the start.
-func TestRequestsAreBindable(t *testing.T) {
-	t.Parallel()
-	for problem, handler := range map[string]Handler{
-		"field A says not where it comes from": handle(func(context.Context, *Caller, *struct{ A string }) (schema.User, error) { return schema.User{}, nil }),
-		`binds "a", which is not in the path`: handle(func(context.Context, *Caller, *struct {
-			A string `path:"a"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-		"field A: cannot bind": handle(func(context.Context, *Caller, *struct {
-			A map[string]int `query:"a"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-		"cannot bind a body": handle(func(context.Context, *Caller, *struct {
-			A string `body:"raw"`
-		}) (schema.User, error) {
-			return schema.User{}, nil
-		}),
-	} {
-		op := Operation{
-			Method: "POST", Path: "/x", ID: "x", Tag: "things", Doc: "Do it.", Scope: anyUser(), Status: 200, Handler: handler,
-		}
-		if strings.Contains(problem, "body") {
-			op.BodyLimit, op.Accepts = 1, []string{"text/plain"}
-		}
-		if _, err := (&frame{}).prepare([]Operation{op}); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%s: got %v", problem, err)
-		}
-	}
-}
-
-// TestNoHandlerSeesFasthttp keeps the functions free of the server: only the frame's files may name it.
-func TestNoHandlerSeesFasthttp(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var naming []string
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(file, "_test.go") && slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool {
-			return strings.Contains(i.Path.Value, "fasthttp")
-		}) {
-			naming = append(naming, file)
-		}
-	}
-	frames := strings.Fields("caller.go cors.go docs.go frame.go framing.go handler.go health.go json.go listener.go refuse.go server.go")
-	if !slices.Equal(naming, frames) {
-		t.Errorf("fasthttp is named in %q, the frame's files are %q", naming, frames)
-	}
-	// What every function is given is declared in one of them.
-	for i := range reflect.TypeFor[Caller]().NumField() {
-		if field := reflect.TypeFor[Caller]().Field(i); strings.Contains(field.Type.String(), "fasthttp") {
-			t.Errorf("Caller.%s is a %s", field.Name, field.Type)
-		}
+		h.WantError(h.Do(http.MethodGet, path, h.Ours.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
 	}
 }

@@ -120,6 +120,12 @@ func same(before, after any) bool {
 	return true
 }
 
+// AbsoluteURL says whether a text is an http or https URL with a host.
+func AbsoluteURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
 // PublicAddress says whether an address that this service would fetch from names a host of the public network, as far as the
 // name itself tells. What a name resolves to is for whoever fetches to check.
 func PublicAddress(address string) bool {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"time"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -47,4 +49,21 @@ func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	o.Value = new(T)
 	return json.UnmarshalDecode(d, o.Value)
+}
+
+// Or gives the value of an optional member, or absent if there is none.
+func Or[T any](value *T, absent T) T {
+	if value == nil {
+		return absent
+	}
+	return *value
+}
+
+// UTC gives an optional stored time as answers write it.
+func UTC(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	moved := at.UTC()
+	return &moved
 }

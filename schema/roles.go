@@ -26,6 +26,18 @@ var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleC
 // Roles lists the roles a client may name, from the lowest to the highest.
 func Roles() []Role { return slices.Clone(roles[1:]) }
 
+// RoleNames are Roles as clients write them.
+func RoleNames() []string {
+	names := make([]string, 0, len(roles)-1)
+	for _, role := range roles[1:] {
+		names = append(names, string(role))
+	}
+	return names
+}
+
+// LevelNames are the default levels of content as clients write them.
+func LevelNames() []string { return append(RoleNames(), string(LevelInherit)) }
+
 // Rank orders the roles: a role may do everything a lower one may. The guest has rank 0, an unknown role -1.
 func (r Role) Rank() int { return slices.Index(roles, r) }
 

@@ -22,7 +22,7 @@ func openAPI(b *bytes.Buffer) error {
 func operations(b *bytes.Buffer) error {
 	b.WriteString("# Operations\n\n" + notice + "Paths are below `/v1`. Every operation needs `Authorization: Bearer <token>`.\n\n")
 	b.WriteString("| operation | method and path | success | who may | what it does |\n|---|---|---|---|---|\n")
-	for _, op := range api.Operations() {
+	for _, op := range api.Table().Operations {
 		fmt.Fprintf(b, "| `%s` | `%s %s` | %d | %s | %s |\n", op.ID, op.Method, op.Path, op.Status, op.Scope, cellText(op.Doc))
 	}
 	return nil

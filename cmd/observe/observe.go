@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
@@ -22,7 +22,7 @@ import (
 
 // Metrics are the measurements of one process.
 type Metrics struct {
-	API      *api.PrometheusMetrics
+	API      *frame.PrometheusMetrics
 	Intake   *intake.Metrics
 	Log      *eventlog.Metrics
 	Sink     *sink.Metrics
@@ -36,7 +36,7 @@ type Metrics struct {
 
 // New registers all metrics of the product.
 func New(r prometheus.Registerer) (*Metrics, error) {
-	requests, err := api.NewPrometheusMetrics(r)
+	requests, err := frame.NewPrometheusMetrics(r)
 	if err != nil {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/observe"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -78,8 +79,8 @@ type node struct {
 	eventLog *eventlog.Log // nil without the role api
 	metrics  *observe.Metrics
 	registry *prometheus.Registry
-	checks   []api.Check
-	server   *api.Server
+	checks   []frame.Check
+	server   *frame.Server
 	admin    *admin // nil if it is off
 }
 
@@ -154,12 +155,12 @@ func (n *node) open(ctx context.Context) error {
 		return err
 	}
 	n.onStop("store", func(context.Context) error { n.store.Stop(); return nil })
-	n.checks = append(n.checks, api.Check{Name: "postgres", Run: n.store.Ready})
+	n.checks = append(n.checks, frame.Check{Name: "postgres", Run: n.store.Ready})
 
 	if n.events, err = n.openEvents("insights", nodeConnections); err != nil {
 		return err
 	}
-	n.checks = append(n.checks, api.Check{Name: "clickhouse", Run: n.eventsReady})
+	n.checks = append(n.checks, frame.Check{Name: "clickhouse", Run: n.eventsReady})
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (n *node) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg := api.Config{
+	cfg := frame.Config{
 		Listen: n.settings.Listen, BaseURL: n.settings.publicURL(), TrustedProxies: proxies,
 		RateLimit: n.settings.RateLimit, EventRateLimit: n.settings.EventRateLimit, DrainWait: n.settings.DrainWait,
 		PublicRateLimit: n.settings.PublicRateLimit, WrongTokenRateLimit: n.settings.WrongTokenRateLimit,
@@ -257,7 +258,7 @@ func (n *node) startLog(ctx context.Context) error {
 		return err
 	}
 	n.onStop("log", n.eventLog.Stop)
-	n.checks = append(n.checks, api.Check{Name: "kafka", Run: n.eventLog.Ready})
+	n.checks = append(n.checks, frame.Check{Name: "kafka", Run: n.eventLog.Ready})
 	return nil
 }
 
@@ -303,7 +304,7 @@ func (n *node) buildSink() error {
 	}
 	n.setup.sink, n.setup.table = events, table
 	n.onStop("sink", events.Stop)
-	n.checks = append(n.checks, api.Check{Name: "sink", Run: events.Ready})
+	n.checks = append(n.checks, frame.Check{Name: "sink", Run: events.Ready})
 	return nil
 }
 

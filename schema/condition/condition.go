@@ -43,6 +43,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s, at character %d", e.Problem, e.At)
 }
 
+// ValidOrEmpty says whether a text is a condition, or is empty and so asks for none.
+func ValidOrEmpty(text string) bool {
+	if text == "" {
+		return true
+	}
+	_, err := Parse(text)
+	return err == nil
+}
+
 // Parse reads a condition. An error is always an *Error.
 func Parse(text string) (*Condition, error) {
 	if utf8.RuneCountInString(text) > MaxLength {

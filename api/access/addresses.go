@@ -1,0 +1,100 @@
+package access
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// addressEntries bounds the addresses whose use is remembered. One that was pushed out begins anew: whoever has that many
+// addresses is not stopped by limits of each.
+const addressEntries = 1 << 16
+
+// addressLimits bounds, for each client address on this node, what needs no good token. Trusted proxies are exempt: a request
+// without a client's address behind them is the operator's own.
+type addressLimits struct {
+	public, wrongToken rateLimit
+	trusted            []netip.Prefix
+	uses               *lru.Cache[netip.Addr, *addressUse]
+}
+
+// addressUse holds theoretical arrival times, as tokenUse does.
+type addressUse struct {
+	public, wrongToken atomic.Int64
+}
+
+func newAddressLimits(cfg Config) (*addressLimits, error) {
+	uses, err := lru.New[netip.Addr, *addressUse](addressEntries)
+	if err != nil {
+		return nil, err
+	}
+	return &addressLimits{
+		public: perSecondLimit(cfg.PublicRateLimit), wrongToken: perSecondLimit(cfg.WrongTokenRateLimit),
+		trusted: cfg.TrustedProxies, uses: uses,
+	}, nil
+}
+
+func (l *addressLimits) of(ip netip.Addr) *addressUse {
+	address := Network(ip)
+	if known, found := l.uses.Get(address); found {
+		return known
+	}
+	use := &addressUse{}
+	if known, found, _ := l.uses.PeekOrAdd(address, use); found {
+		return known
+	}
+	return use
+}
+
+// takePublic counts a request that needs no token.
+func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
+	if l.public.interval == 0 || Trusted(ip, l.trusted) {
+		return nil
+	}
+	if a := l.public.take(&l.of(ip).public, now); a.Wait > 0 {
+		return schema.TooManyRequests("too many requests from this address", a.Wait)
+	}
+	return nil
+}
+
+// takeWrongToken counts a request whose token is missing, wrong, or not known yet.
+func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
+	if l.wrongToken.interval == 0 || Trusted(ip, l.trusted) {
+		return nil
+	}
+	if a := l.wrongToken.take(&l.of(ip).wrongToken, now); a.Wait > 0 {
+		return schema.TooManyRequests("too many requests without a good token from this address", a.Wait)
+	}
+	return nil
+}
+
+// giveBackWrongToken takes a token out of the count that turned out good.
+func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
+	if l.wrongToken.interval != 0 && !Trusted(ip, l.trusted) {
+		l.wrongToken.giveBack(&l.of(ip).wrongToken)
+	}
+}
+
+// limitedAddress is what limits by address count: an IPv6 network of /64 is one customer's.
+func Network(ip netip.Addr) netip.Addr {
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.Addr()
+		}
+	}
+	return ip
+}
+
+// isTrusted says whether the operator trusts what this peer says of its clients.
+func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
+	for _, prefix := range trusted {
+		if prefix.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,167 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// touchEvery is how often the use of one token is recorded, in seconds.
+const touchEvery = 60
+
+// session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
+// seconds; it is the one member that changes.
+type Session struct {
+	Principal store.Principal
+	use       *tokenUse
+	touched   atomic.Int64
+}
+
+// Authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept. Only a token that
+// was good of late is asked about again without counting against the caller's address: the others may be made up.
+func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
+	token, ok := BearerToken(header)
+	if !ok {
+		return nil, g.refuseToken(ip, now, "a bearer token is required")
+	}
+	if !schema.ValidToken(token) {
+		return nil, g.refuseToken(ip, now, "the token is not valid")
+	}
+	hash := schema.HashToken(token)
+	s, err, known := g.tokens.peek(hash, now)
+	switch {
+	case !known:
+		s, err = g.load(ctx, hash, ip, now)
+	case err != nil:
+		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
+			err = limited
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A remembered token may have come to its end since.
+	if !s.Principal.ExpiresAt.IsZero() && !now.Before(s.Principal.ExpiresAt) {
+		return nil, schema.Unauthorized("the token is not valid")
+	}
+	if last := s.touched.Load(); now.Unix()-last >= touchEvery && s.touched.CompareAndSwap(last, now.Unix()) {
+		g.uses.record(s.Principal.TokenID)
+	}
+	return s, nil
+}
+
+func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
+	if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
+		return limited
+	}
+	return schema.Unauthorized(why)
+}
+
+// load asks the store about a token. One that turns out good has cost its address nothing.
+func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*Session, error) {
+	counted := !g.tokens.wasGood(hash)
+	if counted {
+		if err := g.addresses.takeWrongToken(ip, now); err != nil {
+			return nil, err
+		}
+	}
+	s, err := g.tokens.load(ctx, hash, now, func(ctx context.Context) (*Session, error) {
+		principal, err := g.store.Authenticate(ctx, hash)
+		if err != nil {
+			return nil, err
+		}
+		s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
+		s.touched.Store(principal.LastUsedAt.Unix())
+		return s, nil
+	})
+	if counted && !schema.IsCode(err, schema.CodeUnauthorized) {
+		g.addresses.giveBackWrongToken(ip)
+	}
+	return s, err
+}
+
+// bearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).
+func BearerToken(header []byte) ([]byte, bool) {
+	const scheme = "bearer "
+	if len(header) <= len(scheme) {
+		return nil, false
+	}
+	for i := range len(scheme) {
+		c := header[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != scheme[i] {
+			return nil, false
+		}
+	}
+	token := header[len(scheme):]
+	for len(token) > 0 && token[0] == ' ' {
+		token = token[1:]
+	}
+	for len(token) > 0 && token[len(token)-1] == ' ' {
+		token = token[:len(token)-1]
+	}
+	return token, len(token) > 0
+}
+
+// useRecorder writes the last use of tokens in the background, so that no request waits for it. A use that finds the queue
+// full is not recorded: the next one, a minute later, is.
+type useRecorder struct {
+	store *store.Store
+	log   *slog.Logger
+	queue chan string
+	done  chan struct{}
+}
+
+func newUseRecorder(st *store.Store, log *slog.Logger) *useRecorder {
+	return &useRecorder{store: st, log: log, queue: make(chan string, 4096), done: make(chan struct{})}
+}
+
+func (u *useRecorder) record(tokenID string) {
+	select {
+	case u.queue <- tokenID:
+	default:
+	}
+}
+
+// run gathers uses for a second at a time and writes them together, until ctx ends; it then writes what is left.
+func (u *useRecorder) run(ctx context.Context) {
+	defer close(u.done)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var ids []string
+	for {
+		select {
+		case id := <-u.queue:
+			if ids = append(ids, id); len(ids) < 512 {
+				continue
+			}
+		case <-tick.C:
+		case <-ctx.Done():
+			for len(u.queue) > 0 {
+				ids = append(ids, <-u.queue)
+			}
+			u.write(context.WithoutCancel(ctx), ids)
+			return
+		}
+		u.write(ctx, ids)
+		ids = ids[:0]
+	}
+}
+
+func (u *useRecorder) write(ctx context.Context, ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := u.store.TouchTokens(ctx, ids, time.Now()); err != nil {
+		u.log.Warn("cannot record the last use of tokens", "tokens", len(ids), "error", err)
+	}
+}

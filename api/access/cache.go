@@ -1,0 +1,85 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// refusalTTL is how long a refusal is remembered: long enough to take the load of a client with a bad token off Postgres,
+// short enough that what was just created works at once.
+const refusalTTL = time.Second
+
+// ttlCache remembers answers for a short time. Refusals (401, 404) are kept apart from answers, so that a flood of made-up
+// tokens cannot push the good ones out. A fault such as 503 is not remembered.
+type ttlCache[K comparable, V any] struct {
+	answers  *lru.Cache[K, cached[V]]
+	refusals *lru.Cache[K, cached[*schema.Error]]
+	ttl      time.Duration
+	flight   singleflight.Group
+	// flightKey names a key for singleflight, which only takes strings; it is asked on a miss only.
+	flightKey func(K) string
+}
+
+type cached[V any] struct {
+	value V
+	until time.Time
+}
+
+func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey func(K) string) (*ttlCache[K, V], error) {
+	answers, err := lru.New[K, cached[V]](entries)
+	if err != nil {
+		return nil, err
+	}
+	refusals, err := lru.New[K, cached[*schema.Error]](max(1, entries/8))
+	if err != nil {
+		return nil, err
+	}
+	return &ttlCache[K, V]{answers: answers, refusals: refusals, ttl: ttl, flightKey: flightKey}, nil
+}
+
+// peek answers from memory alone. The key may alias the request: it is only compared.
+func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) { //nolint:revive // ok comes last.
+	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
+		return hit.value, nil, true
+	}
+	if hit, found := c.refusals.Get(key); found && now.Before(hit.until) {
+		return value, hit.value, true
+	}
+	return value, nil, false
+}
+
+// wasGood tells whether there was an answer for the key of late, in time or not.
+func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
+
+// load asks for the answer, once for all who ask at the same time. The key is kept, so it must not alias the request.
+func (c *ttlCache[K, V]) load(
+	ctx context.Context, key K, now time.Time, load func(context.Context) (V, error),
+) (V, error) {
+	shared, err, _ := c.flight.Do(c.flightKey(key), func() (any, error) {
+		// The answer is for everybody who waits, so it must not end with the first asker's request.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		value, err := load(ctx)
+		if err == nil {
+			c.answers.Add(key, cached[V]{value: value, until: now.Add(c.ttl)})
+			return value, nil
+		}
+		refusal := schema.AsError(err)
+		if refusal.Code == schema.CodeUnauthorized || refusal.Code == schema.CodeNotFound {
+			// Only the public words are kept.
+			public := &schema.Error{Code: refusal.Code, Message: refusal.Message}
+			c.refusals.Add(key, cached[*schema.Error]{value: public, until: now.Add(min(c.ttl, refusalTTL))})
+		}
+		return nil, refusal
+	})
+	if err != nil {
+		var zero V
+		return zero, err
+	}
+	return shared.(V), nil
+}

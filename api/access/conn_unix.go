@@ -1,0 +1,28 @@
+package access
+
+import (
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// closedByPeer says whether the other side has closed the connection. It looks at what has arrived and takes nothing of it, so
+// that a request which was sent ahead stays where it is.
+func closedByPeer(conn net.Conn) bool {
+	raw, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	socket, err := raw.SyscallConn()
+	if err != nil {
+		return false
+	}
+	closed := false
+	err = socket.Control(func(fd uintptr) {
+		var one [1]byte
+		n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		closed = n == 0 && err == nil || err == unix.ECONNRESET
+	})
+	return closed || err != nil
+}

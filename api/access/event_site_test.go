@@ -1,0 +1,22 @@
+package access
+
+import (
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestUnknownKindsHaveNoEventSite: nothing is found for a kind of token that has no case of its own, also without the scope in
+// front of it.
+func TestUnknownKindsHaveNoEventSite(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "ours")
+	_, err := loadEventSite(t.Context(), st, eventSiteKey{
+		kind: "integration", organization: tenant.Organization.ID, site: tenant.Site.ID,
+	})
+	if !schema.IsCode(err, schema.CodeNotFound) {
+		t.Errorf("a site for an unknown kind: %v", err)
+	}
+}

@@ -1,0 +1,38 @@
+package access
+
+import (
+	"context"
+	"time"
+)
+
+// goneEvery is how often long work looks whether somebody still waits for it.
+const goneEvery = 250 * time.Millisecond
+
+// untilGone is ctx until the client has closed its connection: fasthttp itself notices that when it writes the answer. stop ends
+// the watch, and must be called before the call ends.
+func (c *Caller) UntilGone(ctx context.Context) (until context.Context, stop func()) {
+	until, cancel := context.WithCancel(ctx)
+	if c.conn == nil {
+		return until, cancel
+	}
+	conn, ended := c.conn, make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(goneEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-until.Done():
+				return
+			case <-tick.C:
+				if closedByPeer(conn) {
+					cancel()
+				}
+			}
+		}
+	}()
+	return until, func() {
+		cancel()
+		<-ended
+	}
+}

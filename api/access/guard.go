@@ -1,0 +1,128 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// accessConfig is what an operator may set of the Guard; api/frame's Config explains the members.
+type Config struct {
+	AuthTTL             time.Duration
+	AuthEntries         int
+	RateLimit           int
+	EventRateLimit      int
+	PublicRateLimit     int
+	WrongTokenRateLimit int
+	TrustedProxies      []netip.Prefix
+}
+
+// Guard admits callers to operations: it knows who they are, which objects they have which rights on, and how often each of
+// them has asked. What it remembers is bounded by accessConfig.AuthEntries.
+type Guard struct {
+	store  *store.Store
+	tokens *ttlCache[schema.TokenHash, *Session]
+	sites  *ttlCache[eventSiteKey, eventSiteGrant]
+	uses   *useRecorder
+	rates  *rateLimits
+	// addresses bounds what costs something before a token is known to be good.
+	addresses *addressLimits
+}
+
+// NewGuard builds a Guard; Run records the use of tokens.
+func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
+	g := &Guard{store: st, uses: newUseRecorder(st, log)}
+	var errs [4]error
+	g.tokens, errs[0] = newTTLCache[schema.TokenHash, *Session](cfg.AuthEntries, cfg.AuthTTL, func(h schema.TokenHash) string {
+		return string(h[:])
+	})
+	g.sites, errs[1] = newEventSites(cfg)
+	g.rates, errs[2] = newRateLimits(cfg)
+	g.addresses, errs[3] = newAddressLimits(cfg)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("cannot build the guard: %w", err)
+	}
+	return g, nil
+}
+
+// Run records the use of tokens until ctx ends, and then what is left. Done is closed after that.
+func (g *Guard) Run(ctx context.Context) { g.uses.run(ctx) }
+
+// Done is closed when Run has returned.
+func (g *Guard) Done() <-chan struct{} { return g.uses.done }
+
+// TakePublic counts a request that needs no token, or refuses it with 429.
+func (g *Guard) TakePublic(ip netip.Addr, now time.Time) error {
+	return g.addresses.takePublic(ip, now)
+}
+
+// Take counts a request of a session. The Allowance is zero if the class has no limit.
+func (g *Guard) Take(class RateClass, s *Session, now time.Time) Allowance {
+	return g.rates.limits[class].take(&s.use[class], now)
+}
+
+// Admit refuses a caller whom the scope of an operation does not admit, with 403 or 404, and leaves the object in the Caller.
+// The caller's Principal must be set. ErrAlreadyGone ends the call as a success.
+func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) error {
+	if err := s.admit(c.Principal.Kind); err != nil {
+		return err
+	}
+	if s.Object == nil {
+		return nil
+	}
+	err := s.Object.find(ctx, g, path, c)
+	if err == nil {
+		err = c.Require(s.Right, s.Object.name)
+	}
+	if s.OrGone && schema.IsCode(err, schema.CodeNotFound) {
+		return ErrAlreadyGone
+	}
+	return err
+}
+
+// AdmitNamed is Admit for the object that the body names. The function must take the object from the Caller, not from the
+// body: another member of the same name could name another object.
+func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
+	if err := s.Named.find(ctx, g, name, c); err != nil {
+		return err
+	}
+	return c.Require(s.Right, s.Named.name)
+}
+
+// admit says which kinds of principal an operation is for. A kind without a case of its own gets nothing.
+func (s Scope) admit(kind schema.TokenKind) error {
+	switch kind {
+	case schema.TokenUser:
+		return nil
+	case schema.TokenSite:
+		if !s.SiteKey {
+			return schema.Forbidden("a site key may only post its site's events")
+		}
+		return nil
+	default:
+		return schema.Forbidden("this version does not know what this kind of token may do")
+	}
+}
+
+// ErrAlreadyGone ends a call as a success without content.
+var ErrAlreadyGone = errors.New("nothing there to delete")
+
+// Require refuses a caller without the right on the object of the scope: with 404 if the caller may not even know that it
+// exists, else with 403. A Scope asks for what an operation always needs; a function asks for what depends on the request.
+func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
+
+func (r Rights) Require(right Rights, object string) error {
+	switch {
+	case r.Has(right):
+		return nil
+	case !r.Has(RightView):
+		return schema.NotFound(object)
+	}
+	return schema.Forbidden("you may not do this: it takes the right to " + rightNames[right] + " on the " + object)
+}

@@ -1,0 +1,135 @@
+package access
+
+import (
+	"context"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// PathParams are the parameters of a request's path, as they were sent. A value aliases the request.
+type PathParams interface {
+	PathParam(name string) string
+}
+
+// pathID gives a copy of a path parameter that names an object. A value that has not the form of an id names none.
+func pathID(path PathParams, name string) (string, bool) {
+	raw := path.PathParam(name)
+	if !schema.ValidID(raw) {
+		return "", false
+	}
+	return strings.Clone(raw), true
+}
+
+// scopeObject is a kind of object that a scope can be on: the path parameter that names it, and how a user's access to it is
+// found. find fills the Caller in. It answers "not found" both for objects that do not exist and for those of other tenants.
+type Object struct {
+	name  string
+	param string
+	find  func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
+}
+
+var (
+	OnOrganization = &Object{name: "organization", param: "organizationId", find: findOrganization}
+	OnSite         = &Object{name: "site", param: "siteId", find: findSite}
+	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace}
+	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
+	// onChangeRequest takes the rights on the change request's space.
+	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest}
+	// onInsights is a site, remembered: what it answers may be as old as Config.AuthTTL.
+	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite}
+)
+
+// namedObject is a kind of object that a member of the body names instead of the path. The frame reads that member alone
+// first, and decodes the body only for callers who have the right.
+type NamedObject struct {
+	name   string
+	Member string
+	find   func(ctx context.Context, g *Guard, name string, c *Caller) error
+}
+
+// organizationInBody is named by its id or its hostname.
+var OrganizationInBody = &NamedObject{name: "organization", Member: "organization", find: findNamedOrganization}
+
+func findOrganization(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "organizationId")
+	if !ok {
+		return schema.NotFound("organization")
+	}
+	membership, err := g.store.Organization(ctx, c.Principal.UserID, id)
+	if err != nil {
+		return err
+	}
+	c.Organization = &membership
+	c.Rights = RightsOf(Access{Role: membership.Role})
+	return nil
+}
+
+func findNamedOrganization(ctx context.Context, g *Guard, name string, c *Caller) error {
+	membership, err := g.store.OrganizationByName(ctx, c.Principal.UserID, name)
+	if err != nil {
+		return err
+	}
+	c.Organization = &membership
+	c.Rights = RightsOf(Access{Role: membership.Role})
+	return nil
+}
+
+func findSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	organization, ok := pathID(path, "organizationId")
+	site, ok2 := pathID(path, "siteId")
+	if !ok || !ok2 {
+		return schema.NotFound("site")
+	}
+	found, err := g.store.Site(ctx, c.Principal.UserID, organization, site)
+	if err != nil {
+		return err
+	}
+	c.Site = &found
+	c.Rights = RightsOf(Access{Role: found.Role})
+	return nil
+}
+
+func findSpace(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "spaceId")
+	if !ok {
+		return schema.NotFound("space")
+	}
+	found, err := g.store.Space(ctx, c.Principal.UserID, id)
+	if err != nil {
+		return err
+	}
+	c.Space = &found
+	c.Rights = ContentRights(found.ContentAccess)
+	return nil
+}
+
+func findCollection(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	id, ok := pathID(path, "collectionId")
+	if !ok {
+		return schema.NotFound("collection")
+	}
+	found, err := g.store.Collection(ctx, c.Principal.UserID, id)
+	if err != nil {
+		return err
+	}
+	c.Collection = &found
+	c.Rights = ContentRights(found.ContentAccess)
+	return nil
+}
+
+func findChangeRequest(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
+	if err := findSpace(ctx, g, path, c); err != nil {
+		return err
+	}
+	id, ok := pathID(path, "changeRequestId")
+	if !ok {
+		return schema.NotFound("change request")
+	}
+	request, err := g.store.ChangeRequest(ctx, c.Space.Space.ID, id)
+	if err != nil {
+		return err
+	}
+	c.ChangeRequest = &request
+	return nil
+}

@@ -1,0 +1,99 @@
+package access
+
+import (
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// RateClass is a kind of use with a limit of its own, so that dashboards cannot use up what events need, nor the other way
+// round.
+type RateClass int
+
+// The classes. An operation is a request unless its row says otherwise.
+const (
+	RateRequests RateClass = iota
+	RateEvents
+	rateClasses
+)
+
+// rateLimits bounds the requests of each token on this node: `burst` at once, and `perSecond` over time.
+type rateLimits struct {
+	limits [rateClasses]rateLimit
+	tokens *lru.Cache[string, *tokenUse]
+}
+
+type rateLimit struct {
+	// interval is the time that one request takes up; 0 means that the class has no limit.
+	interval time.Duration
+	burst    int64
+}
+
+// tokenUse is, by class, the theoretical arrival time of the generic cell rate algorithm: when the token would be idle again
+// if its requests had come evenly. One number says all, and one compare-and-swap changes it.
+// https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
+type tokenUse [rateClasses]atomic.Int64
+
+func newRateLimits(cfg Config) (*rateLimits, error) {
+	tokens, err := lru.New[string, *tokenUse](cfg.AuthEntries)
+	if err != nil {
+		return nil, err
+	}
+	l := &rateLimits{tokens: tokens}
+	for class, perSecond := range [rateClasses]int{RateRequests: cfg.RateLimit, RateEvents: cfg.EventRateLimit} {
+		l.limits[class] = perSecondLimit(perSecond)
+	}
+	return l, nil
+}
+
+// perSecondLimit lets two seconds' worth come at once: pages that load many resources are not abuse.
+func perSecondLimit(perSecond int) rateLimit {
+	if perSecond <= 0 {
+		return rateLimit{}
+	}
+	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
+}
+
+// of gives the use of a token, from now on. It survives the session that remembers it.
+func (l *rateLimits) of(tokenID string) *tokenUse {
+	use := &tokenUse{}
+	if known, found, _ := l.tokens.PeekOrAdd(tokenID, use); found {
+		l.tokens.Get(tokenID) // A token in use is not the oldest.
+		return known
+	}
+	return use
+}
+
+// Allowance is what a limit leaves to a token or an address after a request.
+type Allowance struct {
+	// Burst is how many requests may come at once; 0 means that there is no limit.
+	Burst int64
+	// Left is how many of them still may.
+	Left int64
+	// Idle is when all of the burst may come again.
+	Idle time.Time
+	// Wait is how long a refused request must wait; 0 means that it is admitted.
+	Wait time.Duration
+}
+
+// take counts one request.
+func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
+	if r.interval == 0 {
+		return Allowance{}
+	}
+	interval, span := int64(r.interval), int64(r.interval)*r.burst
+	for {
+		arrival := use.Load()
+		next := max(arrival, now.UnixNano()) + interval
+		if over := next - now.UnixNano() - span; over > 0 {
+			return Allowance{Burst: r.burst, Idle: time.Unix(0, arrival), Wait: time.Duration(over)}
+		}
+		if use.CompareAndSwap(arrival, next) {
+			return Allowance{Burst: r.burst, Left: (span - (next - now.UnixNano())) / interval, Idle: time.Unix(0, next)}
+		}
+	}
+}
+
+// giveBack takes a counted request out of the count.
+func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }

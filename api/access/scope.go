@@ -1,0 +1,95 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Scope says who may call an operation: anybody, any user, or those who have a right on an object. The path names the
+// object, or a member of the body does. The frame looks the object up before it decodes the body, so that a caller without
+// access learns nothing from the body's errors.
+//
+// The zero Scope is refused at the start: a row that names none is a mistake, not a public operation.
+type Scope struct {
+	set bool
+	// public operations need no token.
+	Public bool
+	// object is the kind of object that the path names; nil without one.
+	Object *Object
+	// named is the kind of object that the body names; nil without one.
+	Named *NamedObject
+	// right is what the caller needs on the object.
+	Right Rights
+	// siteKey admits the site's own key too.
+	SiteKey bool
+	// orGone answers success for an object that does not exist.
+	OrGone bool
+}
+
+// public is the scope of operations that need no token.
+func Public() Scope { return Scope{set: true, Public: true} }
+
+// anyUser is the scope of operations that every user may call.
+func AnyUser() Scope { return Scope{set: true} }
+
+// having is the scope of operations that need a right on the object in the path.
+func Having(right Rights, object *Object) Scope {
+	return Scope{set: true, Object: object, Right: right}
+}
+
+// havingNamed is the scope of operations that need a right on an object that the body names.
+func HavingNamed(right Rights, object *NamedObject) Scope {
+	return Scope{set: true, Named: object, Right: right}
+}
+
+// orSiteKey admits the site's own key as well.
+func (s Scope) OrSiteKey() Scope {
+	s.SiteKey = true
+	return s
+}
+
+// orAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
+func (s Scope) OrAlreadyGone() Scope {
+	s.OrGone = true
+	return s
+}
+
+// String names the scope in documents.
+func (s Scope) String() string {
+	switch {
+	case s.Public:
+		return "public"
+	case s.Named != nil:
+		return fmt.Sprintf("%s in the body:%s", s.Named.name, rightNames[s.Right])
+	case s.Object == nil:
+		return "user"
+	}
+	name := fmt.Sprintf("%s:%s", s.Object.name, rightNames[s.Right])
+	if s.SiteKey {
+		name += " or site key"
+	}
+	return name
+}
+
+var rightNames = map[Rights]string{
+	RightView: "view", RightAccess: "access", RightComment: "comment", RightEdit: "edit", RightReview: "review",
+	RightMerge: "merge", RightCreate: "create", RightAdmin: "admin",
+}
+
+// check finds what is wrong with the scope of an operation at path.
+func (s Scope) Check(path string) error {
+	switch {
+	case !s.set:
+		return errors.New("scope is missing")
+	case (s.Object != nil || s.Named != nil) && rightNames[s.Right] == "":
+		return errors.New("scope names no single right")
+	case s.Object != nil && !strings.Contains(path, "{"+s.Object.param+"}"):
+		return fmt.Errorf("scope needs {%s} in the path", s.Object.param)
+	case s.Object != nil && s.Named != nil:
+		return errors.New("scope names two objects")
+	case s.SiteKey && s.Object != OnInsights:
+		return errors.New("a site key opens a site's insights only")
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// guarded is a Guard that remembers answers for ttl, on a store with one tenant. Nobody records the use of tokens.
+func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, *Guard) {
+	t.Helper()
+	st := storetest.New(t)
+	g, err := NewGuard(Config{AuthTTL: ttl, AuthEntries: 100}, st, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st, storetest.NewTenant(t, st, "ours"), g
+}
+
+// TestRevocationTakesEffect asks with a revoked token, which must be refused once the cache's time is over.
+func TestRevocationTakesEffect(t *testing.T) {
+	t.Parallel()
+	st, tenant, auth := guarded(t, time.Minute)
+	secret, row, err := st.CreateToken(t.Context(), store.NewToken{User: tenant.Users[schema.RoleRead].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, now := []byte("bearer "+secret), time.Now()
+	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.RevokeToken(t.Context(), row.ID); err != nil {
+		t.Fatal(err)
+	}
+	// Until then it is remembered: what is asked behind this is asked of the cache.
+	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Minute-1)); err != nil {
+		t.Error(err)
+	}
+	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Minute)); !schema.IsCode(err, schema.CodeUnauthorized) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRememberedTokensExpire: a token that ends while it is remembered is refused at its end.
+func TestRememberedTokensExpire(t *testing.T) {
+	t.Parallel()
+	st, tenant, auth := guarded(t, time.Hour)
+	at := time.Now().Add(time.Minute)
+	secret, _, err := st.CreateToken(t.Context(), store.NewToken{User: tenant.Users[schema.RoleRead].ID, ExpiresAt: &at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := []byte("bearer " + secret)
+	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, at.Add(time.Millisecond)); !schema.IsCode(err, schema.CodeUnauthorized) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLastUseIsRecorded finds the use of a token in the database, written once for many requests.
+func TestLastUseIsRecorded(t *testing.T) {
+	t.Parallel()
+	st, tenant, auth := guarded(t, time.Minute)
+	secret, row, err := st.CreateToken(t.Context(), store.NewToken{User: tenant.Users[schema.RoleRead].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for range 20 {
+		if _, err := auth.Authenticate(t.Context(), []byte("bearer "+secret), netip.Addr{}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if queued := len(auth.uses.queue); queued != 1 {
+		t.Errorf("%d uses queued", queued)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go auth.Run(ctx)
+	eventually.True(t, 10*time.Second, "the use to be recorded", func() bool {
+		tokens, err := st.ListTokens(t.Context(), store.TokenFilter{User: *row.UserID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(tokens, func(token store.Token) bool { return token.ID == row.ID && token.LastUsedAt != nil })
+	})
+	cancel()
+	<-auth.Done()
+}
+
+// TestTokenUseOutlivesItsSession keeps the count when the session is forgotten and loaded again.
+func TestTokenUseOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	limits, err := newRateLimits(Config{AuthEntries: 2, RateLimit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := limits.of("a")
+	limits.of("b")
+	if limits.of("a") != first {
+		t.Error("a token's use is forgotten")
+	}
+	limits.of("c")
+	if limits.of("a") != first {
+		t.Error("the token that was used last went first")
+	}
+	_, tenant, auth := guarded(t, time.Minute)
+	header, now := []byte("Bearer "+tenant.Tokens[schema.RoleRead]), time.Now()
+	forgotten, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if loaded == forgotten || loaded.use != forgotten.use {
+		t.Errorf("loaded again: %t, with the same use: %t", loaded != forgotten, loaded.use == forgotten.use)
+	}
+}

@@ -1,0 +1,133 @@
+package apitest
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func changeRequestExamples() {
+	request := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"changeRequestId": h.ChangeRequest(tenant).ID}
+	}
+	Examples["createChangeRequest"] = example{body: `{"subject":"Fresh","agentTaskId":"t","labels":["x"]}`}
+	Examples["updateChangeRequestById"] = example{body: `{"subject":"Better","status":"open"}`, Make: request}
+	for _, id := range []string{
+		"getChangeRequestById", "mergeChangeRequest", "updateChangeRequest", "getChangeRequestPDF", "getRevisionOfChangeRequestById",
+		"listPagesInChangeRequest",
+	} {
+		Examples[id] = example{Make: request}
+	}
+}
+
+func commentsExamples() {
+	const words = `{"body":{"markdown":"Because."}}`
+	for i, place := range []string{"InSpace", "InChangeRequest"} {
+		objects := discussed(i == 1)
+		for operation, ex := range map[string]example{
+			"listComments": {}, "postComment": {body: words}, "getComment": {},
+			"updateComment": {body: words, Needs: access.RightAdmin}, "deleteComment": {Needs: access.RightAdmin},
+			"listCommentReplies": {}, "postCommentReply": {body: words}, "getCommentReply": {},
+			"updateCommentReply": {body: words, Needs: access.RightAdmin}, "deleteCommentReply": {Needs: access.RightAdmin},
+		} {
+			ex.Make = objects
+			Examples[operation+place] = ex
+		}
+	}
+}
+
+func contentExamples() {
+	Examples["updateChangeRequestContent"] = example{
+		body: `{"changes":[{"operation":"insert_page","title":"Hello","document":{"markdown":"# Hi"}}]}`,
+		Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+			return map[string]string{"changeRequestId": h.ChangeRequest(tenant).ID}
+		},
+	}
+	page := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		id, path, revision := h.MergedPage(tenant)
+		return map[string]string{"pageId": id, "pagePath": path, "revisionId": revision}
+	}
+	for _, id := range []string{"getPageById", "getPageByPath", "getRevisionById"} {
+		Examples[id] = example{Make: page}
+	}
+	Examples["searchSpaceContent"] = example{query: "?query=hello"}
+	Examples["searchOrganizationContent"] = example{query: "?query=hello"}
+	signed := func(path string) example {
+		return example{query: "?{signed}", Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+			return map[string]string{"signed": h.signed(tenant, path)}
+		}}
+	}
+	Examples["downloadPDF"], Examples["downloadFile"] = signed("/exports/pdf"), signed("/exports/file")
+}
+
+func gitExamples() {
+	Examples["importGitRepository"] = example{body: ImportBody}
+	Examples["exportToGitRepository"] = example{body: `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main","commitMessage":"Sync"}`}
+	Examples["getSpaceGitInfo"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.Synchronized(tenant.Space.ID)
+		return nil
+	}}
+}
+
+func glossaryExamples() {
+	Examples["updateGlossaryEntries"] = example{body: `{"operations":[{"type":"insert","translations":{"en":"page"}}]}`}
+	Examples["getGlossaryEntry"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		ids, err := h.Store.UpdateGlossary(h.T.Context(), tenant.Organization.ID, []store.GlossaryOperation{
+			{Type: schema.GlossaryInsert, Translations: map[string]string{"en": "space"}},
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return map[string]string{"glossaryEntryId": ids[0]}
+	}}
+}
+
+func reviewsExamples() {
+	objects := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		request := ChangeRequest(h, tenant)
+		reader, admin := tenant.Users[schema.RoleReview].ID, tenant.Users[schema.RoleAdmin].ID
+		_, err := h.Store.RequestReviewers(h.T.Context(), store.ReviewRequest{
+			ChangeRequestID: request.ID, UserIDs: []string{reader}, RequestedBy: admin,
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		review, err := h.Store.CreateReview(h.T.Context(), store.NewReview{
+			Place:  store.Place{SpaceID: request.SpaceID, ChangeRequestID: &request.ID},
+			UserID: admin, Status: schema.ReviewApproved, Comment: store.CommentBody{Sent: []byte(`{"markdown":"Fine."}`)},
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return map[string]string{"changeRequestId": request.ID, "userId": reader, "reviewId": review.ID}
+	}
+	Examples["getRequestedReviewersByChangeRequestId"] = example{Make: objects}
+	Examples["requestReviewersForChangeRequest"] = example{Make: objects, body: `{"users":["{userId}"]}`}
+	Examples["removeRequestedReviewerFromChangeRequest"] = example{Make: objects}
+	Examples["getReviewsByChangeRequestId"] = example{Make: objects}
+	Examples["submitChangeRequestReview"] = example{Make: objects, body: `{"status":"approved"}`}
+	Examples["getChangeRequestReviewById"] = example{Make: objects}
+}
+
+func translationsExamples() {
+	const body = `{"source":{"space":"{spaceId}","language":"en"},"language":"fr"}`
+	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		row, err := h.Store.CreateTranslation(h.T.Context(), store.NewTranslation{
+			OrganizationID: tenant.Organization.ID, SourceSpaceID: tenant.Space.ID, SourceLanguage: "en", Language: "de",
+			Instructions: []byte(`{"object":"document","data":{},"nodes":[]}`),
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return map[string]string{"translationId": row.ID}
+	}
+	Examples["createTranslation"] = example{body: body}
+	Examples["updateTranslation"] = example{body: `{"instructions":{"object":"document","data":{},"nodes":[]}}`, Make: make}
+	for _, id := range []string{"getTranslation", "deleteTranslation", "runTranslation"} {
+		Examples[id] = example{Make: make}
+	}
+}

@@ -1,0 +1,163 @@
+package apitest
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func accessExamples() {
+	collection := func(h *Harness, tenant *storetest.Tenant) made {
+		return made{"collectionId": h.Collection(tenant, nil)}
+	}
+	space := func(h *Harness, tenant *storetest.Tenant) made {
+		row, err := h.Store.CreateSpace(h.T.Context(), store.NewSpace{
+			OrganizationID: tenant.Organization.ID, Title: "Space", Emoji: "1f4d6", EditMode: "live",
+		})
+		return made{"spaceId": Created(h.T, row.ID, err)}
+	}
+	granted := func(h *Harness, tenant *storetest.Tenant) made {
+		ids := made{
+			"collectionId": h.Collection(tenant, nil), "userId": tenant.Users[schema.RoleRead].ID, "teamId": h.Team(tenant),
+		}
+		h.Grant(tenant, ids["collectionId"], store.Subjects{Users: []string{ids["userId"]}, Teams: []string{ids["teamId"]}}, "edit")
+		return ids
+	}
+	for id, ex := range map[string]example{
+		"listCollectionsInOrganizationById":    {},
+		"createSpace":                          {body: `{}`, Needs: access.RightCreate},
+		"createCollection":                     {body: `{}`, Needs: access.RightCreate},
+		"getCollectionById":                    {Make: collection},
+		"updateCollectionById":                 {Make: collection, body: `{"title":"Renamed"}`},
+		"deleteCollectionById":                 {Make: collection},
+		"listSpacesInCollectionById":           {Make: collection},
+		"inviteToCollection":                   {Make: granted, body: `{"role":"edit","users":["{userId}"],"teams":["{teamId}"]}`},
+		"listUserPermissionsInCollection":      {Make: granted},
+		"listTeamPermissionsInCollection":      {Make: granted},
+		"listPermissionsAggregateInCollection": {Make: granted},
+		"updateUserPermissionInCollection":     {Make: granted, body: `{"role":"read"}`},
+		"updateTeamPermissionInCollection":     {Make: granted, body: `{"role":"read"}`},
+		"removeUserFromCollection":             {Make: granted},
+		"removeTeamFromCollection":             {Make: granted},
+		"updateOrganizationById":               {body: `{"title":"Renamed"}`},
+		"updateSpaceById":                      {Make: space, body: `{"title":"Renamed"}`},
+		"deleteSpaceById":                      {Make: space},
+		"createOrganizationTeam":               {body: `{"title":"Writers"}`},
+		"moveCollection": {body: `{"parent":"{parentId}"}`, Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"collectionId": h.Collection(tenant, nil), "parentId": h.Collection(tenant, nil)}
+		}},
+		"transferCollection": {body: `{"organization":"{targetId}"}`, Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"collectionId": h.Collection(tenant, nil), "targetId": h.Organization(tenant)}
+		}},
+		"getTeamInOrganizationById": {Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"teamId": h.Team(tenant)}
+		}},
+		"updateMembersInOrganizationTeam": {
+			body: `{"add":["{userId}"],"memberships":{"{userId}":{"role":"owner"}},"remove":[]}`, Needs: access.RightAdmin,
+			Make: func(h *Harness, tenant *storetest.Tenant) made {
+				return made{"teamId": h.Team(tenant), "userId": tenant.Users[schema.RoleEdit].ID}
+			},
+		},
+		"getMemberInOrganizationById": {Make: func(_ *Harness, tenant *storetest.Tenant) made {
+			return made{"userId": tenant.Users[schema.RoleEdit].ID}
+		}},
+		"updateMemberInOrganizationById": {body: `{"role":"review"}`, Make: func(h *Harness, tenant *storetest.Tenant) made {
+			return made{"userId": h.Member(tenant, schema.RoleRead)}
+		}},
+		"getUserById": {Make: func(_ *Harness, tenant *storetest.Tenant) made {
+			return made{"userId": tenant.Users[schema.RoleEdit].ID}
+		}},
+		"getSubdomain": {Make: func(h *Harness, tenant *storetest.Tenant) made {
+			name := "o" + schema.NewID()
+			_, err := h.Store.UpdateOrganization(h.T.Context(), tenant.Organization.ID, store.OrganizationChange{Hostname: &name})
+			return made{"subdomain": Created(h.T, name, err)}
+		}},
+	} {
+		Examples[id] = ex
+	}
+}
+
+func consentExamples() {
+	Examples["declineOrganizationInvite"] = example{}
+	Examples["proveEmailDomainInOrganization"] = example{Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		domain := schema.NewID() + ".example"
+		organization, err := h.Store.UpdateOrganization(h.T.Context(), tenant.Organization.ID, store.OrganizationChange{EmailDomains: []string{domain}})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		domains, err := h.Store.EmailDomains(h.T.Context(), organization)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		h.DNS.Set(domain, "octavo-domain-verification="+domains[0].Token)
+		return map[string]string{"domain": domain}
+	}}
+}
+
+func plainExamples() {
+	for id, body := range map[string]string{
+		"createOrganization":    `{"title":"Fresh"}`,
+		"createSite":            `{}`,
+		"trackEventsInSiteById": `{"events":[]}`,
+		"aggregateSiteEvents":   `{"range":"last7Days"}`,
+	} {
+		Examples[id] = example{body: body}
+	}
+}
+
+func invitesExamples() {
+	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		// Whoever follows it is what they were: the loops compare roles.
+		return map[string]string{"inviteId": h.LinkInvite(tenant, `{"role":null}`).ID}
+	}
+	Examples["inviteUsersToOrganization"] = example{body: `{"emails":["new@example.com"]}`}
+	Examples["createOrganizationInvite"] = example{body: `{"role":"edit"}`}
+	Examples["updateOrganizationInviteById"] = example{body: `{"role":"edit"}`, Make: make}
+	pending := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		invited, err := h.Store.InviteByEmail(h.T.Context(), tenant.Organization.ID, tenant.Users[schema.RoleAdmin].ID,
+			[]store.PersonToInvite{{Email: schema.NewID() + "@example.com"}}, false)
+		return map[string]string{"inviteId": Created(h.T, invited.Users[0], err)}
+	}
+	Examples["deleteOrganizationInvite"] = example{Make: pending}
+	for _, id := range []string{"joinOrganizationWithInvite", "getOrganizationInviteLink", "deleteOrganizationInviteById"} {
+		Examples[id] = example{Make: make}
+	}
+}
+
+func removalExamples() {
+	Examples["removeMemberFromOrganizationById"] = example{Needs: access.RightAdmin, Make: func(h *Harness, tenant *storetest.Tenant) made {
+		return made{"userId": h.Member(tenant, schema.RoleAdmin)}
+	}}
+	Examples["removeTeamFromOrganizationById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+		return made{"teamId": h.Team(tenant)}
+	}}
+	Examples["deleteOrganizationById"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+		id := h.Organization(tenant)
+		for role, user := range tenant.Users {
+			if err := h.Store.SetMember(h.T.Context(), id, user.ID, role); err != nil {
+				h.T.Fatal(err)
+			}
+		}
+		return made{"organizationId": id}
+	}}
+}
+
+func samlExamples() {
+	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		row, err := h.Store.CreateSAMLProvider(h.T.Context(), store.NewSAMLProvider{OrganizationID: tenant.Organization.ID, Label: "Okta"})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return map[string]string{"samlProviderId": row.ID}
+	}
+	Examples["createOrganizationSAMLProvider"] = example{body: `{"label":"Okta"}`}
+	Examples["updateOrganizationSAMLProvider"] = example{body: `{"label":"Entra"}`, Make: make}
+	for _, id := range []string{"getOrganizationSAMLProviderById", "deleteOrganizationSAMLProvider"} {
+		Examples[id] = example{Make: make}
+	}
+}

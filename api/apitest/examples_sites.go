@@ -1,0 +1,81 @@
+package apitest
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func customizationExamples() {
+	siteSpace := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		return map[string]string{"siteSpaceId": h.SiteSpace(tenant)}
+	}
+	Examples["updateSiteCustomizationById"] = example{body: `{"favicon":{}}`}
+	Examples["getSiteSpaceCustomizationById"] = example{Make: siteSpace}
+	Examples["overrideSiteSpaceCustomizationById"] = example{body: `{"title":"Here"}`, Make: siteSpace}
+	Examples["deleteSiteSpaceCustomizationById"] = example{Make: siteSpace}
+}
+
+func sitesExamples() {
+	type maker = func(h *Harness, tenant *storetest.Tenant) map[string]string
+	ids := func(name string, make func(h *Harness, tenant *storetest.Tenant) string) maker {
+		return func(h *Harness, tenant *storetest.Tenant) map[string]string {
+			return map[string]string{name: make(h, tenant)}
+		}
+	}
+	space := ids("newSpace", func(h *Harness, t *storetest.Tenant) string { return h.FreshSpace(t, "Fresh").ID })
+	siteSpace := ids("siteSpaceId", (*Harness).freshSiteSpace)
+	section := ids("siteSectionId", (*Harness).freshSection)
+	group := ids("siteSectionGroupId", (*Harness).freshGroup)
+	groupAndSection := func(h *Harness, t *storetest.Tenant) map[string]string {
+		return map[string]string{"siteSectionGroupId": h.freshGroup(t), "siteSectionId": h.freshSection(t)}
+	}
+	link := ids("shareLinkId", func(h *Harness, t *storetest.Tenant) string {
+		row, err := h.Store.CreateShareLink(h.T.Context(), t.Site.ID, "Partners")
+		return Created(h.T, row.ID, err)
+	})
+	redirect := func(h *Harness, t *storetest.Tenant) map[string]string {
+		source := "/" + schema.NewID()
+		url := "https://example.com/"
+		row, err := h.Store.CreateSiteRedirect(h.T.Context(), t.Site.ID, store.NewSiteRedirect{
+			Source: source, Destination: schema.SiteRedirectDestination{Kind: schema.RedirectToExternal, URL: &url},
+		})
+		return map[string]string{"siteRedirectId": Created(h.T, row.ID, err), "source": source}
+	}
+	source := ids("source", func(*Harness, *storetest.Tenant) string { return "/" + schema.NewID() })
+	freshSite := ids("siteId", func(h *Harness, t *storetest.Tenant) string {
+		row, err := h.Store.CreateSite(h.T.Context(), store.NewSite{
+			OrganizationID: t.Organization.ID, Type: "basic", Title: "Fresh", Visibility: "public",
+		})
+		return Created(h.T, row.Site.ID, err)
+	})
+	for id, ex := range map[string]example{
+		"updateSiteById":          {body: `{"title":"Renamed"}`},
+		"deleteSiteById":          {Make: freshSite},
+		"addSpaceToSite":          {body: `{"spaceId":"{newSpace}"}`, Make: space},
+		"updateSiteSpaceById":     {body: `{"hidden":true}`, Make: siteSpace},
+		"deleteSiteSpaceById":     {Make: siteSpace},
+		"moveSiteSpace":           {body: `{}`, Make: siteSpace},
+		"addSectionToSite":        {body: `{"spaceId":"{newSpace}"}`, Make: space},
+		"updateSiteSectionById":   {body: `{"icon":"book"}`, Make: section},
+		"deleteSiteSectionById":   {Make: section},
+		"moveSiteSection":         {body: `{}`, Make: section},
+		"sortSiteStructure":       {body: `{"item":{"type":"site-section","id":"{siteSectionId}"},"position":{}}`, Make: section},
+		"addSectionGroupToSite":   {body: `{"title":"Guides"}`},
+		"createSiteShareLink":     {body: `{"name":"Partners"}`},
+		"updateSiteShareLinkById": {body: `{"active":false}`, Make: link},
+		"deleteSiteShareLinkById": {Make: link},
+		"createSiteRedirect": {
+			body: `{"source":"{source}","destination":{"kind":"external","url":"https://example.com/new"}}`, Make: source,
+		},
+		"updateSiteRedirectById":     {body: `{}`, Make: redirect},
+		"deleteSiteRedirectById":     {Make: redirect},
+		"getSiteRedirectBySource":    {query: "?source={source}", Make: redirect},
+		"updateSiteSectionGroupById": {body: `{"title":"More"}`, Make: group},
+		"deleteSiteSectionGroupById": {Make: group},
+		"addSectionToGroup":          {body: `{"sectionId":"{siteSectionId}"}`, Make: groupAndSection},
+		"removeSectionFromGroup":     {Make: groupAndSection},
+	} {
+		Examples[id] = ex
+	}
+}

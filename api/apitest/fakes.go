@@ -1,0 +1,90 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// txtRecords is a name server with these records.
+type txtRecords struct {
+	mu      sync.Mutex
+	records map[string][]string
+	Down    bool
+}
+
+func (r *txtRecords) Set(domain string, values ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records == nil {
+		r.records = map[string][]string{}
+	}
+	r.records[domain+"."] = values
+}
+
+func (r *txtRecords) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, bounded := ctx.Deadline(); !bounded {
+		return nil, &net.DNSError{Err: "the look-up has no deadline"}
+	}
+	if r.Down {
+		return nil, &net.DNSError{Err: "i/o timeout", Name: name, IsTimeout: true}
+	}
+	if values, ok := r.records[name]; ok {
+		return values, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+}
+
+// fakeIntake remembers what it was given, as copies; run can do more.
+type fakeIntake struct {
+	mu     sync.Mutex
+	Bodies []string
+	Sites  []schema.EventSite
+	From   []schema.ClientInfo
+	Run    func(body []byte) error
+}
+
+func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Bodies, f.Sites, f.From = append(f.Bodies, string(body)), append(f.Sites, site), append(f.From, from)
+	if f.Run != nil {
+		return f.Run(body)
+	}
+	return nil
+}
+
+type fakeInsights struct{}
+
+func (*fakeInsights) Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return nil, nil, fmt.Errorf("the operation's deadline %v pre-empts the question's own", deadline)
+	}
+
+	if !bytes.Contains(body, []byte("range")) {
+		return nil, nil, schema.Invalid("range", "is required")
+	}
+	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Asker": from.OrganizationID + " " + from.TokenID + " " + from.RequestID}, nil
+}
+
+func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema.PageRequest) ([]byte, map[string]string, error) {
+	return []byte(`{"items":[],"count":0}`), nil, nil
+}
+
+// balancesOf is what the harness answers with: a balance that names its site.
+type balancesOf struct{}
+
+func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
+	return schema.EventBalance{
+		Object: "event-balance", Site: site, Since: time.Unix(1_750_000_000, 0).UTC(), Received: 9, Accepted: 4, Repeated: 2,
+		Refused: map[string]uint64{"unknown_type": 3}, UnreadRequests: map[string]uint64{"overloaded": 2}, Stored: 5, DeadLettered: 1, InFlight: -2,
+		Scope: "node", Roles: []string{"api"},
+	}
+}

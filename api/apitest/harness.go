@@ -1,0 +1,330 @@
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// want sends a request and expects a status; the body is decoded.
+func (h *Harness) Want(status int, method, path, token string, body any) map[string]any {
+	h.T.Helper()
+	a := h.Do(method, path, token, body)
+	if a.Status != status {
+		h.T.Fatalf("%s %s %v: %d %s, want %d", method, path, body, a.Status, a.Body, status)
+	}
+	var value map[string]any
+	if len(a.Body) > 0 {
+		if err := json.Unmarshal(a.Body, &value); err != nil {
+			h.T.Fatal(err)
+		}
+	}
+	return value
+}
+
+// harness is a served table on a database of its own, with two tenants in it.
+type Harness struct {
+	T      testing.TB
+	URL    string
+	Store  *store.Store
+	Server *frame.Server
+	// table are the rows that server serves.
+	Table   []frame.Operation
+	Base    string
+	Ours    *storetest.Tenant
+	Theirs  *storetest.Tenant
+	Intake  *fakeIntake
+	answers *fakeInsights
+	Log     *capture.Buffer
+	DNS     *txtRecords
+}
+
+type option func(*frame.Config, *api.Deps)
+
+func New(t testing.TB, options ...option) *Harness {
+	t.Helper()
+	url := storetest.URL(t)
+	h := &Harness{T: t, URL: url, Store: storetest.Open(t, url), Intake: &fakeIntake{}, answers: &fakeInsights{}, Log: &capture.Buffer{}, DNS: &txtRecords{}}
+	h.Ours, h.Theirs = storetest.NewTenant(t, h.Store, "ours"), storetest.NewTenant(t, h.Store, "theirs")
+	h.Serve(nil, options...)
+	return h
+}
+
+// In gives the harness to a subtest: its failures are those of t.
+func (h *Harness) In(t testing.TB) *Harness {
+	inner := *h
+	inner.T = t
+	return &inner
+}
+
+// serve starts a server on the harness's store; extra rows join the table.
+func (h *Harness) Serve(extra []frame.Operation, options ...option) {
+	h.T.Helper()
+	cfg := frame.Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
+	deps := api.Deps{
+		Store: h.Store, Intake: h.Intake, Insights: h.answers, Balances: balancesOf{}, Metrics: TestMetrics(h.T), Resolver: h.DNS,
+		Log: slog.New(slog.NewJSONHandler(h.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, o := range options {
+		o(&cfg, &deps)
+	}
+	server, err := api.NewWith(cfg, deps, frame.Table{Operations: extra})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.Server, h.Table = server, append(api.Table().Operations, extra...)
+	if err := h.Server.Start(h.T.Context()); err != nil {
+		h.T.Fatal(err)
+	}
+	h.Base = "http://" + server.Addr().String()
+	h.T.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		client.CloseIdleConnections()
+		if err := server.Stop(ctx); err != nil {
+			h.T.Errorf("stop: %v", err)
+		}
+	})
+}
+
+func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
+	t.Helper()
+	m, err := frame.NewPrometheusMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// patience is how long a condition is waited for. It only bounds a failure.
+const Patience = 30 * time.Second
+
+var client = &http.Client{Timeout: 20 * time.Second}
+
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// do sends one request; body may be a string, []byte, or anything that encodes to JSON.
+func (h *Harness) Do(method, path, token string, body any, header ...string) Answer {
+	h.T.Helper()
+	return h.DoBase(h.Base, method, path, token, body, header...)
+}
+
+func (h *Harness) DoBase(base, method, path, token string, body any, header ...string) Answer {
+	h.T.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case []byte:
+		reader = bytes.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(h.T.Context(), method, base+path, reader)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i+1] == "" {
+			req.Header.Del(header[i])
+			continue
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	response, err := client.Do(req)
+	if err != nil {
+		h.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.T.Fatalf("%s %s: %v", method, path, err)
+	}
+	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
+}
+
+// example gives the path and the body of a call on a tenant's objects. A tenant without tokens is made up: its objects exist
+// nowhere, and every parameter gets the id of its space.
+func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
+	h.T.Helper()
+	ex := Examples[op.ID]
+	values := map[string]string{
+		"organizationId": tenant.Organization.ID, "siteId": tenant.Site.ID, "spaceId": tenant.Space.ID,
+	}
+	if tenant.Tokens == nil {
+		for _, name := range frame.PathParam.FindAllStringSubmatch(op.Path, -1) {
+			if values[name[1]] == "" {
+				values[name[1]] = tenant.Space.ID
+			}
+		}
+	} else if ex.Make != nil {
+		maps.Copy(values, ex.Make(h, tenant))
+	}
+	var pairs []string
+	for name, value := range values {
+		pairs = append(pairs, "{"+name+"}", value)
+	}
+	fill := strings.NewReplacer(pairs...)
+	path = "/v1" + fill.Replace(op.Path+ex.query)
+	if tenant.Tokens != nil && frame.PathParam.MatchString(path) {
+		h.T.Fatalf("examples makes no object for the path of %s: %s", op.ID, path)
+	}
+	if op.BodyLimit == 0 {
+		return path, nil
+	}
+	if ex.body == "" {
+		h.T.Fatalf("examples has no body for %s", op.ID)
+	}
+	return path, fill.Replace(ex.body)
+}
+
+// try calls an operation by its example.
+func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
+	h.T.Helper()
+	path, body := h.Example(op, tenant)
+	return h.Do(op.Method, path, token, body, header...)
+}
+
+// wantError checks the status and the one shape that errors have.
+func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
+	h.T.Helper()
+	if a.Status != status {
+		h.T.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
+	}
+	if got := a.Header.Get("Content-Type"); got != "application/json" {
+		h.T.Errorf("Content-Type %q", got)
+	}
+	if a.Header.Get("X-Request-Id") == "" {
+		h.T.Error("no X-Request-Id")
+	}
+	var body schema.ErrorBody
+	decoder := json.NewDecoder(bytes.NewReader(a.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil {
+		h.T.Fatalf("error body %s: %v", a.Body, err)
+	}
+	if body.Error.Code != status || body.Error.Message == "" {
+		h.T.Errorf("error body %s", a.Body)
+	}
+	if status == http.StatusUnauthorized && a.Header.Get("WWW-Authenticate") != "Bearer" {
+		h.T.Errorf("WWW-Authenticate %q", a.Header.Get("WWW-Authenticate"))
+	}
+	return body.Error
+}
+
+// connect gives a connection to the database until the test ends.
+func (h *Harness) Connect() *pgx.Conn {
+	h.T.Helper()
+	conn, err := pgx.Connect(h.T.Context(), h.URL)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(func() { _ = conn.Close(context.WithoutCancel(h.T.Context())) })
+	return conn
+}
+
+// exec runs a statement on the harness's database, past the store.
+func (h *Harness) Exec(sql string, args ...any) {
+	h.T.Helper()
+	conn, err := pgx.Connect(h.T.Context(), h.URL)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(h.T.Context()) }()
+	if _, err := conn.Exec(h.T.Context(), sql, args...); err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+// rows counts what is stored.
+func (h *Harness) Rows() map[string]int {
+	h.T.Helper()
+	conn, err := pgx.Connect(h.T.Context(), h.URL)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(h.T.Context()) }()
+	names, err := conn.Query(h.T.Context(), "select tablename::text from pg_tables where schemaname = 'public'")
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(names, pgx.RowTo[string])
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, table := range tables {
+		var n int
+		if err := conn.QueryRow(h.T.Context(), "select count(*) from "+table).Scan(&n); err != nil {
+			h.T.Fatal(err)
+		}
+		counts[table] = n
+	}
+	return counts
+}
+
+// ids lists a path to its end, three at a time, and checks the count.
+func (h *Harness) IDs(path, token string) []string {
+	h.T.Helper()
+	ids := []string{}
+	join := "?"
+	if strings.Contains(path, "?") {
+		join = "&"
+	}
+	for page := ""; ; {
+		var got IdPage
+		a := h.Do("GET", path+join+"limit=3&page="+page, token, nil)
+		if err := json.Unmarshal(a.Body, &got); err != nil || a.Status != http.StatusOK {
+			h.T.Fatalf("%s: %d %s", path, a.Status, a.Body)
+		}
+		for _, item := range got.Items {
+			ids = append(ids, item.ID)
+		}
+		if got.Next == nil {
+			if int(got.Count) != len(ids) {
+				h.T.Errorf("%s: count %d of %d", path, got.Count, len(ids))
+			}
+			return ids
+		}
+		page = got.Next.Page
+	}
+}
+
+// ghost is a tenant that nobody has.
+func Ghost() *storetest.Tenant {
+	return &storetest.Tenant{
+		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
+	}
+}

@@ -1,0 +1,40 @@
+package apitest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+type IdPage = schema.List[struct {
+	ID string `json:"id"`
+}]
+
+func ReadPage(t testing.TB, h *Harness, path string) IdPage {
+	t.Helper()
+	a := h.Do(http.MethodGet, path, h.Ours.Tokens[schema.RoleAdmin], nil)
+	var page IdPage
+	if err := json.Unmarshal(a.Body, &page); err != nil || a.Status != 200 {
+		t.Fatalf("%s: %d %s", path, a.Status, a.Body)
+	}
+	return page
+}
+
+// forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
+func Forged(token string, keys ...string) string {
+	const mark = 1 + 4 // The version and the list.
+	of, _ := base64.RawURLEncoding.DecodeString(token)
+	other, _ := base64.RawURLEncoding.DecodeString(schema.PageToken("", keys...))
+	return base64.RawURLEncoding.EncodeToString(append(of[:mark:mark], other[mark:]...))
+}
+
+func Created(t testing.TB, id string, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

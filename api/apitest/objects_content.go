@@ -1,0 +1,194 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// changeRequest makes a draft as the tenant's admin.
+func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
+	h.T.Helper()
+	request, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
+		SpaceID: tenant.Space.ID, Subject: "Change", UserID: tenant.Users[schema.RoleAdmin].ID,
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return request
+}
+
+// ask sends a request as a role of our tenant, wants a status, and decodes the answer.
+func Ask[T any](h *Harness, role schema.Role, method, path string, body any, status int) T {
+	h.T.Helper()
+	a := h.Do(method, path, h.Ours.Tokens[role], body)
+	if a.Status != status {
+		h.T.Fatalf("%s %s: %d %s, want %d", method, path, a.Status, a.Body, status)
+	}
+	return Decode[T](h, a)
+}
+
+func (h *Harness) RequestPath(id any) string {
+	return fmt.Sprintf("/v1/spaces/%s/change-requests/%v", h.Ours.Space.ID, id)
+}
+
+func (h *Harness) Counters() [3]int64 {
+	h.T.Helper()
+	s := Ask[schema.Space](h, schema.RoleAdmin, "GET", "/v1/spaces/"+h.Ours.Space.ID, nil, 200)
+	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
+}
+
+// changeRequest makes a change request as the tenant's admin.
+func ChangeRequest(h *Harness, tenant *storetest.Tenant) store.ChangeRequest {
+	h.T.Helper()
+	row, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
+		SpaceID: tenant.Space.ID, UserID: tenant.Users[schema.RoleAdmin].ID,
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return row
+}
+
+// discussed makes a comment with a reply.
+func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[string]string {
+	return func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		place := store.Place{SpaceID: tenant.Space.ID}
+		made := map[string]string{}
+		if inRequest {
+			made["changeRequestId"] = ChangeRequest(h, tenant).ID
+			request := made["changeRequestId"]
+			place.ChangeRequestID = &request
+		}
+		admin, body := tenant.Users[schema.RoleAdmin].ID, store.CommentBody{Sent: []byte(`{"markdown":"Why?"}`)}
+		comment, err := h.Store.CreateComment(h.T.Context(), store.NewComment{Place: place, UserID: admin, Body: body})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		reply, err := h.Store.CreateReply(h.T.Context(), place, comment.ID, admin, body)
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		made["commentId"], made["commentReplyId"] = comment.ID, reply.ID
+		return made
+	}
+}
+
+// send calls as a member of this role and decodes what it answers with this shape.
+func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
+	h.T.Helper()
+	a := h.Do(method, path, h.Ours.Tokens[role], body)
+	if a.Status >= 300 {
+		h.T.Fatalf("%s %s: %d %s", method, path, a.Status, a.Body)
+	}
+	if s == nil {
+		return nil
+	}
+	return shape.Want(h.T, s, a.Body)
+}
+
+// mergedPage makes a page in a tenant's main content, past HTTP.
+func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision string) {
+	h.T.Helper()
+	request, title := h.ChangeRequest(tenant), "Hello"
+	user := tenant.Users[schema.RoleAdmin].ID
+	row, err := h.Store.ChangeContent(h.T.Context(), request, store.ContentChange{
+		UserID: user, Pages: []tree.Change{tree.Insert{Kind: tree.KindDocument, Attributes: tree.Attributes{Title: &title}}},
+		Names: []string{"x"}, Files: []store.NewFile{{Name: "a.txt", ContentType: "text/plain", Content: []byte("content")}},
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	merged, err := h.Store.MergeChangeRequest(h.T.Context(), row.ChangeRequest, user, func(store.MergeFacts) error { return nil })
+	if err != nil || merged.Conflicts {
+		h.T.Fatal(merged, err)
+	}
+	read, err := h.Store.Revision(h.T.Context(), tenant.Space.ID, merged.Revision)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	page := read.Pages[len(read.Pages)-1]
+	return page.ID, page.Slug, merged.Revision
+}
+
+// signed gives the query of a signed address.
+func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
+	h.T.Helper()
+	_, _, revision := h.MergedPage(tenant)
+	token := tenant.Tokens[schema.RoleAdmin]
+	var address string
+	if path == "/exports/file" {
+		a := h.Do("GET", "/v1/spaces/"+tenant.Space.ID+"/revisions/"+revision, token, nil)
+		address = Decode[schema.Revision](h, a).Files[0].DownloadURL
+	} else {
+		a := h.Do("GET", "/v1/spaces/"+tenant.Space.ID+"/change-requests/1/pdf", token, nil)
+		address = Decode[schema.ExportURL](h, a).URL
+	}
+	_, query, _ := strings.Cut(address, "?")
+	return query
+}
+
+// decode reads an answer that must be a success.
+func Decode[T any](h *Harness, a Answer) T {
+	h.T.Helper()
+	var value T
+	DecodeInto(h, a, &value)
+	return value
+}
+
+func DecodeInto[T any](h *Harness, a Answer, into *T) T {
+	h.T.Helper()
+	if err := json.Unmarshal(a.Body, into); err != nil || a.Status >= 300 {
+		h.T.Fatalf("%d %s: %v", a.Status, a.Body, err)
+	}
+	return *into
+}
+
+// changeContent applies changes, given as JSON objects, to a change request.
+func (h *Harness) ChangeContent(role schema.Role, request string, changes ...string) schema.ChangeRequest {
+	h.T.Helper()
+	return Ask[schema.ChangeRequest](h, role, "POST", h.RequestPath(request)+"/content", `{"changes":[`+strings.Join(changes, ",")+`]}`, 200)
+}
+
+func (h *Harness) MergeNow(request string) schema.MergeResult {
+	h.T.Helper()
+	return Ask[schema.MergeResult](h, schema.RoleAdmin, "POST", h.RequestPath(request)+"/merge", nil, 200)
+}
+
+const ImportBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
+
+// synchronized does what the engine will do after a synchronisation.
+func (h *Harness) Synchronized(space string) {
+	h.Exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
+		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)
+}
+
+var GlossaryShape = shape.Of{
+	"object": shape.One("glossary-entry"), "id": shape.ID, "createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "urls": shape.Object(shape.Of{"location": shape.URI}),
+	"translations": func(v any) error {
+		for language, term := range v.(map[string]any) {
+			if err := shape.Text(1, 255)(term); err != nil || !slices.Contains(schema.Languages(), language) {
+				return fmt.Errorf("%s: %w", language, err)
+			}
+		}
+		return nil
+	},
+}
+
+func (s Support) Glossary(query string) []schema.GlossaryEntry {
+	s.H.T.Helper()
+	return Get[schema.List[schema.GlossaryEntry]](s, shape.ListOf(GlossaryShape), "/translations-glossary"+query).Items
+}
+
+func ReviewPath(h *Harness) (path string, request store.ChangeRequest) {
+	request = ChangeRequest(h, h.Ours)
+	return "/v1/spaces/" + h.Ours.Space.ID + "/change-requests/" + request.ID, request
+}

@@ -1,0 +1,117 @@
+package apitest
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// The shapes of who has access to what, facts §1.21 and §7.2.
+var (
+	CollectionShape = shape.Of{
+		"object": shape.One("collection"), "id": shape.ID, "title": shape.Text(0, 50), "description?": shape.Text(1, 100), "organization": shape.ID, "parent?": shape.ID,
+		"defaultLevel": shape.One(append(shape.Role, nil, "inherit")...), "urls": shape.Object(shape.Of{"location": shape.URI, "app": shape.URI}),
+		"permissions": shape.Booleans("view admin viewInviteLinks create"),
+	}
+	TeamShape = shape.Of{
+		"object": shape.One("team"), "id": shape.ID, "title": shape.Text(1, 64), "members": shape.Count, "spaces": shape.Count, "createdAt": shape.Timestamp,
+		"permissions": shape.Booleans("admin view"),
+	}
+	MemberShape = shape.Of{
+		"object": shape.One("member"), "id": shape.ID, "role": shape.One(append(shape.Role, nil)...), "user": shape.Object(shape.User), "disabled": shape.One(false),
+		"joinedAt": shape.Timestamp, "sso": shape.Boolean, "spaces": shape.Count, "teams": shape.Count, "lastSeenAt?": shape.Timestamp,
+	}
+	UserPermissionShape = shape.Of{"permission": shape.One(shape.Role...), "user": shape.Object(shape.User)}
+	TeamPermissionShape = shape.Of{"permission": shape.One(shape.Role...), "team": shape.Object(TeamShape)}
+	SubdomainShape      = shape.Of{
+		"object": shape.One("subdomain"), "subdomain": shape.Text(3, 32), "isActive": shape.One(true),
+		"target": shape.Object(shape.Of{"type": shape.One("organization"), "organization": shape.ID}),
+	}
+)
+
+type made = map[string]string
+
+// collection makes a collection in a parent, or with nil at the top.
+func (h *Harness) Collection(tenant *storetest.Tenant, parent *string) string {
+	h.T.Helper()
+	row, err := h.Store.CreateCollection(h.T.Context(), store.NewCollection{
+		OrganizationID: tenant.Organization.ID, ParentID: parent, Title: "Collection",
+	})
+	return Created(h.T, row.ID, err)
+}
+
+func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
+	h.T.Helper()
+	row, err := h.Store.CreateTeam(h.T.Context(), tenant.Organization.ID, "Team", members)
+	return Created(h.T, row.ID, err)
+}
+
+// member makes a user who is in the tenant's organization.
+func (h *Harness) Member(tenant *storetest.Tenant, role schema.Role) string {
+	h.T.Helper()
+	user, _ := storetest.User(h.T, h.Store, schema.NewID())
+	return Created(h.T, user.ID, h.Store.SetMember(h.T.Context(), tenant.Organization.ID, user.ID, role))
+}
+
+// organization makes one more organization, of which the tenant's admin is the admin.
+func (h *Harness) Organization(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	m, err := h.Store.CreateOrganization(h.T.Context(), tenant.Users[schema.RoleAdmin].ID,
+		store.NewOrganization{Title: "Another"})
+	return Created(h.T, m.Organization.ID, err)
+}
+
+func (h *Harness) Grant(tenant *storetest.Tenant, collection string, to store.Subjects, role schema.Role) {
+	h.T.Helper()
+	err := h.Store.Grant(h.T.Context(), store.GrantTarget{OrganizationID: tenant.Organization.ID, CollectionID: &collection}, to, role)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) schema.LinkInvite {
+	h.T.Helper()
+	a := h.Do("POST", "/v1/orgs/"+tenant.Organization.ID+"/link-invites", tenant.Tokens[schema.RoleAdmin], body)
+	if a.Status != http.StatusCreated {
+		h.T.Fatalf("%d %s", a.Status, a.Body)
+	}
+	var invite schema.LinkInvite
+	if err := json.Unmarshal(a.Body, &invite); err != nil {
+		h.T.Fatal(err)
+	}
+	return invite
+}
+
+// role reads what a user is in our organization; ok is false for strangers.
+func (h *Harness) Role(userID string) (role schema.Role, ok bool) {
+	h.T.Helper()
+	m, err := h.Store.Organization(h.T.Context(), userID, h.Ours.Organization.ID)
+	return m.Role, err == nil
+}
+
+func (s Support) Invite(body string) schema.Invited {
+	s.H.T.Helper()
+	a := s.H.Do("POST", s.Org+"/invites", s.Token, body)
+	if a.Status != 200 {
+		s.H.T.Fatalf("%d %s", a.Status, a.Body)
+	}
+	shape.Want(s.H.T, shape.Of{"users": shape.List(shape.ID), "invited": shape.Count, "failedSSOEmails": shape.List(shape.Text(3, 254))}, a.Body)
+	var invited schema.Invited
+	if err := json.Unmarshal(a.Body, &invited); err != nil {
+		s.H.T.Fatal(err)
+	}
+	return invited
+}
+
+// accept has a user accept the invite by e-mail to our organization.
+func (h *Harness) Accept(userID string) {
+	h.T.Helper()
+	token := storetest.Token(h.T, h.Store, store.NewToken{User: userID})
+	if a := h.Do("POST", "/v1/orgs/"+h.Ours.Organization.ID+"/invites/"+userID, token, nil); a.Status != 200 || string(a.Body) != "{}" {
+		h.T.Fatalf("%d %s", a.Status, a.Body)
+	}
+}

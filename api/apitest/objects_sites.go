@@ -1,0 +1,233 @@
+package apitest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// siteSpace gives the id of a tenant's first site space.
+func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	conn, err := pgx.Connect(h.T.Context(), h.URL)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(h.T.Context()) }()
+	var id string
+	err = conn.QueryRow(h.T.Context(), "select id from site_spaces where site_id = $1 order by id limit 1", tenant.Site.ID).Scan(&id)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return id
+}
+
+// writer is a transaction past the API, for which requests have to wait.
+type writer struct {
+	pgx.Tx
+	h *Harness
+}
+
+func (h *Harness) Begin() writer {
+	h.T.Helper()
+	tx, err := h.Connect().Begin(h.T.Context())
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return writer{tx, h}
+}
+
+func (w writer) Do(statement string, arguments ...any) {
+	w.h.T.Helper()
+	if _, err := w.Exec(w.h.T.Context(), statement, arguments...); err != nil {
+		w.h.T.Errorf("%s: %v", statement, err)
+	}
+}
+
+func (w writer) Finish() {
+	w.h.T.Helper()
+	if err := w.Commit(w.h.T.Context()); err != nil {
+		w.h.T.Fatal(err)
+	}
+}
+
+// awaitWaiting waits until somebody waits for this writer. It looks from outside of the transaction, which would see nothing at all of
+// a connection that is made later.
+func (w writer) AwaitWaiting() {
+	w.h.T.Helper()
+	look := w.h.Connect()
+	eventually.Succeeds(w.h.T, Patience, "the request to wait for a writer", func() error {
+		waiting := 0
+		err := look.QueryRow(w.h.T.Context(), "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))", w.Conn().PgConn().PID()).Scan(&waiting)
+		if err == nil && waiting == 0 {
+			err = errors.New("nobody does")
+		}
+		return err
+	})
+}
+
+// siteRoot is the published address of the site.
+func (s *SiteOf) SiteRoot() string {
+	return "https://docs.example.com/base/~/sites/" + s.Base[strings.LastIndex(s.Base, "/")+1:]
+}
+
+// siteOutline writes a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
+func SiteOutline(items []any) string {
+	words := []string{}
+	for _, item := range items {
+		m := item.(map[string]any)
+		word := m["title"].(string)
+		if m["default"] == true {
+			word += "*"
+		}
+		switch m["object"] {
+		case "site-section-group":
+			word += "(" + SiteOutline(m["children"].([]any)) + ")"
+		case "site-section":
+			word += "[" + SiteOutline(m["siteSpaces"].([]any)) + "]"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func (s *SiteOf) WantOutline(kind, want string) {
+	s.T.Helper()
+	got := s.Ok("GET", "/structure", nil, 200)
+	if o := SiteOutline(got["structure"].([]any)); o != want || got["type"] != kind {
+		s.T.Errorf("%s %s, want %s %s", got["type"], o, kind, want)
+	}
+}
+
+func (s *SiteOf) SortItem(kind, id, where, besideKind, beside string) map[string]any {
+	s.T.Helper()
+	body := fmt.Sprintf(`{"item":{"type":%q,"id":%q},"position":{%q:{"type":%q,"id":%q}}}`, kind, id, where, besideKind, beside)
+	return s.Ok("PATCH", "/structure/sort", body, 200)
+}
+
+func (h *Harness) FreshGroupIn(s *SiteOf) string {
+	h.T.Helper()
+	return s.Ok("POST", "/section-groups", map[string]any{"title": "x"}, 201)["id"].(string)
+}
+
+func (h *Harness) FreshSpace(tenant *storetest.Tenant, title string) store.Space {
+	h.T.Helper()
+	space, err := h.Store.CreateSpace(h.T.Context(), store.NewSpace{
+		OrganizationID: tenant.Organization.ID, Title: title, Emoji: "1f4d6", EditMode: "live",
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	return space
+}
+
+func (h *Harness) freshSiteSpace(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	row, err := h.Store.AddSiteSpace(h.T.Context(), tenant.Site.ID, h.FreshSpace(tenant, "Fresh").ID, nil)
+	return Created(h.T, row.SiteSpace.ID, err)
+}
+
+func (h *Harness) freshSection(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	row, err := h.Store.AddSection(h.T.Context(), tenant.Site.ID, store.NewSection{SpaceID: h.FreshSpace(tenant, "Fresh").ID})
+	return Created(h.T, row.Section.ID, err)
+}
+
+func (h *Harness) freshGroup(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	row, err := h.Store.AddSectionGroup(h.T.Context(), tenant.Site.ID, store.NewSectionGroup{Title: "Guides"})
+	return Created(h.T, row.ID, err)
+}
+
+// siteOf calls operations on one site as one user.
+type SiteOf struct {
+	*Harness
+	Base, Token string
+}
+
+// newSite makes a site without spaces.
+func (h *Harness) NewSite(body string) *SiteOf {
+	h.T.Helper()
+	org := "/v1/orgs/" + h.Ours.Organization.ID
+	s := &SiteOf{Harness: h, Token: h.Ours.Tokens[schema.RoleAdmin]}
+	s.Base = org + "/sites"
+	s.Base += "/" + s.Ok("POST", "", body, 201)["id"].(string)
+	return s
+}
+
+// ok calls and wants success; a body of an answer comes back decoded.
+func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
+	s.T.Helper()
+	a := s.Do(method, s.Base+path, s.Token, body)
+	if a.Status != status {
+		s.T.Fatalf("%s %s %v: %d %s, want %d", method, path, body, a.Status, a.Body, status)
+	}
+	var value map[string]any
+	if len(a.Body) > 0 {
+		if err := json.Unmarshal(a.Body, &value); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+	return value
+}
+
+// refused calls and wants a refusal that names the field, if the field is not empty.
+func (s *SiteOf) Refused(method, path string, body any, status int, field string) {
+	s.T.Helper()
+	e := s.WantError(s.Do(method, s.Base+path, s.Token, body), status)
+	if field != "" && (len(e.Details) == 0 || e.Details[0].Field != field) {
+		s.T.Errorf("%s %s %v: want a detail on %q, got %+v", method, path, body, field, e)
+	}
+}
+
+func (s *SiteOf) AddSpace(title, section string) string {
+	s.T.Helper()
+	body := map[string]any{"spaceId": s.FreshSpace(s.Ours, title).ID}
+	if section != "" {
+		body["sectionId"] = section
+	}
+	return s.Ok("POST", "/site-spaces", body, 201)["id"].(string)
+}
+
+func (s *SiteOf) AddSection(title string) string {
+	s.T.Helper()
+	return s.Ok("POST", "/sections", map[string]any{"spaceId": s.FreshSpace(s.Ours, title).ID}, 201)["id"].(string)
+}
+
+// sectionTheRoot makes the first section of the site spaces at the root: it is that of the home page's space.
+func (s *SiteOf) SectionTheRoot(title string) string {
+	s.T.Helper()
+	home := s.Items("/site-spaces?default=true", "space.id")[0]
+	return s.Ok("POST", "/sections", map[string]any{"spaceId": home, "title": title}, 201)["id"].(string)
+}
+
+// items lists all of a list's members as "member member ..." lines.
+func (s *SiteOf) Items(path string, members ...string) []string {
+	s.T.Helper()
+	lines := []string{}
+	for _, item := range s.Ok("GET", path, nil, 200)["items"].([]any) {
+		lines = append(lines, Line(item.(map[string]any), members...))
+	}
+	return lines
+}
+
+// line picks members of a resource; "a.b" is a member of a member.
+func Line(item map[string]any, members ...string) string {
+	words := make([]string, len(members))
+	for i, member := range members {
+		var value any = item
+		for name := range strings.SplitSeq(member, ".") {
+			value = value.(map[string]any)[name]
+		}
+		words[i] = fmt.Sprint(value)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,255 @@
+package shape
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// goodDocument is a rich document by the strict grammar.
+func GoodDocument(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var d schema.Document
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return err
+	}
+	if problems := d.Problems("document"); len(problems) > 0 {
+		return fmt.Errorf("%s: %v", raw, problems)
+	}
+	return nil
+}
+
+// anyTime is a UTC time of whenever.
+func AnyTime(v any) error {
+	s, _ := v.(string)
+	if at, err := time.Parse(time.RFC3339Nano, s); err != nil || at.Location() != time.UTC {
+		return fmt.Errorf("%#v is no UTC time", v)
+	}
+	return nil
+}
+
+// either passes what any of the checks passes.
+func Either(checks ...func(any) error) func(any) error {
+	return func(v any) (err error) {
+		for _, check := range checks {
+			if err = check(v); err == nil {
+				return nil
+			}
+		}
+		return err
+	}
+}
+
+var (
+	GitOperationShape = Of{
+		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "done", "failed"),
+		"reason?": Text(1, 500), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp,
+	}
+	GitSync = Of{
+		"repoName?": String, "installationProvider?": One("github", "gitlab", "github-legacy"), "integration?": String, "url?": String,
+		"updatedAt?": Timestamp,
+	}
+)
+
+// A shape is what the contract says of a resource (facts §1.21 and §7.2): its members, each with a check; a name that ends
+// in "?" may be absent. Nothing else may be there, and null only where a check allows it.
+type Of map[string]func(value any) error
+
+func Check(s Of, value any) error {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%v is no object", value)
+	}
+	for name, check := range s {
+		bare, optional := strings.CutSuffix(name, "?")
+		member, there := object[bare]
+		if !there {
+			if !optional {
+				return fmt.Errorf("%s is missing", bare)
+			}
+			continue
+		}
+		if err := check(member); err != nil {
+			return fmt.Errorf("%s: %w", bare, err)
+		}
+	}
+	for name := range object {
+		if s[name] == nil && s[name+"?"] == nil {
+			return fmt.Errorf("%s is in no contract", name)
+		}
+	}
+	return nil
+}
+
+func Object(s Of) func(any) error { return func(v any) error { return Check(s, v) } }
+
+func List(item func(any) error) func(any) error {
+	return func(v any) error {
+		items, ok := v.([]any)
+		if !ok {
+			return fmt.Errorf("%v is no array", v)
+		}
+		for i, v := range items {
+			if err := item(v); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		return nil
+	}
+}
+
+func Text(shortest, longest int) func(any) error {
+	return func(v any) error {
+		s, ok := v.(string)
+		if n := utf8.RuneCountInString(s); !ok || n < shortest || n > longest {
+			return fmt.Errorf("%#v is no string of %d to %d characters", v, shortest, longest)
+		}
+		return nil
+	}
+}
+
+func One(values ...any) func(any) error {
+	return func(v any) error {
+		if !slices.Contains(values, v) {
+			return fmt.Errorf("%#v is none of %v", v, values)
+		}
+		return nil
+	}
+}
+
+func ID(v any) error {
+	if s, ok := v.(string); !ok || s == "" || strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != "" {
+		return fmt.Errorf("%#v is no id", v)
+	}
+	return nil
+}
+
+func Timestamp(v any) error {
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || at.Location() != time.UTC || time.Since(at).Abs() > time.Minute {
+		return fmt.Errorf("%#v is no UTC time of now", v)
+	}
+	return nil
+}
+
+// inviteEnd is the end of an invite that was made now.
+func InviteEnd(v any) error {
+	s, _ := v.(string)
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return err
+	}
+	return Timestamp(at.Add(-storetest.InviteLifetime).Format(time.RFC3339Nano))
+}
+
+func URI(v any) error {
+	s, _ := v.(string)
+	u, err := url.Parse(s)
+	if err != nil || !u.IsAbs() || !strings.HasPrefix(s, "https://docs.example.com/base/") {
+		return fmt.Errorf("%#v is no absolute url of ours", v)
+	}
+	return nil
+}
+
+func Count(v any) error {
+	if n, ok := v.(float64); !ok || n < 0 || n != float64(int(n)) {
+		return fmt.Errorf("%#v is no count", v)
+	}
+	return nil
+}
+
+func Boolean(v any) error {
+	if _, ok := v.(bool); !ok {
+		return fmt.Errorf("%#v is no boolean", v)
+	}
+	return nil
+}
+
+func Booleans(names string) func(any) error {
+	s := Of{}
+	for name := range strings.FieldsSeq(names) {
+		s[name] = Boolean
+	}
+	return Object(s)
+}
+
+var (
+	Role       = []any{"admin", "create", "review", "edit", "comment", "read"}
+	visibility = One("public", "unlisted", "share-link", "visitor-auth", "in-collection", "private")
+	siteType   = One("basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium")
+
+	mergeRuleShape = Of{"rule": Text(1, 100), "users?": List(ID), "expression?": Text(0, 1024)}
+
+	User = Of{
+		"object": One("user"), "id": ID, "displayName": Text(1, 1000), "email?": Text(3, 300), "photoURL?": URI,
+		"urls": Object(Of{"location": URI}),
+	}
+	Organization = Of{
+		"object": One("organization"), "id": ID, "title": Text(2, 255), "createdAt": Timestamp, "emailDomains": List(Text(1, 253)),
+		"type": One("business", "community"), "inviteLinks": Boolean,
+		"plan":        One("free_2024", "plus_2024", "pro_2024", "enterprise_2024", "community_2024", "free", "plus", "pro", "internal"),
+		"mergeRules":  Object(Of{"type": One("rules", "none"), "rules?": List(Object(mergeRuleShape))}),
+		"defaultRole": One(append(Role, nil)...),
+		"trial": Object(Of{
+			"status": One("notapplicable", "none", "active", "ended", "expired"), "count": Count, "endDate?": Timestamp,
+			"decision?": One("downgrade"),
+		}),
+		"urls": Object(Of{"location": URI, "app": URI, "logo?": Text(1, 2048)}),
+		"permissions": Booleans("view access admin ownTeam createContent createOpenAPISpec ingestConversations viewBilling listMembers " +
+			"listTeams listIntegrations listInstallations installIntegration"),
+		"hostname?": Text(3, 32), "sso": Boolean, "ai": Boolean,
+		"defaultContent?": Object(Of{"type": One("site"), "site": ID}),
+	}
+	Site = Of{
+		"object": One("site"), "id": ID, "type": siteType, "title": Text(2, 128),
+		"visibility": One("public", "unlisted", "share-link", "visitor-auth"), "published": Boolean, "siteSpaces": Count,
+		"createdAt": Timestamp, "agentsContext": One("excluded", "included"),
+		"features":  List(Object(Of{"id": ID, "plan": siteType, "frozen": Boolean})),
+		"basename?": Text(1, 100), "adaptiveContent?": Booleans("enabled"),
+		"proxy?": Object(Of{"origin": Text(1, 512), "target": URI}),
+		"urls":   Object(Of{"location": URI, "app": URI, "published?": URI}),
+	}
+	Space = Of{
+		"object": One("space"), "id": ID, "title": Text(0, 50), "emoji": Text(1, 50), "visibility": visibility,
+		"createdAt": Timestamp, "updatedAt": Timestamp, "deletedAt?": Timestamp, "editMode?": One("live", "locked"),
+		"mergeRules":   Object(Of{"type": One("inherit", "rules", "none"), "rules?": List(Object(mergeRuleShape))}),
+		"urls":         Object(Of{"location": URI, "app": URI, "published?": URI, "public?": URI, "icon?": Text(1, 2048)}),
+		"organization": ID, "parent?": ID, "language?": Text(2, 5), "gitSync?": Object(GitSync), "revision": ID,
+		"defaultLevel": One(append(Role, nil, "inherit")...),
+		"comments":     Count, "changeRequests": Count, "changeRequestsOpen": Count, "changeRequestsDraft": Count,
+		"permissions": Booleans("view access admin viewInviteLinks edit triggerGitSync comment merge review installIntegration"),
+	}
+)
+
+// listShape is the envelope of every list.
+func ListOf(item Of) Of {
+	return Of{"items": List(Object(item)), "count": Count, "next?": Object(Of{"page": Text(1, 1000)})}
+}
+
+// wantShape decodes a body and checks it.
+func Want(t testing.TB, s Of, body []byte) map[string]any {
+	t.Helper()
+	var value map[string]any
+	if err := json.Unmarshal(body, &value); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	if err := Check(s, value); err != nil {
+		t.Errorf("%v, in %s", err, body)
+	}
+	return value
+}
+
+// aString is any text of a sane size.
+var String = Text(0, 100_000)

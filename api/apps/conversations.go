@@ -1,0 +1,221 @@
+package apps
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/conversations"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// conversationResources are the operations on conversations, their issues and the issues' clusters.
+type conversationResources struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+// conversationsBodyLimit is the BodyLimit of ingesting, which takes many conversations at once.
+const conversationsBodyLimit = 4 << 20
+
+func conversationOperations(h *conversationResources) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/conversations", ID: "ingestConversation", Tag: "conversations",
+			Doc:   "Take in one conversation or several, and find the issues in them; the same id again replaces what was there.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
+			BodyLimit: conversationsBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.ingest),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/conversations", ID: "listConversations", Tag: "conversations",
+			Doc:   "List the conversations of an organization.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/conversations/{conversationId}", ID: "getConversationById",
+			Tag: "conversations", Doc: "Read a conversation with its messages.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/conversations-issues", ID: "listConversationsIssues",
+			Tag: "conversations", Doc: "List the issues that were found in conversations.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.listIssues),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/conversations-issues/{issueId}", ID: "getConversationIssueById",
+			Tag: "conversations", Doc: "Read an issue with its conversation.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.getIssue),
+		},
+	}
+}
+
+// conversationInput is a conversation as a client sends it.
+type conversationInput struct {
+	ID      *string `json:"id" rules:"required,len=1..255"`
+	Subject *string `json:"subject" rules:"len=..512"`
+	Parts   []struct {
+		Type *string `json:"type" rules:"enum=partType,default=message"`
+		Role *string `json:"role" rules:"required,enum=partRole"`
+		Body *string `json:"body" rules:"required,len=..200000"`
+	} `json:"parts" rules:"required,len=..1000"`
+	Metadata *struct {
+		URL        *string           `json:"url" rules:"len=..2048,pattern=link"`
+		Attributes map[string]string `json:"attributes" rules:"len=..100" keys:"len=..255" each:"len=..2048"`
+		CreatedAt  *string           `json:"createdAt" rules:"pattern=dateTime"`
+	} `json:"metadata"`
+}
+
+type ingestConversationRequest struct {
+	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
+}
+
+// ingest stores and then analyzes. When the analysis fails the request does too, although everything is stored: sending it
+// again changes nothing but brings the clusters up to date.
+func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
+	rows := make([]store.NewConversation, len(r.Body.Items))
+	for i, input := range r.Body.Items {
+		row, err := newConversation(input)
+		if err != nil {
+			return frame.NoContent{}, err
+		}
+		rows[i] = row
+	}
+	organization := c.Organization.Organization.ID
+	// Tokens that belong to an integration would say which source the conversations are from; users bring what they got.
+	ids, err := h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
+	if err != nil {
+		return frame.NoContent{}, err
+	}
+	return frame.NoContent{}, h.store.AnalyzeConversations(ctx, organization, ids, conversations.MaxIssues, analyzeIssues)
+}
+
+func newConversation(input conversationInput) (store.NewConversation, error) {
+	parts := make([]schema.ConversationPart, len(input.Parts))
+	said := conversations.Conversation{Subject: schema.Or(input.Subject, "")}
+	for i, part := range input.Parts {
+		parts[i] = schema.ConversationPart{Type: schema.Or(part.Type, schema.PartTypes()[0]), Role: *part.Role, Body: *part.Body}
+		said.Parts = append(said.Parts, conversations.Part{Role: *part.Role, Body: *part.Body})
+	}
+	row := store.NewConversation{SourceID: *input.ID, Subject: input.Subject}
+	var metadata schema.ConversationMetadata
+	if m := input.Metadata; m != nil {
+		metadata = schema.ConversationMetadata{URL: m.URL, Attributes: m.Attributes}
+		if m.CreatedAt != nil {
+			at, err := time.Parse(time.RFC3339, *m.CreatedAt)
+			if err != nil {
+				return row, schema.Internal(fmt.Errorf("a time that was checked: %w", err))
+			}
+			at = at.UTC()
+			metadata.CreatedAt, row.CreatedAt = &at, &at
+		}
+		row.URL = m.URL
+	}
+	highest := schema.Impact("")
+	for _, issue := range conversations.Extract(said) {
+		details, err := schema.EncodeJSON(paragraphs(issue.Details...))
+		if err != nil {
+			return row, err
+		}
+		row.Issues = append(row.Issues, store.NewIssue{
+			Title: issue.Title, Details: details, Summary: strings.Join(issue.Details, "\n"), Impact: string(issue.Impact),
+			Words: issue.Words,
+		})
+		if issue.Impact.Rank() > highest.Rank() {
+			highest = issue.Impact
+			impact := string(highest)
+			row.Impact = &impact
+		}
+	}
+	var err error
+	if row.Parts, err = schema.EncodeJSON(parts); err != nil {
+		return row, err
+	}
+	row.Metadata, err = schema.EncodeJSON(metadata)
+	return row, err
+}
+
+type listConversationsRequest struct {
+	schema.PageRequest
+	Source *string `query:"source"`
+}
+
+func (h *conversationResources) list(
+	ctx context.Context, c *access.Caller, r *listConversationsRequest,
+) (schema.List[schema.Conversation], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, fmt.Sprintf("conversations %s %q", organization, schema.Or(r.Source, "")), r.PageRequest,
+		func(after string, size int) (store.Page[store.Conversation], error) {
+			return h.store.ListConversations(ctx, organization, r.Source, after, size)
+		},
+		h.urls.Conversation, func(c schema.Conversation) string { return c.ID })
+}
+
+type getConversationRequest struct {
+	ID string `path:"conversationId"`
+}
+
+func (h *conversationResources) get(ctx context.Context, c *access.Caller, r *getConversationRequest) (schema.FullConversation, error) {
+	row, content, err := h.store.Conversation(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.FullConversation{}, err
+	}
+	return schema.FullConversation{
+		Conversation: h.urls.Conversation(row), Parts: view.Decoded[[]schema.ConversationPart](content.Parts),
+		Metadata: shownMetadata(content.Metadata),
+	}, nil
+}
+
+type listIssuesRequest struct {
+	schema.PageRequest
+	Cluster      *string `query:"cluster"`
+	Conversation *string `query:"conversation"`
+}
+
+func (h *conversationResources) listIssues(
+	ctx context.Context, c *access.Caller, r *listIssuesRequest,
+) (schema.List[schema.IssueInConversation], error) {
+	organization := c.Organization.Organization.ID
+	name := fmt.Sprintf("issues %s %q %q", organization, schema.Or(r.Cluster, ""), schema.Or(r.Conversation, ""))
+	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
+	return frame.ListPage(ctx, name, r.PageRequest,
+		func(after string, size int) (store.Page[store.IssueRow], error) {
+			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
+		},
+		h.urls.Issue, func(i schema.IssueInConversation) string { return i.Issue.ID })
+}
+
+type getIssueRequest struct {
+	ID string `path:"issueId"`
+}
+
+func (h *conversationResources) getIssue(ctx context.Context, c *access.Caller, r *getIssueRequest) (schema.IssueInConversation, error) {
+	row, err := h.store.ConversationIssue(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.IssueInConversation{}, err
+	}
+	return h.urls.Issue(row), nil
+}
+
+func shownMetadata(stored []byte) schema.ConversationMetadata {
+	metadata := view.Decoded[schema.ConversationMetadata](stored)
+	if metadata.URL != nil && !schema.LinkAllowed(*metadata.URL) {
+		metadata.URL = nil
+	}
+	return metadata
+}
+
+// paragraphs makes a document of plain texts.
+func paragraphs(texts ...string) schema.Document {
+	blocks := make([]schema.Node, len(texts))
+	for i, text := range texts {
+		blocks[i] = schema.Block("paragraph", schema.Text(text))
+	}
+	return schema.NewDocument(blocks...)
+}

@@ -1,0 +1,254 @@
+package apps
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/openapi"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// openAPISpecs are the operations on the OpenAPI specifications of an organization.
+type specs struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+// openAPIBodyLimit leaves room for the escapes of a large text's quotes and line ends.
+const specBodyLimit = openapi.MaxText + 1<<20
+
+func specOperations(h *specs) []frame.Operation {
+	const all, one = "/orgs/{organizationId}/openapi", "/orgs/{organizationId}/openapi/{specSlug}"
+	read, write := access.Having(access.RightAccess, access.OnOrganization), access.Having(access.RightCreate, access.OnOrganization)
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: all, ID: "listOpenAPISpecs", Tag: "openapi",
+			Doc: "List the OpenAPI specifications of an organization.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: all, ID: "createOpenAPISpec", Tag: "openapi",
+			Doc:   "Create an OpenAPI specification from a text, or from a URL that is to be fetched.",
+			Scope: write, Status: http.StatusCreated, BodyLimit: specBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: one, ID: "getOpenAPISpecBySlug", Tag: "openapi",
+			Doc: "Read an OpenAPI specification.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPut, Path: one, ID: "createOrUpdateOpenAPISpecBySlug", Tag: "openapi",
+			Doc:   "Give an OpenAPI specification a new source (200), or create it (201).",
+			Scope: write, Status: http.StatusOK, BodyLimit: specBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/versions", ID: "listOpenAPISpecVersions", Tag: "openapi",
+			Doc: "List the versions of an OpenAPI specification, newest first.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.versions),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/versions/latest", ID: "getLatestOpenAPISpecVersion", Tag: "openapi",
+			Doc: "Read the newest version of an OpenAPI specification.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.latest),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/versions/latest/content", ID: "getLatestOpenAPISpecVersionContent", Tag: "openapi",
+			Doc:   "Read what the newest version of an OpenAPI specification says.",
+			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/versions/{versionId}", ID: "getOpenAPISpecVersionById", Tag: "openapi",
+			Doc: "Read a version of an OpenAPI specification.", Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.version),
+		},
+		{
+			Method: http.MethodGet, Path: one + "/versions/{versionId}/content", ID: "getOpenAPISpecVersionContentById", Tag: "openapi",
+			Doc:   "Read what a version of an OpenAPI specification says.",
+			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.content),
+		},
+	}
+}
+
+type listOpenAPISpecsRequest struct {
+	schema.PageRequest
+}
+
+func (h *specs) list(
+	ctx context.Context, c *access.Caller, r *listOpenAPISpecsRequest,
+) (schema.List[schema.OpenAPISpec], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "openapi "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
+			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
+		},
+		h.urls.Spec(c.Rights), func(s schema.OpenAPISpec) string { return s.ID })
+}
+
+// openAPISource is a text or a URL.
+type openAPISource struct {
+	URL  *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	Text *string `json:"text" rules:"len=1.."`
+}
+
+// problems finds a source that is none of the alternatives.
+func (s *openAPISource) problems() []schema.Detail {
+	var c rules.Checker
+	if (s.URL == nil) == (s.Text == nil) {
+		c.Add("source", "must have either text or url")
+	}
+	return c.Details
+}
+
+// read parses a text before anything is stored. A URL is not fetched here: see openAPISpecResource.
+func (s *openAPISource) read() (store.OpenAPISource, error) {
+	if s.URL != nil {
+		return store.OpenAPISource{URL: s.URL}, nil
+	}
+	document, err := openapi.Parse(*s.Text)
+	if err != nil {
+		return store.OpenAPISource{}, schema.Invalid("source.text", shorten(err.Error()))
+	}
+	return store.OpenAPISource{Text: *s.Text, Document: document}, nil
+}
+
+// shorten bounds a message that quotes what a client sent.
+func shorten(message string) string {
+	const longest = 500
+	if runes := []rune(message); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return message
+}
+
+type createOpenAPISpecRequest struct {
+	Body struct {
+		Slug   *string        `json:"slug" rules:"required,len=1..100,pattern=slug"`
+		Source *openAPISource `json:"source" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *createOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
+
+func (h *specs) create(ctx context.Context, c *access.Caller, r *createOpenAPISpecRequest) (schema.OpenAPISpec, error) {
+	source, err := r.Body.Source.read()
+	if err != nil {
+		return schema.OpenAPISpec{}, err
+	}
+	row, err := h.store.CreateOpenAPISpec(ctx, c.Organization.Organization.ID, *r.Body.Slug, source)
+	return h.urls.Spec(c.Rights)(row), err
+}
+
+type getOpenAPISpecRequest struct {
+	Slug string `path:"specSlug"`
+}
+
+func (h *specs) get(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (schema.OpenAPISpec, error) {
+	row, err := h.store.OpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
+	return h.urls.Spec(c.Rights)(row), err
+}
+
+type setOpenAPISpecRequest struct {
+	Slug string `path:"specSlug" rules:"len=1..100,pattern=slug"`
+	Body struct {
+		Source *openAPISource `json:"source" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
+
+// openAPISpecSet is a specification that was there before or was not.
+type specSet struct {
+	schema.OpenAPISpec
+	added bool
+}
+
+func (s specSet) Status() int {
+	if s.added {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequest) (specSet, error) {
+	source, err := r.Body.Source.read()
+	if err != nil {
+		return specSet{}, err
+	}
+	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
+	return specSet{OpenAPISpec: h.urls.Spec(c.Rights)(row), added: added}, err
+}
+
+type listOpenAPISpecVersionsRequest struct {
+	schema.PageRequest
+	Slug string `path:"specSlug"`
+}
+
+func (h *specs) versions(
+	ctx context.Context, c *access.Caller, r *listOpenAPISpecVersionsRequest,
+) (schema.List[schema.OpenAPISpecVersion], error) {
+	organization := c.Organization.Organization.ID
+	spec, err := h.store.OpenAPISpec(ctx, organization, r.Slug)
+	if err != nil {
+		return schema.List[schema.OpenAPISpecVersion]{}, err
+	}
+	return frame.ListKeyed(ctx, "openapi versions "+spec.ID, r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.OpenAPISpecVersion], error) {
+			before := int64(0)
+			if after != nil {
+				if before, err = strconv.ParseInt(after[0], 10, 32); err != nil || before < 1 {
+					return store.Page[store.OpenAPISpecVersion]{}, schema.Invalid("page", "is not a page of this list")
+				}
+			}
+			return h.store.ListOpenAPISpecVersions(ctx, spec.ID, int32(before), size)
+		},
+		h.urls.SpecVersion(organization, r.Slug),
+		func(v store.OpenAPISpecVersion, _ schema.OpenAPISpecVersion) []string {
+			return []string{strconv.Itoa(int(v.Number))}
+		})
+}
+
+type getOpenAPISpecVersionRequest struct {
+	Slug    string `path:"specSlug"`
+	Version string `path:"versionId"`
+}
+
+func (h *specs) latest(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (schema.OpenAPISpecVersion, error) {
+	return h.read(ctx, c, r.Slug, nil)
+}
+
+func (h *specs) version(
+	ctx context.Context, c *access.Caller, r *getOpenAPISpecVersionRequest,
+) (schema.OpenAPISpecVersion, error) {
+	return h.read(ctx, c, r.Slug, &r.Version)
+}
+
+// read gives a version; the newest one for a nil id.
+func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
+	organization := c.Organization.Organization.ID
+	row, err := h.store.OpenAPISpecVersion(ctx, organization, slug, id)
+	return h.urls.SpecVersion(organization, slug)(row), err
+}
+
+func (h *specs) latestContent(
+	ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest,
+) (schema.OpenAPISpecContent, error) {
+	return h.readContent(ctx, c, r.Slug, nil)
+}
+
+func (h *specs) content(
+	ctx context.Context, c *access.Caller, r *getOpenAPISpecVersionRequest,
+) (schema.OpenAPISpecContent, error) {
+	return h.readContent(ctx, c, r.Slug, &r.Version)
+}
+
+func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecContent, error) {
+	version, err := h.read(ctx, c, slug, id)
+	if err != nil {
+		return schema.OpenAPISpecContent{}, err
+	}
+	document, err := h.store.OpenAPISpecDocument(ctx, version.ID)
+	return schema.OpenAPISpecContent{
+		Filesystem: map[string]schema.OpenAPISpecFile{"/openapi.json": {Content: document}}, URL: version.URL,
+	}, err
+}

@@ -1,0 +1,187 @@
+package apps_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+var (
+	openAPISpecShape = shape.Of{
+		"object": shape.One("openapi-spec"), "id": shape.ID, "createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "slug": shape.Text(1, 100),
+		"processingState": shape.One("pending", "progress", "complete"), "permissions": shape.Booleans("view edit"),
+		"urls": shape.Object(shape.Of{"location": shape.URI, "app": shape.URI, "published?": shape.URI}), "sourceURL?": shape.Text(1, 2048), "lastVersion?": shape.ID,
+		"visibility?": shape.One("private", "public"), "lastProcessedAt?": shape.Timestamp,
+		"lastProcessErrorCode?": shape.One("FETCH_TIMEOUT", "FETCH_ERROR", "PARSE_ERROR"),
+		"lastProcessedErrors?":  shape.List(shape.Object(shape.Of{"message": shape.Text(1, 1000), "code?": shape.String})),
+	}
+	openAPIVersionShape = shape.Of{
+		"object": shape.One("openapi-spec-version"), "id": shape.ID, "createdAt": shape.Timestamp, "url": shape.URI, "urls": shape.Object(shape.Of{"location": shape.URI}),
+	}
+)
+
+func TestOpenAPISpec(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	editor, reader := h.Ours.Tokens[schema.RoleCreate], h.Ours.Tokens[schema.RoleRead]
+	all := "/v1/orgs/" + h.Ours.Organization.ID + "/openapi"
+	path := all + "/pets"
+	h.WantError(h.Do("GET", path, reader, nil), http.StatusNotFound)
+	h.WantError(h.Do("GET", path+"/versions", reader, nil), http.StatusNotFound)
+	first := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
+	made := shape.Want(t, openAPISpecShape, first.Body)
+	if first.Status != 201 || first.Header.Get("Location") != "https://docs.example.com/base"+path || made["processingState"] != "complete" {
+		t.Errorf("%d %v %s", first.Status, first.Header, first.Body)
+	}
+	// The same text makes no new version, and another one does.
+	same := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
+	if got := shape.Want(t, openAPISpecShape, same.Body); same.Status != 200 || got["lastVersion"] != made["lastVersion"] || same.Header.Get("Location") != "" {
+		t.Errorf("%d %s", same.Status, same.Body)
+	}
+	second := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(`{"swagger":"2.0","info":{"title":"B","version":"2"},"paths":{},"z":1,"a":2}`)).Body)
+	versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", reader, nil).Body)
+	items := versions["items"].([]any)
+	if len(items) != 2 || items[0].(map[string]any)["id"] != second["lastVersion"] || items[1].(map[string]any)["id"] != made["lastVersion"] {
+		t.Errorf("%v", items)
+	}
+	for name, id := range map[string]any{"latest": second["lastVersion"], made["lastVersion"].(string): made["lastVersion"]} {
+		version := shape.Want(t, openAPIVersionShape, h.Do("GET", path+"/versions/"+name, reader, nil).Body)
+		if version["id"] != id || version["url"] != version["urls"].(map[string]any)["location"].(string)+"/content" {
+			t.Errorf("%s: %v", name, version)
+		}
+	}
+	newest := string(h.Do("GET", path+"/versions/latest/content", reader, nil).Body)
+	if want := `{"/openapi.json":{"content":{"swagger":"2.0","info":{"title":"B","version":"2"},"paths":{},"z":1,"a":2}}}`; !strings.Contains(newest, want) {
+		t.Errorf("%s", newest)
+	}
+	oldest := shape.Want(t, shape.Of{"filesystem": shape.Object(shape.Of{"/openapi.json": shape.Object(shape.Of{"content": func(v any) error {
+		if diff := cmp.Diff(map[string]any{"openapi": "3.0.0", "info": map[string]any{"title": "A", "version": "1"}, "paths": map[string]any{}}, v); diff != "" {
+			return fmt.Errorf("%s", diff)
+		}
+		return nil
+	}})}), "url": shape.URI}, h.Do("GET", path+"/versions/"+made["lastVersion"].(string)+"/content", reader, nil).Body)
+	// The url that the content names answers with it.
+	own, _ := strings.CutPrefix(oldest["url"].(string), "https://docs.example.com/base")
+	if a := h.Do("GET", own, reader, nil); a.Status != 200 {
+		t.Errorf("%s: %d", own, a.Status)
+	}
+	// Going back to an older text is a new version: versions tell what was when.
+	third := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText)).Body)
+	if third["lastVersion"] == made["lastVersion"] {
+		t.Error("an old version became the newest again")
+	}
+	page := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions?limit=2", reader, nil).Body)
+	next := page["next"].(map[string]any)["page"].(string)
+	rest := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions?limit=2&page="+next, reader, nil).Body)
+	if items := rest["items"].([]any); len(items) != 1 || items[0].(map[string]any)["id"] != made["lastVersion"] || rest["next"] != nil || rest["count"] != 3.0 {
+		t.Errorf("%v", rest)
+	}
+	body := apitest.SpecBody(apitest.SpecText)
+	body["slug"] = "pets"
+	h.WantError(h.Do("POST", all, editor, body), http.StatusConflict)
+	// Another organization's specifications of the same name are not there.
+	theirs := "/v1/orgs/" + h.Theirs.Organization.ID + "/openapi/pets"
+	h.Do("PUT", theirs, h.Theirs.Tokens[schema.RoleAdmin], apitest.SpecBody(apitest.SpecText))
+	h.WantError(h.Do("GET", theirs+"/versions/"+made["lastVersion"].(string), h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
+	listed := shape.Want(t, shape.ListOf(openAPISpecShape), h.Do("GET", all, reader, nil).Body)
+	if listed["count"] != 1.0 {
+		t.Errorf("%v", listed)
+	}
+}
+
+// TestOpenAPISpecFromURL says honestly that nothing was fetched.
+func TestOpenAPISpecFromURL(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	path := "/v1/orgs/" + h.Ours.Organization.ID + "/openapi/far"
+	a := h.Do("PUT", path, admin, `{"source":{"url":"https://a.example/openapi.yaml"}}`)
+	made := shape.Want(t, openAPISpecShape, a.Body)
+	if a.Status != 201 || made["processingState"] != "pending" || made["sourceURL"] != "https://a.example/openapi.yaml" || made["lastVersion"] != nil ||
+		len(made["lastProcessedErrors"].([]any)) != 1 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	h.WantError(h.Do("GET", path+"/versions/latest", admin, nil), http.StatusNotFound)
+	h.WantError(h.Do("GET", path+"/versions/latest/content", admin, nil), http.StatusNotFound)
+	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
+		t.Errorf("%v", versions)
+	}
+	// A text completes it; then a URL again leaves the versions that there are.
+	done := shape.Want(t, openAPISpecShape, h.Do("PUT", path, admin, apitest.SpecBody(apitest.SpecText)).Body)
+	again := shape.Want(t, openAPISpecShape, h.Do("PUT", path, admin, `{"source":{"url":"https://a.example/2"}}`).Body)
+	if done["sourceURL"] != nil || done["lastProcessedErrors"] != nil || again["lastVersion"] != done["lastVersion"] || again["processingState"] != "pending" {
+		t.Errorf("%v %v", done, again)
+	}
+}
+
+// TestSpecsTogether sets one specification many times at once: it is created once, and no version is lost or made twice.
+func TestSpecsTogether(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	path := "/v1/orgs/" + h.Ours.Organization.ID + "/openapi/busy"
+	var mu sync.Mutex
+	created := 0
+	var wait sync.WaitGroup
+	for i := range 10 {
+		wait.Go(func() {
+			a := h.Do("PUT", path, h.Ours.Tokens[schema.RoleAdmin], apitest.SpecBody(fmt.Sprintf("%s# %d", apitest.SpecText, i)))
+			mu.Lock()
+			defer mu.Unlock()
+			if a.Status == 201 {
+				created++
+			} else if a.Status != 200 {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	wait.Wait()
+	versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", h.Ours.Tokens[schema.RoleAdmin], nil).Body)
+	if created != 1 || versions["count"] != 10.0 {
+		t.Errorf("created %d times, %v versions", created, versions["count"])
+	}
+}
+
+func TestBadOpenAPISpec(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	all := "/v1/orgs/" + h.Ours.Organization.ID + "/openapi"
+	before := h.Rows()
+	for _, test := range []struct {
+		body           any
+		field, problem string
+	}{
+		{`{"slug":"a"}`, "source", "required"},
+		{`{"source":{"text":"x"}}`, "slug", "required"},
+		{`{"slug":"A b","source":{"text":"x"}}`, "slug", "lowercase"},
+		{`{"slug":"a","source":{}}`, "source", "either"},
+		{`{"slug":"a","source":{"text":"x","url":"https://a.example"}}`, "source", "either"},
+		{`{"slug":"a","source":{"url":"ftp://a.example"}}`, "source.url", "absolute"},
+		{`{"slug":"a","source":{"url":"https://user:pass@a.example"}}`, "source.url", "without user"},
+		{`{"slug":"a","source":{"text":""}}`, "source.text", "at least"},
+		{`{"slug":"a","source":{"text":5}}`, "source.text", "string"},
+		{map[string]any{"slug": "a", "source": map[string]any{"text": "{\n \"a\": }"}}, "source.text", "line 2, column 7"},
+		{map[string]any{"slug": "a", "source": map[string]any{"text": "openapi: 3.0.0\ninfo:\n\t- x"}}, "source.text", "line 3"},
+		{map[string]any{"slug": "a", "source": map[string]any{"text": "#" + strings.Repeat("x", 4<<20)}}, "source.text", "larger than 4 MiB"},
+	} {
+		e := h.WantError(h.Do("POST", all, admin, test.body), http.StatusBadRequest)
+		if len(e.Details) == 0 || e.Details[0].Field != test.field || !strings.Contains(e.Details[0].Problem, test.problem) {
+			t.Errorf("%.80v: %+v, want %s %s", test.body, e.Details, test.field, test.problem)
+		}
+	}
+	e := h.WantError(h.Do("PUT", all+"/Bad%20slug", admin, apitest.SpecBody(apitest.SpecText)), http.StatusBadRequest)
+	if len(e.Details) == 0 || e.Details[0].Field != "specSlug" {
+		t.Errorf("%+v", e)
+	}
+	if diff := cmp.Diff(before, h.Rows()); diff != "" {
+		t.Errorf("something was stored: %s", diff)
+	}
+}

@@ -1,0 +1,21 @@
+package apps
+
+import (
+	"slices"
+
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// appsTable has the operations on what works beside content.
+func Table(st *store.Store, v view.Presenter) frame.Table {
+	return frame.Table{Operations: slices.Concat(
+		conversationOperations(&conversationResources{store: st, urls: v}),
+		clusterOperations(&conversationResources{store: st, urls: v}),
+		integrationOperations(&integrations{store: st, urls: v}),
+		specOperations(&specs{store: st, urls: v}),
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
+}

@@ -1,0 +1,29 @@
+package apps
+
+import (
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// appsVocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+var vocabulary = rules.Vocabulary{
+	Enums: map[string][]string{
+		"impact":       impactNames(),
+		"partType":     schema.PartTypes(),
+		"partRole":     schema.PartRoles(),
+		"clusterOrder": schema.ClusterOrders(),
+	},
+	Patterns: map[string]rules.Pattern{
+		"integrationName": rules.Matching(`^[a-zA-Z0-9-_.]+$`, "must have only letters, digits, hyphens, underscores and dots"),
+		"cspDirective":    rules.Matching(`^[a-z-]{1,50}$`, "must be the name of a directive"),
+		"image":           {Match: isImage, Problem: "must be a PNG, JPEG, GIF or WebP image in base64", Format: "byte"},
+	},
+}
+
+func impactNames() []string {
+	var names []string
+	for _, impact := range schema.Impacts() {
+		names = append(names, string(impact))
+	}
+	return names
+}

@@ -1,0 +1,139 @@
+package content
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+)
+
+// richBody is a schema.Body in a request: what the grammar fixes may be left out, and a body with members of which none is a
+// form is refused instead of taken for an empty one.
+type richBody struct {
+	schema.Body
+	formless bool
+	document richDocument
+}
+
+// OpenAPISchema says that at most one of the forms is there. Unlike an answer, a request may have other members beside it, which
+// are ignored.
+func (richBody) OpenAPISchema() map[string]any {
+	return bodyForms("", jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0})
+}
+
+func bodyForms(pattern string, forms ...any) jsonschema.Dict {
+	markdown := jsonschema.Dict{"type": "string", "maxLength": schema.MaxMarkdown, "not": jsonschema.NUL}
+	if pattern != "" {
+		markdown["pattern"] = pattern
+	}
+	return jsonschema.Dict{
+		"type": "object", "oneOf": forms,
+		"properties": jsonschema.Dict{"markdown": markdown, "document": richDocument{}.OpenAPISchema()},
+	}
+}
+
+// UnmarshalJSONFrom reads the forms and notices whether there was anything else.
+func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	var read struct {
+		Markdown *string        `json:"markdown"`
+		Document *richDocument  `json:"document"`
+		Other    jsontext.Value `json:",embed"`
+	}
+	if err := json.UnmarshalDecode(d, &read); err != nil {
+		return err
+	}
+	b.Body = schema.Body{Markdown: read.Markdown}
+	if read.Document != nil {
+		b.document = *read.Document
+		b.Body.Document = &b.document.Document
+	}
+	b.formless = b.IsZero() && len(read.Other) > 0
+	return nil
+}
+
+// Problems says what is wrong with the body.
+func (b *richBody) Problems(field string) []schema.Detail {
+	if b.formless {
+		return []schema.Detail{{Field: field, Problem: "must have markdown or document"}}
+	}
+	if b.document.noNodes {
+		return b.document.Problems(field + ".document")
+	}
+	return b.Body.Problems(field)
+}
+
+// text gives what the body says as a document, with the Markdown that it came in. It is what all Markdown that is sent goes
+// through, once.
+func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Text{}, err
+	}
+	if b.Markdown == nil {
+		return store.Text{Document: *b.Document}, nil
+	}
+	made, err := markdown.Read(*b.Markdown)
+	if errors.Is(err, markdown.ErrTooLarge) {
+		return store.Text{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
+	}
+	return store.Text{Document: made, Markdown: b.Markdown}, err
+}
+
+// commentBody is the body of a comment, which may not be blank.
+type commentBody struct{ richBody }
+
+// OpenAPISchema leaves no form that has no words, as far as a schema can tell.
+func (commentBody) OpenAPISchema() map[string]any {
+	return bodyForms(rules.NotBlank, jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}})
+}
+
+func (b *commentBody) words(ctx context.Context, field string) (store.CommentBody, error) {
+	if content.Blank(b.Body) {
+		return store.CommentBody{}, schema.Invalid(field, "must not be blank")
+	}
+	return b.said(ctx, field)
+}
+
+// said is what a body that is not blank says in a discussion.
+func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
+	text, err := b.text(ctx, field)
+	if err != nil {
+		return store.CommentBody{}, err
+	}
+	sent, err := schema.EncodeJSON(b.Body)
+	if err != nil || text.Markdown == nil {
+		return store.CommentBody{Sent: sent}, err
+	}
+	made, err := schema.EncodeJSON(text.Document)
+	return store.CommentBody{Sent: sent, Made: made}, err
+}
+
+// shownBody is the body of a comment in the form asked for.
+func shownBody(ctx context.Context, st *store.Store, row store.Comment, format string) (schema.Body, error) {
+	if err := ctx.Err(); err != nil {
+		return schema.Body{}, err
+	}
+	body := view.Decoded[schema.Body](row.Body)
+	if format != markdown.FormatDocument || body.Markdown == nil {
+		return markdown.Render(body, schema.Document{}, format), nil
+	}
+	made, err := st.CommentDocument(ctx, row, func([]byte) ([]byte, error) {
+		d, err := markdown.Read(*body.Markdown)
+		if err != nil {
+			d = markdown.Verbatim(*body.Markdown)
+		}
+		return schema.EncodeJSON(d)
+	})
+	if err != nil {
+		return schema.Body{}, err
+	}
+	return markdown.Render(body, view.Decoded[schema.Document](made), format), nil
+}

@@ -1,0 +1,249 @@
+package content
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// contentBodyLimit bounds the changes of one request, with the files that come in them.
+const contentBodyLimit = 8 << 20
+
+type changeContentRequest struct {
+	// Compat chooses between two forms of the answer, of which the change request is the published one.
+	Compat *bool `query:"compat" rules:"default=true"`
+	Body   struct {
+		Changes []contentChange `json:"changes" rules:"required,len=1..50"`
+	} `body:"json"`
+}
+
+// contentChange is one change; which members an operation takes is in contentChanges. Members of other operations have
+// no meaning and are ignored, like unknown ones.
+type contentChange struct {
+	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
+	Page      *string            `json:"page"`
+	Type      *string            `json:"type" rules:"enum=pageKind,default=document"`
+	Into      schema.Opt[string] `json:"into"`
+	At        *int               `json:"at" rules:"range=0.."`
+	Ref       *string            `json:"ref" rules:"len=1..100"`
+	Document  *richBody          `json:"document"`
+	Target    schema.Data        `json:"target"`
+	Revision  *string            `json:"revision"`
+	Block     []string           `json:"block"`
+	Files     []contentFile      `json:"files" rules:"len=1..20"`
+
+	Title         *string `json:"title" rules:"len=1..256,pattern=title"`
+	Slug          *string `json:"slug" rules:"len=..100,pattern=pageSlug"`
+	Emoji         *string `json:"emoji" rules:"len=..50"`
+	Icon          *string `json:"icon" rules:"len=..50"`
+	Description   *string `json:"description" rules:"len=..1000"`
+	Condition     *string `json:"condition" rules:"len=..1024,pattern=condition"`
+	Hidden        *bool   `json:"hidden"`
+	NoIndex       *bool   `json:"noIndex"`
+	NoRobotsIndex *bool   `json:"noRobotsIndex"`
+}
+
+type contentFile struct {
+	Name        *string `json:"name" rules:"required,len=1..256,pattern=title"`
+	ContentType *string `json:"contentType" rules:"len=..128,pattern=mediaType"`
+	Base64      *string `json:"base64"`
+	URL         *string `json:"url"`
+}
+
+// contentChanges has a row per operation: what is wrong with a change together, and how it joins what is stored.
+var contentChanges = map[string]struct {
+	check func(c *rules.Checker, field string, change *contentChange)
+	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
+}{
+	"insert_page":  {checkInsert, (*contentBuilder).insertPage},
+	"update_page":  {checkUpdate, (*contentBuilder).updatePage},
+	"delete_page":  {needsPage, (*contentBuilder).deletePage},
+	"revert_page":  {checkRevert, (*contentBuilder).revertPage},
+	"insert_files": {checkFiles, (*contentBuilder).insertFiles},
+}
+
+// contentOperationNames are the values of `operation`.
+func contentOperationNames() []string {
+	return []string{"insert_page", "update_page", "delete_page", "revert_page", "insert_files"}
+}
+
+// Validate checks what the members of a change must have in common.
+func (r *changeContentRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	for i := range r.Body.Changes {
+		change := &r.Body.Changes[i]
+		contentChanges[*change.Operation].check(&c, fmt.Sprintf("changes[%d]", i), change)
+	}
+	return c.Details
+}
+
+func needsPage(c *rules.Checker, field string, change *contentChange) {
+	if change.Page == nil {
+		c.Add(field+".page", "is required")
+	}
+}
+
+func checkInsert(c *rules.Checker, field string, change *contentChange) {
+	if schema.Or(change.Type, tree.KindDocument) == tree.KindLink && change.Target == nil {
+		c.Add(field+".target", "is required for a link")
+	}
+	checkTarget(c, field, change)
+}
+
+func checkTarget(c *rules.Checker, field string, change *contentChange) {
+	if change.Target != nil {
+		c.Details = append(c.Details, schema.ContentRefProblems(field+".target", change.Target)...)
+	}
+}
+
+func checkUpdate(c *rules.Checker, field string, change *contentChange) {
+	needsPage(c, field, change)
+	checkTarget(c, field, change)
+}
+
+func checkRevert(c *rules.Checker, field string, change *contentChange) {
+	needsPage(c, field, change)
+	if len(change.Block) > 0 {
+		c.Add(field+".block", "is not offered: a page is reverted as a whole")
+	}
+}
+
+func checkFiles(c *rules.Checker, field string, change *contentChange) {
+	if len(change.Files) == 0 {
+		c.Add(field+".files", "is required")
+	}
+	for i, file := range change.Files {
+		name := fmt.Sprintf("%s.files[%d]", field, i)
+		switch {
+		case file.URL != nil:
+			c.Add(name+".url", "is not offered: send the file as base64")
+		case file.Base64 == nil:
+			c.Add(name+".base64", "is required")
+		case base64.StdEncoding.DecodedLen(len(*file.Base64)) > contentBodyLimit:
+			c.Add(name+".base64", "is too large")
+		}
+	}
+}
+
+func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRequest) (schema.ChangeRequest, error) {
+	b := &contentBuilder{store: h.store, space: c.Space.Space.ID, initial: c.ChangeRequest.RevisionInitial}
+	b.change.UserID = c.Principal.UserID
+	for i := range r.Body.Changes {
+		change := &r.Body.Changes[i]
+		b.name = fmt.Sprintf("changes[%d]", i)
+		if err := contentChanges[*change.Operation].add(b, ctx, change); err != nil {
+			return schema.ChangeRequest{}, err
+		}
+	}
+	row, err := h.store.ChangeContent(ctx, *c.ChangeRequest, b.change)
+	if err != nil {
+		return schema.ChangeRequest{}, err
+	}
+	return h.requests.resource(ctx, row)
+}
+
+// contentBuilder gathers the changes of a request.
+type contentBuilder struct {
+	store *store.Store
+	space string
+	// initial is the revision that the change request started from.
+	initial string
+	change  store.ContentChange
+	// name is that of the change at hand.
+	name string
+	// revisions are those that were read, by id.
+	revisions map[string]store.Revision
+}
+
+func (b *contentBuilder) add(change tree.Change) {
+	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
+}
+
+func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) (tree.Attributes, error) {
+	attributes := tree.Attributes{
+		Title: change.Title, Slug: change.Slug, Emoji: change.Emoji, Icon: change.Icon, Description: change.Description,
+		Condition: change.Condition, Hidden: change.Hidden, NoIndex: change.NoIndex, NoRobotsIndex: change.NoRobotsIndex,
+		Target: change.Target,
+	}
+	if change.Document == nil {
+		return attributes, nil
+	}
+	hash := ""
+	if !change.Document.IsZero() {
+		text, err := change.Document.text(ctx, b.name+".document")
+		if err != nil {
+			return attributes, err
+		}
+		document, err := store.NewDocument(text)
+		if err != nil {
+			return attributes, err
+		}
+		b.change.Documents = append(b.change.Documents, document)
+		hash = document.Hash
+	}
+	attributes.Document = &hash
+	return attributes, nil
+}
+
+func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) error {
+	attributes, err := b.attributes(ctx, change)
+	b.add(tree.Insert{
+		Kind: schema.Or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: schema.Or(change.Ref, ""), Attributes: attributes,
+	})
+	return err
+}
+
+func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) error {
+	attributes, err := b.attributes(ctx, change)
+	b.add(tree.Update{Page: *change.Page, Into: change.Into, At: change.At, Attributes: attributes})
+	return err
+}
+
+func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) error {
+	b.add(tree.Delete{Page: *change.Page})
+	return nil
+}
+
+// revertPage takes a page back to what it is in a revision of the space; without one, to where the change request started.
+func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
+	id := schema.Or(change.Revision, b.initial)
+	revision, known := b.revisions[id]
+	if !known {
+		var err error
+		revision, err = b.store.Revision(ctx, b.space, id)
+		if schema.IsCode(err, schema.CodeNotFound) {
+			return schema.Invalid(b.name+".revision", "names no revision of this space")
+		}
+		if err != nil {
+			return err
+		}
+		if b.revisions == nil {
+			b.revisions = map[string]store.Revision{}
+		}
+		b.revisions[id] = revision
+	}
+	b.add(tree.Revert{Page: *change.Page, To: revision.Pages})
+	return nil
+}
+
+func (b *contentBuilder) insertFiles(_ context.Context, change *contentChange) error {
+	for i, file := range change.Files {
+		bytes, err := base64.StdEncoding.DecodeString(*file.Base64)
+		if err != nil {
+			return schema.Invalid(fmt.Sprintf("%s.files[%d].base64", b.name, i), "is not base64")
+		}
+		media := schema.Or(file.ContentType, "")
+		if media == "" {
+			media = http.DetectContentType(bytes)
+		}
+		b.change.Files = append(b.change.Files, store.NewFile{Name: *file.Name, ContentType: media, Content: bytes})
+	}
+	return nil
+}

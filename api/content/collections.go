@@ -1,0 +1,192 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// collections are the operations on collections themselves; who has access to one is in collection_access.go.
+type collections struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func collectionOperations(h *collections) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/collections", ID: "listCollectionsInOrganizationById",
+			Tag: "collections", Doc: "List the collections of an organization that the caller may see, each before those in it.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/collections", ID: "createCollection", Tag: "collections",
+			Doc: "Create a collection, at the top or in another collection.",
+			// What it takes in the end depends on where the collection goes.
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/collections/{collectionId}", ID: "getCollectionById", Tag: "collections",
+			Doc: "Read a collection.", Scope: access.Having(access.RightView, access.OnCollection), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/collections/{collectionId}", ID: "updateCollectionById", Tag: "collections",
+			Doc: "Change a collection.", Scope: access.Having(access.RightAdmin, access.OnCollection), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/collections/{collectionId}", ID: "deleteCollectionById", Tag: "collections",
+			Doc:   "Delete a collection; what is in it takes its place, and keeps the access that the collection gave.",
+			Scope: access.Having(access.RightAdmin, access.OnCollection).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
+			Method: http.MethodGet, Path: "/collections/{collectionId}/spaces", ID: "listSpacesInCollectionById",
+			Tag: "collections", Doc: "List the spaces directly in a collection that the caller may see, in their order.",
+			Scope: access.Having(access.RightView, access.OnCollection), Status: http.StatusOK, Handler: frame.Handle(h.listSpaces),
+		},
+		{
+			Method: http.MethodPost, Path: "/collections/{collectionId}/move", ID: "moveCollection", Tag: "collections",
+			Doc:   "Put a collection, with all that is in it, to another place in its organization.",
+			Scope: access.Having(access.RightAdmin, access.OnCollection), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.move),
+		},
+		{
+			Method: http.MethodPost, Path: "/collections/{collectionId}/transfer", ID: "transferCollection", Tag: "collections",
+			Doc:   "Give a collection, with all that is in it, to another organization.",
+			Scope: access.Having(access.RightAdmin, access.OnCollection), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.transfer),
+		},
+	}
+}
+
+// requireParent asks for the right to create something in a collection of the scope's organization, or with nil at its top,
+// and gives what the caller has in there.
+func requireParent(ctx context.Context, c *access.Caller, st *store.Store, parent *string) (store.ContentAccess, error) {
+	if parent == nil {
+		top := store.ContentAccess{Role: c.Organization.Role, Level: schema.LevelInherit}
+		return top, c.Require(access.RightCreate, "organization")
+	}
+	unknown := schema.Invalid("parent", "names no collection of this organization")
+	if !schema.ValidID(*parent) {
+		return store.ContentAccess{}, unknown
+	}
+	in, err := st.Collection(ctx, c.Principal.UserID, *parent)
+	if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+		return store.ContentAccess{}, err
+	}
+	rights := access.ContentRights(in.ContentAccess)
+	if err != nil || in.Collection.OrganizationID != c.Organization.Organization.ID || !rights.Has(access.RightView) {
+		return store.ContentAccess{}, unknown
+	}
+	return in.ContentAccess, rights.Require(access.RightCreate, "collection")
+}
+
+// defaultCollectionTitle is the title of a collection that is created without one.
+const defaultCollectionTitle = "Untitled"
+
+type createCollectionRequest struct {
+	Body struct {
+		Title  *string `json:"title" rules:"len=1..50"`
+		Parent *string `json:"parent"`
+	} `body:"json,optional"`
+}
+
+func (h *collections) create(ctx context.Context, c *access.Caller, r *createCollectionRequest) (schema.Collection, error) {
+	access, err := requireParent(ctx, c, h.store, r.Body.Parent)
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	row, err := h.store.CreateCollection(ctx, store.NewCollection{
+		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: schema.Or(r.Body.Title, defaultCollectionTitle),
+	})
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	// It inherits, so the caller has there what the caller has in the parent.
+	return h.urls.Collection(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
+}
+
+type listCollectionsRequest struct {
+	schema.PageRequest
+	Nested *bool `query:"nested" rules:"default=true"`
+}
+
+func (h *collections) list(
+	ctx context.Context, c *access.Caller, r *listCollectionsRequest,
+) (schema.List[schema.Collection], error) {
+	organization, nested := c.Organization.Organization.ID, schema.Or(r.Nested, true)
+	return frame.ListKeyed(ctx, fmt.Sprintf("collections %s %t", organization, nested), r.PageRequest, 3,
+		func(after []string, size int) (store.Page[store.CollectionAccess], error) {
+			place, err := store.ParseCollectionCursor(after)
+			if err != nil {
+				return store.Page[store.CollectionAccess]{}, err
+			}
+			return h.store.ListCollections(ctx, c.Viewer(), organization, nested, place, size)
+		},
+		h.urls.Collection, func(row store.CollectionAccess, _ schema.Collection) []string {
+			return store.CollectionCursor{
+				Depth: row.Collection.Depth, Cursor: store.Cursor[int64]{Key: row.Collection.Position, ID: row.Collection.ID},
+			}.Keys()
+		})
+}
+
+func (h *collections) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Collection, error) {
+	return h.urls.Collection(*c.Collection), nil
+}
+
+type updateCollectionRequest struct {
+	Body struct {
+		Title        *string            `json:"title" rules:"len=1..50"`
+		Description  *string            `json:"description" rules:"len=..100"`
+		DefaultLevel schema.Opt[string] `json:"defaultLevel" rules:"enum=level"`
+	} `body:"json"`
+}
+
+func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCollectionRequest) (schema.Collection, error) {
+	_, err := h.store.UpdateCollection(ctx, c.Collection.Collection.ID, store.CollectionChange{
+		Title: r.Body.Title, Description: r.Body.Description, DefaultLevel: r.Body.DefaultLevel,
+	})
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	return h.read(ctx, c)
+}
+
+// read gives the collection of the scope again, after what may have changed the caller's own access to it. Whoever gave the
+// own access away is told so by the permissions, once, and does not find the collection afterwards.
+func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
+	access, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
+	if err != nil {
+		return schema.Collection{}, err
+	}
+	return h.urls.Collection(access), nil
+}
+
+func (h *collections) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteCollection(ctx, c.Collection.Collection.OrganizationID, c.Collection.Collection.ID)
+}
+
+type pageOnlyRequest struct {
+	schema.PageRequest
+}
+
+func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
+	return frame.ListKeyed(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
+			place, err := store.ParseCursor[int64](after)
+			if err != nil {
+				return store.Page[store.SpaceAccess]{}, err
+			}
+			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
+		},
+		h.urls.Space, func(row store.SpaceAccess, _ schema.Space) []string {
+			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
+		})
+}

@@ -1,0 +1,292 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// comments are the operations on the discussions of spaces and of change requests, which differ in nothing but where they
+// stand.
+type comments struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+// discussions are the places: what their paths start with, the object of their scope, and what their operations' names end in.
+var discussions = []struct {
+	path, in, of string
+	object       *access.Object
+}{
+	{"/spaces/{spaceId}/comments", "InSpace", "space", access.OnSpace},
+	{"/spaces/{spaceId}/change-requests/{changeRequestId}/comments", "InChangeRequest", "change request", access.OnChangeRequest},
+}
+
+func commentOperations(h *comments) []frame.Operation {
+	var table []frame.Operation
+	for _, place := range discussions {
+		row := func(method, path, id, doc string, right access.Rights, status int, handler frame.Handler) {
+			op := frame.Operation{
+				Method: method, Path: place.path + path, ID: id + place.in, Tag: "comments", Doc: fmt.Sprintf(doc, place.of),
+				Scope: access.Having(right, place.object), Status: status, Handler: handler,
+			}
+			if method == http.MethodPost || method == http.MethodPut {
+				op.BodyLimit, op.Accepts = frame.ResourceBodyLimit, frame.MediaJSON
+			}
+			table = append(table, op)
+		}
+		const comment, replies, reply = "/{commentId}", "/{commentId}/replies", "/{commentId}/replies/{commentReplyId}"
+		row(http.MethodGet, "", "listComments", "List the comments on a %s.", access.RightAccess, http.StatusOK, frame.Handle(h.list))
+		row(http.MethodPost, "", "postComment", "Comment on a %s.", access.RightComment, http.StatusOK, frame.Handle(h.post))
+		row(http.MethodGet, comment, "getComment", "Read a comment on a %s.", access.RightAccess, http.StatusOK, frame.Handle(h.get))
+		row(http.MethodPut, comment, "updateComment", "Edit or resolve a comment on a %s, or react to it.", access.RightComment,
+			http.StatusOK, frame.Handle(h.update))
+		row(http.MethodDelete, comment, "deleteComment", "Delete a comment on a %s with its replies.", access.RightComment,
+			http.StatusNoContent, frame.Handle(h.delete))
+		row(http.MethodGet, replies, "listCommentReplies", "List the replies to a comment on a %s.", access.RightAccess,
+			http.StatusOK, frame.Handle(h.listReplies))
+		row(http.MethodPost, replies, "postCommentReply", "Reply to a comment on a %s.", access.RightComment, http.StatusOK,
+			frame.Handle(h.postReply))
+		row(http.MethodGet, reply, "getCommentReply", "Read a reply to a comment on a %s.", access.RightAccess, http.StatusOK,
+			frame.Handle(h.getReply))
+		row(http.MethodPut, reply, "updateCommentReply", "Edit a reply to a comment on a %s, or react to it.", access.RightComment,
+			http.StatusOK, frame.Handle(h.updateReply))
+		row(http.MethodDelete, reply, "deleteCommentReply", "Delete a reply to a comment on a %s.", access.RightComment,
+			http.StatusNoContent, frame.Handle(h.deleteReply))
+	}
+	return table
+}
+
+// placeOf is where the scope's object is discussed.
+func placeOf(c *access.Caller) store.Place {
+	place := store.Place{SpaceID: c.Space.Space.ID}
+	if c.ChangeRequest != nil {
+		place.ChangeRequestID = &c.ChangeRequest.ID
+	}
+	return place
+}
+
+// bodyFormat is the form in which a body is answered; Markdown is the default of content.Render.
+type bodyFormat struct {
+	Format *string `query:"format" rules:"enum=format,default=markdown"`
+}
+
+type listCommentsRequest struct {
+	schema.PageRequest
+	bodyFormat
+	Order      *string  `query:"order" rules:"enum=order,default=desc"`
+	Status     *string  `query:"status" rules:"enum=commentFilter,default=all"`
+	TargetPage *string  `query:"targetPage"`
+	Authors    []string `query:"authors"`
+}
+
+func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRequest) (schema.List[schema.Comment], error) {
+	place := placeOf(c)
+	filter := store.CommentFilter{PageID: r.TargetPage, Authors: r.Authors}
+	if status := schema.Or(r.Status, "all"); status != "all" {
+		filter.Status = &status
+	}
+	order := schema.Or(r.Order, "desc")
+	name := fmt.Sprintf("comments %s %q %s %q %t %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), order,
+		schema.Or(filter.Status, ""), r.TargetPage != nil, schema.Or(r.TargetPage, ""), r.Authors)
+	return frame.ListMade(ctx, name, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.CommentRow], error) {
+			key, err := store.ParseCursor[time.Time](after)
+			if err != nil {
+				return store.Page[store.CommentRow]{}, err
+			}
+			return h.store.ListComments(ctx, place, filter, order == "asc", key, size)
+		},
+		func(row store.CommentRow) (schema.Comment, error) {
+			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+		},
+		commentKey[schema.Comment])
+}
+
+// commentKey is the position of a comment in its list.
+func commentKey[Resource any](row store.CommentRow, _ Resource) []string {
+	return store.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
+}
+
+type postCommentRequest struct {
+	bodyFormat
+	Body struct {
+		Body      *commentBody `json:"body" rules:"required"`
+		Node      *string      `json:"node" rules:"len=1..256"`
+		Page      *string      `json:"page" rules:"len=1..256"`
+		TableCell *struct {
+			Record     *string `json:"record" rules:"required,len=1..256"`
+			Definition *string `json:"definition" rules:"required,len=1..256"`
+		} `json:"tableCell"`
+	} `body:"json"`
+}
+
+func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentRequest) (schema.Comment, error) {
+	body, err := r.Body.Body.words(ctx, "body")
+	if err != nil {
+		return schema.Comment{}, err
+	}
+	comment := store.NewComment{
+		Place: placeOf(c), UserID: c.Principal.UserID, Body: body, NodeID: r.Body.Node, PageID: r.Body.Page,
+	}
+	if err := h.requireTarget(ctx, c, r.Body.Page, r.Body.Node); err != nil {
+		return schema.Comment{}, err
+	}
+	if cell := r.Body.TableCell; cell != nil {
+		comment.TableRecord, comment.TableDefinition = cell.Record, cell.Definition
+	}
+	row, err := h.store.CreateComment(ctx, comment)
+	if err != nil {
+		return schema.Comment{}, err
+	}
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
+// may stand in any text, and is taken as it is: to look for it in all of them would cost anybody who comments next to nothing.
+func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
+	if page == nil {
+		return nil
+	}
+	head := c.Space.Space.Revision
+	if c.ChangeRequest != nil {
+		head = c.ChangeRequest.Revision
+	}
+	revision, err := h.store.Revision(ctx, c.Space.Space.ID, head)
+	if err != nil {
+		return err
+	}
+	found, ok := tree.Find(revision.Pages, *page)
+	if !ok {
+		return schema.Invalid("page", "names no page of the content")
+	}
+	if node == nil {
+		return nil
+	}
+	if found.Document != "" {
+		documents, err := h.store.Documents(ctx, c.Space.Space.OrganizationID, []string{found.Document})
+		if err != nil {
+			return err
+		}
+		if documents[found.Document].HasKey(*node) {
+			return nil
+		}
+	}
+	return schema.Invalid("node", "names no node of the page")
+}
+
+// commentPath names a comment of the scope's object.
+type commentPath struct {
+	CommentID string `path:"commentId"`
+}
+
+func (p commentPath) ref(c *access.Caller) store.CommentRef {
+	return store.CommentRef{Place: placeOf(c), ID: p.CommentID}
+}
+
+type getCommentRequest struct {
+	commentPath
+	bodyFormat
+}
+
+func (h *comments) get(ctx context.Context, c *access.Caller, r *getCommentRequest) (schema.Comment, error) {
+	row, err := h.store.Comment(ctx, r.ref(c))
+	if err != nil {
+		return schema.Comment{}, err
+	}
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+// commentChange is what a PUT may hold. A user's own reactions come and go; nobody else's.
+type commentChange struct {
+	Resolved         *bool        `json:"resolved"`
+	Body             *commentBody `json:"body"`
+	AddedReactions   []string     `json:"addedReactions" rules:"len=..20" each:"len=1..50,pattern=emoji"`
+	RemovedReactions []string     `json:"removedReactions" rules:"len=..20" each:"len=1..50"`
+}
+
+func (r *commentChange) change(ctx context.Context) (store.CommentChange, error) {
+	change := store.CommentChange{Added: r.AddedReactions, Removed: r.RemovedReactions}
+	if r.Resolved != nil {
+		status := schema.CommentOpen
+		if *r.Resolved {
+			status = schema.CommentResolved
+		}
+		change.Status = &status
+	}
+	if r.Body == nil {
+		return change, nil
+	}
+	var err error
+	change.Body, err = r.Body.words(ctx, "body")
+	return change, err
+}
+
+// allow says whether the caller may make the change: words are changed by those who wrote them and by admins, and resolved
+// are they by those who may edit the content as well.
+func (r *commentChange) allow(c *access.Caller) func(store.Comment) error {
+	return func(row store.Comment) error {
+		switch {
+		case r.Body != nil && !mayEdit(c, row):
+			return schema.Forbidden("you may not do this: only its author and admins edit it")
+		case r.Resolved != nil && !mayEdit(c, row) && !mayResolve(c, row):
+			return schema.Forbidden("you may not do this: only its author and those who edit the content resolve it")
+		}
+		return nil
+	}
+}
+
+type updateCommentRequest struct {
+	commentPath
+	bodyFormat
+	Body commentChange `body:"json"`
+}
+
+func (h *comments) update(ctx context.Context, c *access.Caller, r *updateCommentRequest) (schema.Comment, error) {
+	row, err := h.change(ctx, c, r.ref(c), &r.Body)
+	if err != nil {
+		return schema.Comment{}, err
+	}
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+func (h *comments) change(
+	ctx context.Context, c *access.Caller, ref store.CommentRef, body *commentChange,
+) (store.CommentRow, error) {
+	change, err := body.change(ctx)
+	if err != nil {
+		return store.CommentRow{}, err
+	}
+	return h.store.UpdateComment(ctx, ref, c.Principal.UserID, change, body.allow(c))
+}
+
+func (h *comments) delete(ctx context.Context, c *access.Caller, r *commentPath) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteComment(ctx, r.ref(c), allowDelete(c))
+}
+
+func allowDelete(c *access.Caller) func(store.Comment) error {
+	return func(row store.Comment) error {
+		if mayEdit(c, row) {
+			return nil
+		}
+		return schema.Forbidden("you may not do this: only its author and admins delete it")
+	}
+}
+
+// mayEdit says whether the words are the caller's to change and to take back.
+func mayEdit(c *access.Caller, row store.Comment) bool {
+	return c.Rights.Has(access.RightComment) && row.AuthorID == c.Principal.UserID || c.Rights.Has(access.RightAdmin)
+}
+
+// mayResolve says whether the caller may resolve a comment that is somebody else's.
+func mayResolve(c *access.Caller, row store.Comment) bool {
+	return row.ParentID == nil && c.Rights.Has(access.RightEdit)
+}

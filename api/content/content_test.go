@@ -1,0 +1,472 @@
+package content_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/apitest/shape"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// outline writes a tree in one line.
+func outline(pages []schema.RevisionPage) string {
+	var parts []string
+	for _, p := range pages {
+		part := p.Type[:1] + ":" + p.Title
+		if p.Path != "" {
+			part += "@" + p.Path
+		}
+		if len(p.Pages) > 0 {
+			part += "(" + outline(p.Pages) + ")"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " ")
+}
+
+var pageURL = shape.Object(shape.Of{"app": shape.URI})
+
+// pageShape is what a page may be; body is the text that a read of a document has.
+func pageShape(body shape.Of) func(v any) error {
+	document := shape.Of{
+		"id": shape.ID, "kind": shape.One("sheet"), "type": shape.One("document"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
+		"createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "urls": pageURL, "slug": shape.Text(1, 100), "path": shape.Text(1, 2000), "pages": pagesShape,
+		"layout": anyObject, "description?": shape.Text(1, 1000), "documentId?": shape.Text(64, 64), "hidden?": shape.Boolean, "noIndex?": shape.Boolean,
+		"noRobotsIndex?": shape.Boolean,
+	}
+	maps.Copy(document, body)
+	shapes := map[any]shape.Of{"document": document, "group": {
+		"id": shape.ID, "kind": shape.One("group"), "type": shape.One("group"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
+		"createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "slug": shape.Text(1, 100), "path": shape.Text(1, 2000), "pages": pagesShape,
+		"hidden?": shape.Boolean, "noIndex?": shape.Boolean, "noRobotsIndex?": shape.Boolean,
+	}, "link": {
+		"id": shape.ID, "kind": shape.One("link"), "type": shape.One("link"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
+		"createdAt": shape.Timestamp, "updatedAt": shape.Timestamp, "target": anyObject, "href?": shape.Text(1, 2000), "hidden?": shape.Boolean,
+	}}
+	return func(v any) error {
+		page, _ := v.(map[string]any)
+		return shape.Check(shapes[page["type"]], v)
+	}
+}
+
+var revisionShape = shape.Of{
+	"object": shape.One("revision"), "id": shape.ID, "type": shape.One("edits", "merge", "update"), "parents": shape.List(shape.ID), "pages": pagesShape,
+	"files":            shape.List(shape.Object(shape.Of{"id": shape.ID, "name": shape.Text(1, 256), "contentType": shape.Text(3, 128), "downloadURL": shape.URI, "size": shape.Count})),
+	"reusableContents": shape.List(shape.ID), "createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"app": shape.URI, "published?": shape.URI, "public?": shape.URI}),
+	"mergedFrom?": shape.Object(changeRequestShape),
+}
+
+func pagesShape(v any) error { return shape.List(pageShape(nil))(v) }
+
+func TestContentOfChangeRequests(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	space := "/v1/spaces/" + h.Ours.Space.ID
+	request := h.ChangeRequest(h.Ours)
+	path := h.RequestPath(request.ID)
+	changed := h.ChangeContent(schema.RoleEdit, request.ID,
+		`{"operation":"insert_page","type":"group","title":"Guides","ref":"guides"}`,
+		`{"operation":"insert_page","into":"guides","title":"Getting started","document":{"markdown":"# Install\n\nRun **it**."},"ref":"start"}`,
+		`{"operation":"insert_page","into":"start","title":"Getting started","hidden":true,"noIndex":true}`,
+		`{"operation":"insert_page","into":"guides","at":0,"title":"Basics","emoji":"1f4d6","icon":"book","description":"All of it","slug":"first"}`,
+		`{"operation":"insert_page","type":"link","title":"Site","target":{"kind":"url","url":"https://example.com/"}}`,
+	)
+	if changed.Revision == request.Revision || changed.RevisionInitial != request.Revision || changed.Outdated {
+		t.Errorf("%+v", changed)
+	}
+	// The main content has none of it yet.
+	if got := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", space+"/content/pages", nil, 200); len(got.Pages) != 0 {
+		t.Errorf("%+v", got)
+	}
+	const want = "g:Guides@guides(d:Basics@guides/first d:Getting started@guides/getting-started(d:Getting started@guides/getting-started/getting-started)) l:Site"
+	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", path+"/content/pages", nil, 200).Pages
+	if got := outline(pages); got != want {
+		t.Errorf("%s", got)
+	}
+	for _, read := range []string{path + "/content", space + "/revisions/" + changed.Revision} {
+		revision := shape.Want(t, revisionShape, h.Do("GET", read+"?metadata=false&computed=false", h.Ours.Tokens[schema.RoleRead], nil).Body)
+		if revision["id"] != changed.Revision || revision["type"] != "edits" || fmt.Sprint(revision["parents"]) != "["+request.Revision+"]" {
+			t.Errorf("%s: %v", read, revision)
+		}
+	}
+	h.WantError(h.Do("GET", space+"/content/page/"+pages[0].ID, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	merged := h.MergeNow(request.ID)
+	current := shape.Want(t, revisionShape, h.Do("GET", space+"/content", h.Ours.Tokens[schema.RoleRead], nil).Body)
+	if current["id"] != merged.Revision || current["type"] != "merge" || current["mergedFrom"].(map[string]any)["id"] != request.ID ||
+		len(current["parents"].([]any)) != 2 {
+		t.Errorf("%v", current)
+	}
+	if got := apitest.Ask[schema.Space](h, schema.RoleRead, "GET", space, nil, 200); got.Revision != merged.Revision {
+		t.Errorf("%+v", got)
+	}
+
+	start := pages[0].Pages[1]
+	read := func(query string, body shape.Of) map[string]any {
+		a := h.Do("GET", space+query, h.Ours.Tokens[schema.RoleRead], nil)
+		value := map[string]any{}
+		if err := pageShape(body)(apitest.DecodeInto(h, a, &value)); err != nil || a.Status != 200 {
+			t.Errorf("%s: %d %v in %s", query, a.Status, err, a.Body)
+		}
+		return value
+	}
+	document, markdown := shape.Of{"document": anyObject}, shape.Of{"markdown": shape.Text(1, 1000)}
+	for _, address := range []string{"/content/page/" + start.ID, "/content/path/guides/getting-started", "/content/path/guides%2Fgetting-started", "/content/path/guides%2fgetting-started/"} {
+		for query, body := range map[string]shape.Of{"": document, "?format=document": document, "?format=markdown&evaluated=deterministic-only": markdown} {
+			if got := read(address+query, body); got["id"] != start.ID || got["path"] != "guides/getting-started" {
+				t.Errorf("%s: %v", address, got)
+			}
+		}
+	}
+	if got := read("/content/page/"+start.ID+"?format=markdown", markdown)["markdown"]; strings.TrimSpace(got.(string)) != "# Install\n\nRun **it**." {
+		t.Errorf("%q", got)
+	}
+	if got := read("/content/path/guides", nil); got["type"] != "group" {
+		t.Errorf("%v", got)
+	}
+	if got := read("/content/page/"+pages[1].ID, nil); got["href"] != "https://example.com/" {
+		t.Errorf("%v", got)
+	}
+	for _, nothing := range []string{"/content/path/nothing", "/content/path/", "/content/path/%ff", "/content/page/nothing", "/revisions/nothing"} {
+		h.WantError(h.Do("GET", space+nothing, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	}
+	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?format=html", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
+	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?evaluated=x", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
+	// Another tenant's revision is not found below our space.
+	_, _, foreign := h.MergedPage(h.Theirs)
+	h.WantError(h.Do("GET", space+"/revisions/"+foreign, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	h.WantError(h.Do("POST", path+"/content", h.Ours.Tokens[schema.RoleEdit], `{"changes":[{"operation":"insert_page"}]}`), http.StatusConflict)
+
+	// Update, move, delete and revert in a second request.
+	second := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, second.ID,
+		`{"operation":"update_page","page":"`+start.ID+`","into":null,"at":0,"title":"Start","document":{"document":{"nodes":[{"type":"paragraph"}]}}}`,
+		`{"operation":"delete_page","page":"`+pages[0].Pages[0].ID+`"}`,
+	)
+	after := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(second.ID)+"/content/pages", nil, 200).Pages
+	if got := outline(after); got != "d:Start@getting-started(d:Getting started@getting-started/getting-started) g:Guides@guides l:Site" {
+		t.Errorf("%s", got)
+	}
+	h.ChangeContent(schema.RoleEdit, second.ID,
+		`{"operation":"revert_page","page":"`+start.ID+`"}`, `{"operation":"update_page","page":"`+start.ID+`","into":"`+pages[0].ID+`"}`,
+		`{"operation":"revert_page","page":"`+pages[0].Pages[0].ID+`","revision":"`+merged.Revision+`"}`)
+	back := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(second.ID)+"/content/pages", nil, 200).Pages
+	if got := outline(back); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestContentIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	request := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"insert_page","title":"Kept"}`)
+	path := h.RequestPath(request.ID) + "/content"
+	kept := apitest.Ask[schema.RevisionPages](h, schema.RoleEdit, "GET", path+"/pages", nil, 200).Pages[0].ID
+	before, state := h.Rows(), h.Do("GET", h.RequestPath(request.ID), h.Ours.Tokens[schema.RoleEdit], nil)
+	const good = `{"operation":"insert_page","title":"Good","document":{"markdown":"x"}}`
+	for change, field := range map[string]string{
+		`{}`:                          "changes[1].operation",
+		`{"operation":"burn"}`:        "changes[1].operation",
+		`{"operation":"update_page"}`: "changes[1].page",
+		`{"operation":"delete_page","page":"nothing"}`:                                                  "changes[1].page",
+		`{"operation":"revert_page","page":"` + kept + `","revision":"nothing"}`:                        "changes[1].revision",
+		`{"operation":"revert_page","page":"` + kept + `","block":["b"]}`:                               "changes[1].block",
+		`{"operation":"insert_page","into":"nothing"}`:                                                  "changes[1].into",
+		`{"operation":"insert_page","at":-1}`:                                                           "changes[1].at",
+		`{"operation":"insert_page","slug":"a/b"}`:                                                      "changes[1].slug",
+		`{"operation":"insert_page","slug":"kept"}`:                                                     "changes[1].slug",
+		`{"operation":"insert_page","title":" "}`:                                                       "changes[1].title",
+		`{"operation":"insert_page","title":""}`:                                                        "changes[1].title",
+		`{"operation":"insert_page","type":"computed"}`:                                                 "changes[1].type",
+		`{"operation":"insert_page","type":"link"}`:                                                     "changes[1].target",
+		`{"operation":"insert_page","type":"link","target":{"kind":"odd"}}`:                             "changes[1].target.kind",
+		`{"operation":"insert_page","type":"group","document":{"markdown":"x"}}`:                        "changes[1].document",
+		`{"operation":"insert_page","document":{"markdown":"x","document":{}}}`:                         "changes[1].document.document.nodes",
+		`{"operation":"insert_page","document":{"markdown":"x","document":{"nodes":[]}}}`:               "changes[1].document",
+		`{"operation":"insert_page","document":{"document":{"nodes":[{"type":"odd"}]}}}`:                "changes[1].document.document.nodes[0].type",
+		`{"operation":"update_page","page":"` + kept + `","into":"` + kept + `"}`:                       "changes[1].into",
+		`{"operation":"insert_files"}`:                                                                  "changes[1].files",
+		`{"operation":"insert_files","files":[{"name":"x","url":"https://example.com/x.png"}]}`:         "changes[1].files[0].url",
+		`{"operation":"insert_files","files":[{"name":"x","base64":"?"}]}`:                              "changes[1].files[0].base64",
+		`{"operation":"insert_files","files":[{"name":"x"}]}`:                                           "changes[1].files[0].base64",
+		`{"operation":"insert_files","files":[{"base64":"eA=="}]}`:                                      "changes[1].files[0].name",
+		`{"operation":"insert_files","files":[{"name":"x","base64":"eA==","contentType":"a\nb: c/d"}]}`: "changes[1].files[0].contentType",
+	} {
+		e := h.WantError(h.Do("POST", path, h.Ours.Tokens[schema.RoleEdit], `{"changes":[`+good+`,`+change+`]}`), http.StatusBadRequest)
+		if len(e.Details) == 0 || e.Details[0].Field != field {
+			t.Errorf("%s: %+v, want %s", change, e, field)
+		}
+	}
+	many := `{"changes":[` + strings.Repeat(good+",", 50) + good + `]}`
+	for _, body := range []string{`{}`, `{"changes":[]}`, `{"changes":null}`, many} {
+		if e := h.WantError(h.Do("POST", path, h.Ours.Tokens[schema.RoleEdit], body), http.StatusBadRequest); e.Details[0].Field != "changes" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("rows %v, before %v", after, before)
+	}
+	// Changes that come to nothing make no revision.
+	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"update_page","page":"`+kept+`","title":"Kept"}`)
+	if again := h.Do("GET", h.RequestPath(request.ID), h.Ours.Tokens[schema.RoleEdit], nil); string(again.Body) != string(state.Body) {
+		t.Errorf("%s, before %s", again.Body, state.Body)
+	}
+}
+
+// TestParallelContent has several editors on one request: every one's page is there in the end.
+func TestParallelContent(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	request := h.ChangeRequest(h.Ours)
+	const editors, each = 5, 4
+	var wait sync.WaitGroup
+	for i := range editors {
+		wait.Go(func() {
+			for range each {
+				h.ChangeContent(schema.RoleEdit, request.ID, fmt.Sprintf(`{"operation":"insert_page","title":"Page %d","document":{"markdown":"same"}}`, i))
+			}
+		})
+	}
+	wait.Wait()
+	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(request.ID)+"/content/pages", nil, 200).Pages
+	var slugs []string
+	for _, p := range pages {
+		slugs = append(slugs, p.Slug)
+	}
+	slices.Sort(slugs)
+	if len(slices.Compact(slugs)) != editors*each {
+		t.Errorf("%q", slugs)
+	}
+}
+
+func TestUpdateAndConflicts(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	insert := func(title string) string { return `{"operation":"insert_page","title":"` + title + `"}` }
+	update := func(id string) schema.MergeResult {
+		return apitest.Ask[schema.MergeResult](h, schema.RoleEdit, "POST", h.RequestPath(id)+"/update", nil, 200)
+	}
+	get := func(id string) schema.ChangeRequest {
+		return apitest.Ask[schema.ChangeRequest](h, schema.RoleRead, "GET", h.RequestPath(id), nil, 200)
+	}
+	first, empty, rival := h.ChangeRequest(h.Ours), h.ChangeRequest(h.Ours), h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, first.ID, insert("First"))
+	h.ChangeContent(schema.RoleEdit, rival.ID, insert("Rival"))
+	before := get(rival.ID)
+	// Main did not move: there is nothing to do.
+	if got := update(rival.ID); got.Result != "update" || got.Revision != before.Revision {
+		t.Errorf("%+v", got)
+	}
+	head := h.MergeNow(first.ID).Revision
+	if got := get(rival.ID); !got.Outdated || got.RevisionMergedAncestor != "" {
+		t.Errorf("%+v", got)
+	}
+	if !get(empty.ID).Outdated {
+		t.Error("the empty request is not outdated")
+	}
+	// Without changes of its own, a request takes what main has.
+	if got := update(empty.ID); got.Result != "update" || got.Revision != head {
+		t.Errorf("%+v", got)
+	}
+	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
+		t.Errorf("%+v", got)
+	}
+	// Both sides moved: nothing changes, and the answer says so.
+	stale := get(rival.ID)
+	rows := h.Rows()
+	if got := update(rival.ID); got.Result != "conflicts" || got.Revision != stale.Revision {
+		t.Errorf("%+v", got)
+	}
+	if got := h.MergeNow(rival.ID); got.Result != "conflicts" || got.Revision != stale.Revision {
+		t.Errorf("%+v", got)
+	}
+	if got := get(rival.ID); fmt.Sprint(got) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
+		t.Errorf("%+v, before %+v", got, stale)
+	}
+	// Main moved without another content: the request's changes go on top of it.
+	late := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, late.ID, insert("Late"))
+	head = h.MergeNow(empty.ID).Revision
+	if got := update(late.ID); got.Result != "update" || got.Revision == head {
+		t.Errorf("%+v", got)
+	}
+	revision := apitest.Ask[schema.Revision](h, schema.RoleRead, "GET", h.RequestPath(late.ID)+"/content", nil, 200)
+	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Late@late" {
+		t.Errorf("%+v", revision)
+	}
+	if got := h.MergeNow(late.ID); got.Result != "merge" {
+		t.Errorf("%+v", got)
+	}
+	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/pages", nil, 200)
+	if outline(pages.Pages) != "d:First@first d:Late@late" {
+		t.Errorf("%s", outline(pages.Pages))
+	}
+}
+
+// TestMergeRulesAreAsked merges only what the space's rules, or those it inherits, allow.
+func TestMergeRulesAreAsked(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	request := h.ChangeRequest(h.Ours)
+	const rules = `{"mergeRules":{"type":"rules","rules":[{"rule":"require_at_least_one_review"}]}}`
+	apitest.Ask[json.RawMessage](h, schema.RoleAdmin, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, rules, 200)
+	merge := h.RequestPath(request.ID) + "/merge"
+	if got := h.Do("POST", merge, h.Ours.Tokens[schema.RoleAdmin], nil); got.Status != http.StatusConflict ||
+		!strings.Contains(string(got.Body), "require_at_least_one_review") {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	apitest.Ask[json.RawMessage](h, schema.RoleAdmin, "PATCH", "/v1/spaces/"+h.Ours.Space.ID, `{"mergeRules":{"type":"none"}}`, 200)
+	if got := h.MergeNow(request.ID); got.Result != schema.ResultMerge {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestExports(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	request := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, request.ID,
+		`{"operation":"insert_page","title":"Top","ref":"top","document":{"markdown":"# Words"}}`, `{"operation":"insert_page","title":"Below","into":"top"}`,
+		`{"operation":"insert_files","files":[{"name":"ä \"b\".png","base64":"`+base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\nxx"))+`"},`+
+			`{"name":"page.html","contentType":"text/html","base64":"`+base64.StdEncoding.EncodeToString([]byte("<script>"))+`"}]}`)
+	path := h.RequestPath(request.ID)
+	revision := apitest.Ask[schema.Revision](h, schema.RoleRead, "GET", path+"/content", nil, 200)
+	fetch := func(address string) apitest.Answer {
+		t.Helper()
+		local, ok := strings.CutPrefix(address, "https://docs.example.com/base")
+		if !ok {
+			t.Fatalf("address %q", address)
+		}
+		return h.Do("GET", local, "", nil)
+	}
+	page := revision.Pages[0].ID
+	sizes := map[string]int{}
+	for _, query := range []string{"", "?page=" + page, "?only=true&page=" + page, "?only=false"} {
+		a := fetch(apitest.Ask[schema.ExportURL](h, schema.RoleRead, "GET", path+"/pdf"+query, nil, 200).URL)
+		if a.Status != 200 || a.Header.Get("Content-Type") != "application/pdf" || !strings.HasPrefix(string(a.Body), "%PDF-") {
+			t.Errorf("%s: %d %v", query, a.Status, a.Header)
+		}
+		sizes[query] = len(a.Body)
+	}
+	if sizes["?only=true&page="+page] >= sizes["?page="+page] {
+		t.Errorf("one page is no smaller than with those below it: %v", sizes)
+	}
+	h.WantError(h.Do("GET", path+"/pdf?page=nothing", h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+	good := apitest.Ask[schema.ExportURL](h, schema.RoleRead, "GET", path+"/pdf", nil, 200).URL
+	spoil := func(name, value string) string {
+		u, err := url.Parse(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set(name, value)
+		u.RawQuery = query.Encode()
+		return u.String()
+	}
+	for _, bad := range []string{
+		spoil("revision", h.Ours.Space.Revision), spoil("space", h.Theirs.Space.ID), spoil("expires", "9999999999"), spoil("page", page),
+		spoil("only", "true"), spoil("signature", "AAAA"), spoil("signature", "?"), strings.Replace(good, "/exports/pdf", "/exports/file", 1) + "&file=x",
+	} {
+		h.WantError(fetch(bad), http.StatusForbidden)
+	}
+	h.WantError(h.Do("GET", "/v1/exports/pdf", "", nil), http.StatusBadRequest)
+
+	if len(revision.Files) != 2 || revision.Files[0].ContentType != "image/png" || revision.Files[0].Size != 10 {
+		t.Fatalf("%+v", revision.Files)
+	}
+	for i, content := range []string{"\x89PNG\r\n\x1a\nxx", "<script>"} {
+		a := fetch(revision.Files[i].DownloadURL)
+		if a.Status != 200 || string(a.Body) != content || !strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment; filename") ||
+			a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Content-Type") != revision.Files[i].ContentType {
+			t.Errorf("%d %v %q", a.Status, a.Header, a.Body)
+		}
+	}
+	h.MergeNow(request.ID)
+	if merged := apitest.Ask[schema.Revision](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content", nil, 200); len(merged.Files) != 2 {
+		t.Errorf("%+v", merged.Files)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	request := h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, request.ID,
+		`{"operation":"insert_page","title":"Installing","ref":"i","document":{"markdown":"Run the **command** twice."}}`,
+		`{"operation":"insert_page","title":"Commands","into":"i","document":{"markdown":"What to install."}}`,
+		`{"operation":"insert_page","title":"Secret command","noIndex":true}`,
+		`{"operation":"insert_page","title":"Über uns","document":{"markdown":"Wir sind viele."}}`,
+	)
+	search := "/v1/spaces/" + h.Ours.Space.ID + "/search?query="
+	titles := func(query string) string {
+		list := apitest.Ask[schema.List[schema.SearchPageResult]](h, schema.RoleRead, "GET", search+query, nil, 200)
+		var found []string
+		for _, page := range list.Items {
+			found = append(found, page.Title+"@"+page.Path)
+		}
+		if list.Count != int64(len(found)) {
+			t.Errorf("%s: count %d", query, list.Count)
+		}
+		return strings.Join(found, " ")
+	}
+	if got := titles("command"); got != "" {
+		t.Errorf("what is not merged is found: %s", got)
+	}
+	h.MergeNow(request.ID)
+	for query, want := range map[string]string{
+		"command":                      "Commands@installing/commands Installing@installing",
+		"install":                      "Installing@installing Commands@installing/commands",
+		"%C3%BCber":                    "Über uns@über-uns",
+		"viele":                        "Über uns@über-uns",
+		"nothing":                      "",
+		"":                             "",
+		url.QueryEscape(`"run the"`):   "Installing@installing",
+		url.QueryEscape(`'&|!():*\ "`): "",
+		"command+-twice":               "Commands@installing/commands",
+	} {
+		if got := titles(query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	a := h.Do("GET", search+"command&limit=1", h.Ours.Tokens[schema.RoleRead], nil)
+	shape.Want(t, shape.ListOf(shape.Of{"id": shape.ID, "title": shape.Text(1, 100), "path": shape.Text(1, 100), "urls": pageURL}), a.Body)
+	first := apitest.Decode[schema.List[schema.SearchPageResult]](h, a)
+	second := apitest.Ask[schema.List[schema.SearchPageResult]](h, schema.RoleRead, "GET", search+"command&limit=1&page="+first.Next.Page, nil, 200)
+	if second.Next != nil || len(second.Items) != 1 || second.Items[0].Title != "Installing" || first.Items[0].Title != "Commands" {
+		t.Errorf("%+v %+v", first, second)
+	}
+	for _, bad := range []string{"/v1/spaces/" + h.Ours.Space.ID + "/search", search + strings.Repeat("x", 513)} {
+		if e := h.WantError(h.Do("GET", bad, h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest); e.Details[0].Field != "query" {
+			t.Errorf("%+v", e)
+		}
+	}
+	// Over the organization, the pages come by their spaces, and those of others do not.
+	h.MergedPage(h.Theirs)
+	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query="
+	a = h.Do("GET", organization+"command", h.Ours.Tokens[schema.RoleRead], nil)
+	shape.Want(t, shape.ListOf(shape.Of{"id": shape.ID, "title": shape.Text(1, 100), "pages": shape.List(anyObject)}), a.Body)
+	if spaces := apitest.Decode[schema.List[schema.SearchSpaceResult]](h, a); len(spaces.Items) != 1 || spaces.Count != 1 || len(spaces.Items[0].Pages) != 2 {
+		t.Errorf("%s", a.Body)
+	}
+	if got := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, schema.RoleRead, "GET", organization+"hello", nil, 200); got.Count != 0 {
+		t.Errorf("%+v", got)
+	}
+	// A page that is gone or has another text is found so.
+	next := h.ChangeRequest(h.Ours)
+	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(next.ID)+"/content/pages", nil, 200).Pages
+	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"delete_page","page":"`+pages[0].Pages[0].ID+`"}`,
+		`{"operation":"update_page","page":"`+pages[0].ID+`","document":{"markdown":"Only once."}}`)
+	h.MergeNow(next.ID)
+	if got := titles("command") + titles("once"); got != "Installing@installing" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,5 @@
+// Package content has the operations on collections and spaces and on what is in them: pages, change requests, reviews, comments,
+// search, exports, Git, translations and glossaries.
+//
+// Like every domain it imports the frame, access, view and mergerules, and no other domain.
+package content

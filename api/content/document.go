@@ -1,0 +1,44 @@
+package content
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// richDocument is a rich document in a request. It is normalized as soon as it is read, which is what its checks expect. An
+// object without nodes is none, and would wipe out what it replaces.
+type richDocument struct {
+	schema.Document
+	noNodes bool
+}
+
+// OpenAPISchema asks for less than the documents of answers have: what the grammar fixes may be left out. What stands in the
+// blocks, the grammar says: see schema.Document.
+func (richDocument) OpenAPISchema() map[string]any {
+	block := jsonschema.Dict{"type": "object", "required": []any{"type"}, "properties": jsonschema.Dict{"type": jsonschema.Enum(schema.BlockTypes())}}
+	return jsonschema.Dict{"type": "object", "required": []any{"nodes"}, "properties": jsonschema.Dict{
+		"object": jsonschema.Enum([]string{schema.ObjectDocument}), "nodes": jsonschema.Dict{"type": "array", "items": block, "maxItems": schema.MaxDocumentNodes},
+		"data": jsonschema.Nullable(jsonschema.Dict{"type": "object"}), "meta": jsonschema.Nullable(jsonschema.Dict{"type": "object"}),
+	}}
+}
+
+// UnmarshalJSONFrom reads and normalizes.
+func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if err := json.UnmarshalDecode(d, &r.Document); err != nil {
+		return err
+	}
+	r.noNodes = r.Nodes == nil
+	r.Normalize()
+	return nil
+}
+
+// Problems says what is wrong with the document.
+func (r *richDocument) Problems(field string) []schema.Detail {
+	if r.noNodes {
+		return []schema.Detail{{Field: field + ".nodes", Problem: "is required"}}
+	}
+	return r.Document.Problems(field)
+}

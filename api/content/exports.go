@@ -1,0 +1,310 @@
+package content
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/pdf"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// How long a signed address is good for: a PDF's for as long as it takes to fetch it, a file's for as long as a page that
+// shows it may stay open.
+const (
+	pdfLifetime  = 10 * time.Minute
+	fileLifetime = 24 * time.Hour
+)
+
+// exports give out files by signed addresses, which need no token: whoever has the address may fetch the file until it ends.
+type exports struct {
+	store *store.Store
+	urls  view.Presenter
+	// key is what addresses are signed with, once it was asked for.
+	key atomic.Pointer[[]byte]
+	// renderers has room for each PDF that is being made.
+	renderers chan struct{}
+}
+
+// A PDF takes a processor for seconds, and memory for what it holds. It is made for whoever has an address, which no limit of a
+// token covers, so few are made at once, and few seconds are waited for one.
+const (
+	maxRenderers = 2
+	rendererWait = 3 * time.Second
+)
+
+func newExports(st *store.Store, urls view.Presenter) *exports {
+	return &exports{store: st, urls: urls, renderers: make(chan struct{}, maxRenderers)}
+}
+
+func exportOperations(h *exports) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/pdf", ID: "getChangeRequestPDF", Tag: "change-requests",
+			Doc:   "Get an address from which the content of a change request can be fetched as a PDF for ten minutes.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.address),
+		},
+		{
+			Method: http.MethodGet, Path: pdfPath, ID: "downloadPDF", Tag: "exports",
+			Doc:   "Fetch a revision as a PDF from an address that getChangeRequestPDF gave.",
+			Scope: access.Public(), Status: http.StatusOK, Produces: []string{mediaPDF}, Handler: frame.Handle(h.pdf),
+		},
+		{
+			Method: http.MethodGet, Path: filePath, ID: "downloadFile", Tag: "exports",
+			Doc:   "Fetch a file of a revision from the address that the revision gave.",
+			Scope: access.Public(), Status: http.StatusOK, Produces: []string{"*/*"}, Handler: frame.Handle(h.file),
+		},
+	}
+}
+
+const (
+	pdfPath  = "/exports/pdf"
+	filePath = "/exports/file"
+	mediaPDF = "application/pdf"
+)
+
+type pdfAddressRequest struct {
+	Only *bool   `query:"only" rules:"default=false"`
+	Page *string `query:"page"`
+}
+
+func (r *pdfAddressRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if schema.Or(r.Only, false) && r.Page == nil {
+		c.Add("page", "is required with only")
+	}
+	return c.Details
+}
+
+func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
+	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	revision, err := h.store.Revision(ctx, wanted.space, wanted.revision)
+	if err != nil {
+		return schema.ExportURL{}, err
+	}
+	if _, err := wanted.pages(revision); err != nil {
+		return schema.ExportURL{}, err
+	}
+	address, err := h.sign(ctx, pdfPath, wanted, c.Now.Add(pdfLifetime))
+	return schema.ExportURL{URL: address}, err
+}
+
+// fileURL signs the address of a file of a revision.
+func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file string) (string, error) {
+	// The end is that of a whole hour, so that a browser finds the file it has under the same address for a while.
+	expires := c.Now.Truncate(time.Hour).Add(time.Hour + fileLifetime)
+	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
+}
+
+// export is what an address stands for.
+type export struct {
+	space, revision string
+	// page and only say which part of a revision is wanted as a PDF: a page with those below it, or that page alone.
+	page string
+	only bool
+	file string
+}
+
+// query writes what is signed, in one order.
+func (e export) query(expires time.Time) url.Values {
+	values := url.Values{"space": {e.space}, "revision": {e.revision}, "expires": {strconv.FormatInt(expires.Unix(), 10)}}
+	if e.page != "" {
+		values.Set("page", e.page)
+	}
+	if e.only {
+		values.Set("only", "true")
+	}
+	if e.file != "" {
+		values.Set("file", e.file)
+	}
+	return values
+}
+
+// pages are the pages that are wanted.
+func (e export) pages(revision store.Revision) ([]tree.Page, error) {
+	if e.page == "" {
+		return revision.Pages, nil
+	}
+	found, ok := tree.Find(revision.Pages, e.page)
+	if !ok {
+		return nil, schema.NotFound("page")
+	}
+	page := *found.Page
+	if e.only {
+		page.Pages = nil
+	}
+	return []tree.Page{page}, nil
+}
+
+func (h *exports) sign(ctx context.Context, path string, e export, expires time.Time) (string, error) {
+	values := e.query(expires)
+	signature, err := h.signature(ctx, path, values)
+	if err != nil {
+		return "", err
+	}
+	values.Set("signature", base64.RawURLEncoding.EncodeToString(signature))
+	return h.urls.API() + path + "?" + values.Encode(), nil
+}
+
+func (h *exports) signature(ctx context.Context, path string, values url.Values) ([]byte, error) {
+	key := h.key.Load()
+	if key == nil {
+		fresh, err := h.store.ExportKey(ctx)
+		if err != nil {
+			return nil, err
+		}
+		key = &fresh
+		h.key.Store(key)
+	}
+	mac := hmac.New(sha256.New, *key)
+	mac.Write([]byte(path + "?" + values.Encode()))
+	return mac.Sum(nil), nil
+}
+
+// signedRequest has the parameters that every signed address has.
+type signedRequest struct {
+	Space     *string `query:"space" rules:"required"`
+	Revision  *string `query:"revision" rules:"required"`
+	Expires   *int    `query:"expires" rules:"required"`
+	Signature *string `query:"signature" rules:"required"`
+}
+
+// check refuses an address that was not given out, or not lately.
+func (h *exports) check(ctx context.Context, c *access.Caller, path string, r *signedRequest, e export) error {
+	expires := time.Unix(int64(*r.Expires), 0)
+	want, err := h.signature(ctx, path, e.query(expires))
+	if err != nil {
+		return err
+	}
+	got, err := base64.RawURLEncoding.DecodeString(*r.Signature)
+	if err != nil || !hmac.Equal(got, want) {
+		return schema.Forbidden("the address is not one that was given out")
+	}
+	if !c.Now.Before(expires) {
+		return schema.Forbidden("the address has expired: ask for a new one")
+	}
+	return nil
+}
+
+type fileRequest struct {
+	signedRequest
+	File *string `query:"file" rules:"required"`
+}
+
+func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (frame.File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, file: *r.File}
+	if err := h.check(ctx, c, filePath, &r.signedRequest, e); err != nil {
+		return frame.File{}, err
+	}
+	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	if err != nil {
+		return frame.File{}, err
+	}
+	for _, file := range revision.Files {
+		if file.ID != e.file {
+			continue
+		}
+		space, err := h.store.SpaceByID(ctx, e.space)
+		if err != nil {
+			return frame.File{}, err
+		}
+		body, err := h.store.FileContent(ctx, space.OrganizationID, file.Hash)
+		return frame.File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
+	}
+	return frame.File{}, schema.NotFound("file")
+}
+
+type pdfRequest struct {
+	signedRequest
+	Page *string `query:"page"`
+	Only *bool   `query:"only"`
+}
+
+func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (frame.File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
+		return frame.File{}, err
+	}
+	space, err := h.store.SpaceByID(ctx, e.space)
+	if err != nil {
+		return frame.File{}, err
+	}
+	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	if err != nil {
+		return frame.File{}, err
+	}
+	pages, err := e.pages(revision)
+	if err != nil {
+		return frame.File{}, err
+	}
+	ctx, stop := c.UntilGone(ctx)
+	defer stop()
+	if err := h.takeRenderer(ctx); err != nil {
+		return frame.File{}, err
+	}
+	defer func() { <-h.renderers }()
+	var written bytes.Buffer
+	if err := pdf.Write(ctx, &written, space.Title, h.pdfPages(ctx, space.OrganizationID, pages)); err != nil {
+		return frame.File{}, err
+	}
+	return frame.File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
+}
+
+// takeRenderer waits for one that is free. Whoever gets one gives it back.
+func (h *exports) takeRenderer(ctx context.Context) error {
+	wait := time.NewTimer(rendererWait)
+	defer wait.Stop()
+	select {
+	case h.renderers <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return schema.Unavailable(errors.New("all PDF renderers are busy"), rendererWait)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pdfPages are pages in the order in which they are read, each with its text when it is asked for. Hidden pages are among them:
+// they are hidden from readers of a site, and whoever may read a change request may read all of it. Links hold no text and are
+// left out.
+func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
+	return func(yield func(pdf.Page, error) bool) {
+		h.eachPage(ctx, organization, pages, 0, yield)
+	}
+}
+
+func (h *exports) eachPage(
+	ctx context.Context, organization string, pages []tree.Page, level int, yield func(pdf.Page, error) bool,
+) bool {
+	for _, page := range pages {
+		if page.Kind == tree.KindLink {
+			continue
+		}
+		made := pdf.Page{Title: page.Title, Level: level}
+		var err error
+		if page.Document != "" {
+			var documents map[string]store.Text
+			documents, err = h.store.Documents(ctx, organization, []string{page.Document})
+			made.Document = documents[page.Document].Document
+		}
+		if !yield(made, err) || err != nil || !h.eachPage(ctx, organization, page.Pages, level+1, yield) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+package content
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// git are the operations that take a space's content from a repository and write it back. They only queue what is to be
+// done: this version has no engine that does it, and every operation says so for as long as it waits.
+type gitSync struct {
+	store *store.Store
+}
+
+// gitWaits is the reason of an operation that waits.
+const gitWaits = "queued: the git engine is not built into this version of the service"
+
+func gitOperations(h *gitSync) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
+			Doc:   "Queue an import of a repository's branch into a space.",
+			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
+		},
+		{
+			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/export", ID: "exportToGitRepository", Tag: "git",
+			Doc:   "Queue an export of a space's content to a repository's branch.",
+			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
+			Doc:   "List a space's imports and exports with their states, the last first. An addition to the published contract.",
+			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/info", ID: "getSpaceGitInfo", Tag: "git",
+			Doc:   "Read which repository a space is kept in step with: as its imports and exports describe it.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.info),
+		},
+		{
+			Method: http.MethodDelete, Path: "/spaces/{spaceId}/git/legacy-installation", ID: "deleteLegacyGitInstallation", Tag: "git",
+			Doc:   "Remove a space's legacy git installation. No space here ever has one, so it is always removed already.",
+			Scope: access.Having(access.RightAdmin, access.OnSpace), Status: http.StatusNoContent, Handler: frame.Handle(h.deleteLegacy),
+		},
+	}
+}
+
+// GitRequest is what imports and exports have in common.
+type GitRequest struct {
+	URL                  *string `json:"url" rules:"required,len=..2048,pattern=repositoryURL"`
+	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
+	RepoCacheID          *string `json:"repoCacheID" rules:"len=..1024"`
+	RepoTreeURL          *string `json:"repoTreeURL" rules:"len=..2048,pattern=link"`
+	RepoCommitURL        *string `json:"repoCommitURL" rules:"len=..2048,pattern=link"`
+	RepoProjectDirectory *string `json:"repoProjectDirectory" rules:"len=..1024"`
+	Timestamp            *string `json:"timestamp" rules:"pattern=dateTime"`
+	Force                *bool   `json:"force" rules:"default=false"`
+	GitInfo              *struct {
+		Provider *string `json:"provider" rules:"enum=gitProvider"`
+		URL      *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+	} `json:"gitInfo"`
+}
+
+func (h *gitSync) queue(ctx context.Context, c *access.Caller, kind string, r *GitRequest, p schema.GitParameters) (frame.NoContent, error) {
+	p.RepoCacheID, p.RepoTreeURL, p.RepoCommitURL = r.RepoCacheID, r.RepoTreeURL, r.RepoCommitURL
+	p.RepoProjectDirectory, p.Force = r.RepoProjectDirectory, r.Force
+	n := store.NewGitOperation{
+		SpaceID: c.Space.Space.ID, Kind: kind, URL: *r.URL, Ref: *r.Ref, Parameters: p, Timestamp: c.Now,
+		UserID: c.Principal.UserID, Reason: gitWaits,
+	}
+	if r.Timestamp != nil {
+		at, err := time.Parse(time.RFC3339Nano, *r.Timestamp)
+		if err != nil {
+			return frame.NoContent{}, schema.Internal(err) // The rules let only times through.
+		}
+		n.Timestamp = at
+	}
+	if r.GitInfo != nil {
+		n.Provider, n.RepoURL = r.GitInfo.Provider, r.GitInfo.URL
+	}
+	_, err := h.store.QueueGitOperation(ctx, n)
+	return frame.NoContent{}, err
+}
+
+type importGitRequest struct {
+	Body struct {
+		GitRequest
+		Standalone *bool `json:"standalone" rules:"default=false"`
+	} `body:"json"`
+}
+
+func (h *gitSync) importRepository(ctx context.Context, c *access.Caller, r *importGitRequest) (frame.NoContent, error) {
+	return h.queue(ctx, c, schema.GitImport, &r.Body.GitRequest, schema.GitParameters{Standalone: r.Body.Standalone})
+}
+
+type exportGitRequest struct {
+	Body struct {
+		GitRequest
+		CommitMessage *string `json:"commitMessage" rules:"required,len=1..10000"`
+	} `body:"json"`
+}
+
+func (h *gitSync) exportToRepository(ctx context.Context, c *access.Caller, r *exportGitRequest) (frame.NoContent, error) {
+	return h.queue(ctx, c, schema.GitExport, &r.Body.GitRequest, schema.GitParameters{CommitMessage: r.Body.CommitMessage})
+}
+
+type listGitOperationsRequest struct {
+	schema.PageRequest
+}
+
+func (h *gitSync) list(ctx context.Context, c *access.Caller, r *listGitOperationsRequest) (schema.List[schema.GitOperation], error) {
+	space := c.Space.Space.ID
+	return frame.ListKeyed(ctx, "git operations "+space, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.GitOperation], error) {
+			cursor, err := store.ParseCursor[time.Time](after)
+			if err != nil {
+				return store.Page[store.GitOperation]{}, err
+			}
+			return h.store.ListGitOperations(ctx, space, cursor, size)
+		},
+		gitOperationResource,
+		func(o store.GitOperation, _ schema.GitOperation) []string {
+			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
+		})
+}
+
+func (h *gitSync) info(_ context.Context, c *access.Caller, _ *struct{}) (schema.GitSyncState, error) {
+	state := view.GitSyncState(c.Space.Space)
+	if state == nil {
+		return schema.GitSyncState{}, schema.NotFound("git provider of the space")
+	}
+	return *state, nil
+}
+
+func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, nil
+}
+
+func gitOperationResource(o store.GitOperation) schema.GitOperation {
+	return schema.GitOperation{
+		Object: "git-operation", ID: o.ID, Kind: o.Kind, State: o.State, Reason: o.Reason, URL: o.Url, Ref: o.Ref,
+		Timestamp: o.Timestamp.UTC(), CreatedAt: o.CreatedAt.UTC(),
+	}
+}

@@ -1,0 +1,106 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// glossary are the operations on the terms that translations keep to.
+type glossary struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func glossaryOperations(h *glossary) []frame.Operation {
+	const path = "/orgs/{organizationId}/translations-glossary"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: path, ID: "listGlossaryEntries", Tag: "translations",
+			Doc:   "List the glossary of an organization.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPut, Path: path, ID: "updateGlossaryEntries", Tag: "translations",
+			Doc:   "Insert, update and delete entries of the glossary, all or nothing.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodGet, Path: path + "/{glossaryEntryId}", ID: "getGlossaryEntry", Tag: "translations",
+			Doc:   "Read an entry of the glossary.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+	}
+}
+
+type listGlossaryRequest struct {
+	schema.PageRequest
+	OrderBy *string `query:"orderBy" rules:"enum=language"`
+}
+
+func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRequest) (schema.List[schema.GlossaryEntry], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListKeyed(ctx, fmt.Sprintf("glossary %s %q", organization, schema.Or(r.OrderBy, "")), r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.GlossaryRow], error) {
+			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
+		},
+		func(row store.GlossaryRow) schema.GlossaryEntry { return h.urls.GlossaryEntry(row.Entry) },
+		func(row store.GlossaryRow, e schema.GlossaryEntry) []string { return []string{row.Term, e.ID} })
+}
+
+// glossaryOperation has the members of all three alternatives. The languages of terms are not only those that spaces can be
+// translated into: a glossary may come from elsewhere.
+type glossaryOperation struct {
+	Type         *string           `json:"type" rules:"required,enum=glossaryOperation"`
+	ID           *string           `json:"id"`
+	Translations map[string]string `json:"translations" rules:"len=..100" keys:"len=..35,pattern=languageTag" each:"len=1..255,pattern=oneLine"`
+}
+
+type updateGlossaryRequest struct {
+	Body struct {
+		Operations []glossaryOperation `json:"operations" rules:"required,len=..1000"`
+	} `body:"json"`
+}
+
+func (r *updateGlossaryRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	for i, o := range r.Body.Operations {
+		field := fmt.Sprintf("operations[%d]", i)
+		if *o.Type != schema.GlossaryInsert && o.ID == nil {
+			c.Add(field+".id", "is required")
+		}
+		if *o.Type != schema.GlossaryDelete && o.Translations == nil {
+			c.Add(field+".translations", "is required")
+		}
+	}
+	return c.Details
+}
+
+func (h *glossary) update(ctx context.Context, c *access.Caller, r *updateGlossaryRequest) (frame.NoContent, error) {
+	operations := make([]store.GlossaryOperation, len(r.Body.Operations))
+	for i, o := range r.Body.Operations {
+		operations[i] = store.GlossaryOperation{Type: *o.Type, ID: schema.Or(o.ID, ""), Translations: o.Translations}
+	}
+	_, err := h.store.UpdateGlossary(ctx, c.Organization.Organization.ID, operations)
+	return frame.NoContent{}, err
+}
+
+type getGlossaryEntryRequest struct {
+	ID string `path:"glossaryEntryId"`
+}
+
+func (h *glossary) get(ctx context.Context, c *access.Caller, r *getGlossaryEntryRequest) (schema.GlossaryEntry, error) {
+	row, err := h.store.GlossaryEntry(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.GlossaryEntry{}, err
+	}
+	return h.urls.GlossaryEntry(row), nil
+}

@@ -1,0 +1,202 @@
+package content
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// contents are the operations on what is in spaces and in change requests.
+type pages struct {
+	store    *store.Store
+	urls     view.Presenter
+	requests *changeRequests
+	exports  *exports
+}
+
+func pageOperations(h *pages) []frame.Operation {
+	const tag = "content"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content", ID: "getCurrentRevision", Tag: tag,
+			Doc:   "Read the current revision of a space.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.current),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/pages", ID: "listPages", Tag: tag,
+			Doc:   "List the pages of a space as their tree.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pages),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/page/{pageId}", ID: "getPageById", Tag: tag,
+			Doc:   "Read a page of a space with its text.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pageByID),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
+			Doc:   "Read a page of a space by its path.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}/revisions/{revisionId}", ID: "getRevisionById", Tag: tag,
+			Doc:   "Read a revision of a space or of one of its change requests.",
+			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.revisionByID),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content", ID: "getRevisionOfChangeRequestById", Tag: tag,
+			Doc:   "Read the content of a change request.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.ofRequest),
+		},
+		{
+			Method: http.MethodGet, Path: changeRequestPath + "/content/pages", ID: "listPagesInChangeRequest", Tag: tag,
+			Doc:   "List the pages of a change request as their tree.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.pagesOfRequest),
+		},
+		{
+			Method: http.MethodPost, Path: changeRequestPath + "/content", ID: "updateChangeRequestContent", Tag: tag,
+			Doc:   "Change the content of a change request: all of the changes or none.",
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
+			BodyLimit: contentBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.change),
+		},
+	}
+}
+
+// revisionRequest has the parameters that the contract gives to reads of revisions. Octavo keeps no metadata of Git and no
+// computed pages with a revision, so what they leave out is not there in the first place.
+type revisionRequest struct {
+	Metadata *bool `query:"metadata" rules:"default=true"`
+	Computed *bool `query:"computed" rules:"default=true"`
+}
+
+func (h *pages) current(ctx context.Context, c *access.Caller, _ *revisionRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, c.Space.Space.Revision)
+}
+
+func (h *pages) pages(ctx context.Context, c *access.Caller, _ *revisionRequest) (schema.RevisionPages, error) {
+	return h.pageTree(ctx, c, c.Space.Space.Revision)
+}
+
+type revisionByIDRequest struct {
+	revisionRequest
+	RevisionID string `path:"revisionId"`
+}
+
+func (h *pages) revisionByID(ctx context.Context, c *access.Caller, r *revisionByIDRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, r.RevisionID)
+}
+
+func (h *pages) ofRequest(ctx context.Context, c *access.Caller, _ *revisionRequest) (schema.Revision, error) {
+	return h.revision(ctx, c, c.ChangeRequest.Revision)
+}
+
+func (h *pages) pagesOfRequest(ctx context.Context, c *access.Caller, _ *revisionRequest) (schema.RevisionPages, error) {
+	return h.pageTree(ctx, c, c.ChangeRequest.Revision)
+}
+
+func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (schema.Revision, error) {
+	space := c.Space.Space
+	row, err := h.store.Revision(ctx, space.ID, id)
+	if err != nil {
+		return schema.Revision{}, err
+	}
+	urls := h.urls.SpaceURLs(space)
+	revision := schema.Revision{
+		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.urls.Pages(space.ID, row.Pages),
+		Files: make([]schema.RevisionFile, len(row.Files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
+		URLs: schema.RevisionURLs{
+			App: h.urls.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
+		},
+	}
+	for i, file := range row.Files {
+		address, err := h.exports.fileURL(ctx, c, row.ID, file.ID)
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		revision.Files[i] = schema.RevisionFile{
+			ID: file.ID, Name: file.Name, ContentType: file.ContentType, DownloadURL: address, Size: file.Size,
+		}
+	}
+	if row.ChangeRequestID != nil {
+		request, err := h.store.ChangeRequest(ctx, space.ID, *row.ChangeRequestID)
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		from, err := h.requests.resource(ctx, store.ChangeRequestRow{ChangeRequest: request, Head: space.Revision})
+		if err != nil {
+			return schema.Revision{}, err
+		}
+		revision.MergedFrom = &from
+	}
+	return revision, nil
+}
+
+func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string) (schema.RevisionPages, error) {
+	row, err := h.store.Revision(ctx, c.Space.Space.ID, revision)
+	if err != nil {
+		return schema.RevisionPages{}, err
+	}
+	return schema.RevisionPages{Pages: h.urls.Pages(c.Space.Space.ID, row.Pages)}, nil
+}
+
+// pageRequest has the parameters of reads of one page. There is nothing to be evaluated: documents are kept as they are.
+type pageRequest struct {
+	revisionRequest
+	Format    *string `query:"format" rules:"enum=format,default=document"`
+	Evaluated *string `query:"evaluated" rules:"enum=evaluated,default=false"`
+}
+
+type pageByIDRequest struct {
+	pageRequest
+	PageID string `path:"pageId"`
+}
+
+func (h *pages) pageByID(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
+	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.Find(pages, r.PageID) })
+}
+
+type pageByPathRequest struct {
+	pageRequest
+	PagePath string `path:"pagePath"`
+}
+
+func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
+	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.FindPath(pages, r.PagePath) })
+}
+
+// page answers one page of the current revision, with its text.
+func (h *pages) page(
+	ctx context.Context, c *access.Caller, r *pageRequest, find func(pages []tree.Page) (tree.Placed, bool),
+) (schema.RevisionPage, error) {
+	space := c.Space.Space
+	row, err := h.store.Revision(ctx, space.ID, space.Revision)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	page, ok := find(row.Pages)
+	if !ok {
+		return schema.RevisionPage{}, schema.NotFound("page")
+	}
+	resource := h.urls.Page(space.ID, page)
+	if page.Document == "" {
+		return resource, nil
+	}
+	documents, err := h.store.Documents(ctx, space.OrganizationID, []string{page.Document})
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	text := documents[page.Document]
+	body := schema.DocumentBody(text.Document)
+	if text.Markdown != nil {
+		body = schema.MarkdownBody(*text.Markdown)
+	}
+	body = markdown.Render(body, text.Document, schema.Or(r.Format, markdown.FormatDocument))
+	resource.Markdown, resource.Document = body.Markdown, body.Document
+	return resource, nil
+}

@@ -1,0 +1,175 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+type listRepliesRequest struct {
+	schema.PageRequest
+	commentPath
+	bodyFormat
+}
+
+func (h *comments) listReplies(
+	ctx context.Context, c *access.Caller, r *listRepliesRequest,
+) (schema.List[schema.CommentReply], error) {
+	place := placeOf(c)
+	name := fmt.Sprintf("replies %s %q %q", place.SpaceID, schema.Or(place.ChangeRequestID, ""), r.CommentID)
+	return frame.ListMade(ctx, name, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.CommentRow], error) {
+			key, err := store.ParseCursor[time.Time](after)
+			if err != nil {
+				return store.Page[store.CommentRow]{}, err
+			}
+			return h.store.ListReplies(ctx, place, r.CommentID, key, size)
+		},
+		func(row store.CommentRow) (schema.CommentReply, error) {
+			return h.reply(ctx, c, row, schema.Or(r.Format, ""))
+		},
+		commentKey[schema.CommentReply])
+}
+
+type postReplyRequest struct {
+	commentPath
+	bodyFormat
+	Body struct {
+		Body *commentBody `json:"body" rules:"required"`
+	} `body:"json"`
+}
+
+func (h *comments) postReply(ctx context.Context, c *access.Caller, r *postReplyRequest) (schema.CommentReply, error) {
+	body, err := r.Body.Body.words(ctx, "body")
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	row, err := h.store.CreateReply(ctx, placeOf(c), r.CommentID, c.Principal.UserID, body)
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+// replyPath names a reply to a comment of the scope's object.
+type replyPath struct {
+	commentPath
+	ReplyID string `path:"commentReplyId"`
+}
+
+func (p *replyPath) ref(c *access.Caller) store.CommentRef {
+	return store.CommentRef{Place: placeOf(c), ID: p.ReplyID, Parent: &p.CommentID}
+}
+
+type getReplyRequest struct {
+	replyPath
+	bodyFormat
+}
+
+func (h *comments) getReply(ctx context.Context, c *access.Caller, r *getReplyRequest) (schema.CommentReply, error) {
+	row, err := h.store.Comment(ctx, r.ref(c))
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+type updateReplyRequest struct {
+	replyPath
+	bodyFormat
+	Body commentChange `body:"json"`
+}
+
+// Validate refuses what cannot be done: the contract lets a change of a reply hold `resolved`, but only comments have a status.
+// False is what a reply is anyway.
+func (r *updateReplyRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if schema.Or(r.Body.Resolved, false) {
+		c.Add("resolved", "cannot be true of a reply: resolve the comment that it replies to")
+	}
+	return c.Details
+}
+
+func (h *comments) updateReply(ctx context.Context, c *access.Caller, r *updateReplyRequest) (schema.CommentReply, error) {
+	r.Body.Resolved = nil
+	row, err := h.change(ctx, c, r.ref(c), &r.Body)
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+func (h *comments) deleteReply(ctx context.Context, c *access.Caller, r *replyPath) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteComment(ctx, r.ref(c), allowDelete(c))
+}
+
+func (h *comments) resource(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.Comment, error) {
+	return commentResource(ctx, h.store, h.urls, c, row, format)
+}
+
+// commentResource shows a comment as the caller sees it.
+func commentResource(
+	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
+) (schema.Comment, error) {
+	body, err := shownBody(ctx, st, row.Comment, format)
+	if err != nil {
+		return schema.Comment{}, err
+	}
+	comment := schema.Comment{
+		Object: "comment", ID: row.ID, PostedBy: l.User(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: schema.UTC(row.EditedAt),
+		Reactions: l.Reactions(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
+		Body: body, Target: targetOf(row.Comment), URLs: l.Comment(row.Comment),
+		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: schema.UTC(row.ResolvedAt),
+	}
+	for i, r := range row.Repliers {
+		comment.Repliers[i] = schema.UserContributor{UpdatedAt: r.UpdatedAt.UTC(), Count: r.Replies, User: l.User(r.User)}
+	}
+	if row.ResolvedBy != nil {
+		user := l.User(*row.ResolvedBy)
+		comment.ResolvedBy = &user
+	}
+	return comment, nil
+}
+
+// reply shows a reply as the caller sees it.
+func (h *comments) reply(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.CommentReply, error) {
+	body, err := shownBody(ctx, h.store, row.Comment, format)
+	if err != nil {
+		return schema.CommentReply{}, err
+	}
+	return schema.CommentReply{
+		Object: "comment-reply", ID: row.ID, PostedBy: h.urls.User(row.Author), PostedAt: row.PostedAt.UTC(),
+		EditedAt: schema.UTC(row.EditedAt), Reactions: h.urls.Reactions(row.Reactions), Body: body,
+		URLs: h.urls.Comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+	}, nil
+}
+
+func targetOf(row store.Comment) schema.CommentTarget {
+	target := schema.CommentTarget{
+		Space: row.SpaceID, Revision: row.Revision, ChangeRequest: schema.Or(row.ChangeRequestID, ""), Review: schema.Or(row.ReviewID, ""),
+	}
+	if row.NodeID != nil {
+		target.Node = &schema.TargetID{ID: *row.NodeID}
+	}
+	if row.PageID != nil {
+		target.Page = &schema.TargetID{ID: *row.PageID}
+	}
+	if row.TableRecord != nil {
+		target.TableCell = &schema.TableCell{Record: *row.TableRecord, Definition: schema.Or(row.TableDefinition, "")}
+	}
+	return target
+}
+
+// commentPermissions are what the operations ask for.
+func commentPermissions(c *access.Caller, row store.Comment) schema.CommentPermissions {
+	return schema.CommentPermissions{
+		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row) || mayResolve(c, row), Reply: c.Rights.Has(access.RightComment), Delete: mayEdit(c, row),
+	}
+}

@@ -1,0 +1,252 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/mergerules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// reviews are the operations on who is asked to review a change request, and on what they say.
+type reviews struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func reviewOperations(h *reviews) []frame.Operation {
+	const request = "/spaces/{spaceId}/change-requests/{changeRequestId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: request + "/requested-reviewers", ID: "getRequestedReviewersByChangeRequestId",
+			Tag: "change-requests", Doc: "List who is asked to review a change request.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.listReviewers),
+		},
+		{
+			Method: http.MethodPost, Path: request + "/requested-reviewers", ID: "requestReviewersForChangeRequest",
+			Tag: "change-requests", Doc: "Ask users to review a change request.",
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.requestReviewers),
+		},
+		{
+			Method: http.MethodDelete, Path: request + "/requested-reviewers/{userId}", ID: "removeRequestedReviewerFromChangeRequest",
+			Tag: "change-requests", Doc: "Take the request for a user's review back.",
+			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusNoContent, Handler: frame.Handle(h.removeReviewer),
+		},
+		{
+			Method: http.MethodGet, Path: request + "/reviews", ID: "getReviewsByChangeRequestId", Tag: "change-requests",
+			Doc:   "List the reviews of a change request.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: request + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
+			Doc:   "Review a change request, with a comment or without.",
+			Scope: access.Having(access.RightReview, access.OnChangeRequest), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.submit),
+		},
+		{
+			Method: http.MethodGet, Path: request + "/reviews/{reviewId}", ID: "getChangeRequestReviewById", Tag: "change-requests",
+			Doc:   "Read a review of a change request.",
+			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+	}
+}
+
+type listReviewersRequest struct {
+	schema.PageRequest
+}
+
+func (h *reviews) listReviewers(
+	ctx context.Context, c *access.Caller, r *listReviewersRequest,
+) (schema.List[schema.RequestedReviewer], error) {
+	request := c.ChangeRequest.ID
+	return frame.ListPage(ctx, "reviewers "+request, r.PageRequest,
+		func(after string, size int) (store.Page[store.ReviewerRow], error) {
+			return h.store.ListRequestedReviewers(ctx, request, after, size)
+		},
+		h.urls.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
+}
+
+type requestReviewersRequest struct {
+	Body struct {
+		Users       []string      `json:"users" rules:"required,len=..100" each:"len=1..64"`
+		Subject     *string       `json:"subject" rules:"len=..100"`
+		Description *richDocument `json:"description"`
+	} `body:"json"`
+}
+
+// requestReviewers leaves the status as it is: the contract moves a draft only by its own operation.
+func (h *reviews) requestReviewers(
+	ctx context.Context, c *access.Caller, r *requestReviewersRequest,
+) (schema.RequestedReviewers, error) {
+	asked := store.ReviewRequest{
+		ChangeRequestID: c.ChangeRequest.ID, RequestedBy: c.Principal.UserID, UserIDs: unique(r.Body.Users), Subject: r.Body.Subject,
+	}
+	levels, err := h.store.AccessToSpace(ctx, c.Space.Space.ID, asked.UserIDs)
+	if err != nil {
+		return schema.RequestedReviewers{}, err
+	}
+	var bad rules.Checker
+	for i, user := range r.Body.Users {
+		found, member := levels[user]
+		rights := access.ContentRights(found)
+		switch {
+		case !member || !rights.Has(access.RightAccess):
+			bad.Add(fmt.Sprintf("users[%d]", i), "names no user who may read the space")
+		case user == c.ChangeRequest.CreatedBy:
+			bad.Add(fmt.Sprintf("users[%d]", i), "is the author of the change request")
+		case !rights.Has(access.RightReview):
+			bad.Add(fmt.Sprintf("users[%d]", i), "may not review changes of the space")
+		}
+	}
+	if bad.Details != nil {
+		return schema.RequestedReviewers{}, schema.InvalidAll(bad.Details)
+	}
+	if r.Body.Description != nil {
+		description, err := schema.EncodeJSON(r.Body.Description.Document)
+		if err != nil {
+			return schema.RequestedReviewers{}, err
+		}
+		asked.Description = description
+	}
+	rows, err := h.store.RequestReviewers(ctx, asked)
+	if err != nil {
+		return schema.RequestedReviewers{}, err
+	}
+	answer := schema.RequestedReviewers{Users: make([]schema.RequestedReviewer, len(rows))}
+	for i, row := range rows {
+		answer.Users[i] = h.urls.Reviewer(row)
+	}
+	return answer, nil
+}
+
+// unique drops repeats and keeps the order.
+func unique(values []string) []string {
+	kept := make([]string, 0, len(values))
+	seen := map[string]bool{}
+	for _, value := range values {
+		if !seen[value] {
+			seen[value] = true
+			kept = append(kept, value)
+		}
+	}
+	return kept
+}
+
+type removeReviewerRequest struct {
+	UserID string `path:"userId"`
+}
+
+func (h *reviews) removeReviewer(ctx context.Context, c *access.Caller, r *removeReviewerRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.RemoveRequestedReviewer(ctx, c.ChangeRequest.ID, r.UserID)
+}
+
+type listReviewsRequest struct {
+	schema.PageRequest
+	bodyFormat
+	Outdated *bool `query:"outdated"`
+}
+
+func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequest) (schema.List[schema.Review], error) {
+	request, outdated := c.ChangeRequest, "any"
+	if r.Outdated != nil {
+		outdated = strconv.FormatBool(*r.Outdated)
+	}
+	return frame.ListMade(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.ReviewRow], error) {
+			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, frame.FirstKey(after), size)
+		},
+		func(row store.ReviewRow) (schema.Review, error) {
+			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+		},
+		func(_ store.ReviewRow, r schema.Review) []string { return []string{r.ID} })
+}
+
+type submitReviewRequest struct {
+	bodyFormat
+	Body struct {
+		Status  *string   `json:"status" rules:"required,enum=reviewStatus"`
+		Comment *richBody `json:"comment"`
+	} `body:"json"`
+}
+
+func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
+	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status}
+	// A verdict without words is no contribution to the discussion.
+	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
+		comment, err := r.Body.Comment.said(ctx, "comment")
+		if err != nil {
+			return schema.Review{}, err
+		}
+		review.Comment = comment
+	}
+	row, err := h.store.CreateReview(ctx, review)
+	if err != nil {
+		return schema.Review{}, err
+	}
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+type getReviewRequest struct {
+	bodyFormat
+	ReviewID string `path:"reviewId"`
+}
+
+func (h *reviews) get(ctx context.Context, c *access.Caller, r *getReviewRequest) (schema.Review, error) {
+	row, err := h.store.Review(ctx, c.ChangeRequest.ID, r.ReviewID, c.ChangeRequest.Revision)
+	if err != nil {
+		return schema.Review{}, err
+	}
+	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
+}
+
+func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.ReviewRow, format string) (schema.Review, error) {
+	l := h.urls
+	review := schema.Review{
+		Object: "change-request-review", ID: row.ID, Revision: row.Revision, Reviewer: l.User(row.Reviewer),
+		Status: row.Status, Outdated: row.Outdated, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+		URLs: schema.ReviewURLs{
+			Location: l.API("spaces", c.Space.Space.ID, "change-requests", row.ChangeRequestID, "reviews", row.ID),
+		},
+	}
+	if row.RequestedBy != nil {
+		user := l.User(*row.RequestedBy)
+		review.RequestedBy = &user
+	}
+	if row.Comment != nil {
+		comment, err := commentResource(ctx, h.store, l, c, *row.Comment, format)
+		if err != nil {
+			return schema.Review{}, err
+		}
+		review.Comment = &comment
+	}
+	return review, nil
+}
+
+// checkMergeRules refuses a merge by the actor that the space's rules, or those it inherits, do not allow.
+func checkMergeRules(actor string, f store.MergeFacts) error {
+	rules := mergerules.Decode(f.SpaceRules).Or(mergerules.Decode(f.OrganizationRules))
+	if rules.Type != "rules" {
+		return nil
+	}
+	request := f.ChangeRequest
+	facts := schema.MergeFacts{
+		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
+	}
+	if request.Description != nil {
+		facts.Described = strings.TrimSpace(content.Plain(view.Decoded[schema.Document](request.Description))) != ""
+	}
+	if problems := rules.Problems(facts); problems != nil {
+		return schema.NotMergeable(problems)
+	}
+	return nil
+}

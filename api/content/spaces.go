@@ -1,0 +1,175 @@
+package content
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/mergerules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// spaces are the operations on spaces themselves; their content has operations of its own.
+type spaces struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func spaceOperations(h *spaces) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/spaces", ID: "createSpace", Tag: "spaces",
+			Doc: "Create an empty space.",
+			// What it takes in the end depends on where the space goes.
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/spaces", ID: "listSpacesInOrganizationById", Tag: "spaces",
+			Doc:   "List the spaces of an organization that the caller may see.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/spaces/{spaceId}", ID: "getSpaceById", Tag: "spaces",
+			Doc: "Read a space.", Scope: access.Having(access.RightView, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/spaces/{spaceId}", ID: "updateSpaceById", Tag: "spaces",
+			Doc:   "Change a space's settings.",
+			Scope: access.Having(access.RightAdmin, access.OnSpace), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/spaces/{spaceId}", ID: "deleteSpaceById", Tag: "spaces",
+			Doc:   "Delete a space with its content; it leaves the sites that it is part of.",
+			Scope: access.Having(access.RightAdmin, access.OnSpace).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+	}
+}
+
+const defaultSpaceTitle = "Untitled"
+
+type createSpaceRequest struct {
+	Body struct {
+		Title    *string `json:"title" rules:"len=1..50"`
+		Emoji    *string `json:"emoji" rules:"len=..50"`
+		Parent   *string `json:"parent"`
+		Language *string `json:"language" rules:"enum=language"`
+		EditMode *string `json:"editMode" rules:"enum=editMode"`
+		Empty    *bool   `json:"empty"`
+		Template *struct {
+			ID *string `json:"id"`
+		} `json:"template"`
+		ComputedSource *struct{} `json:"computedSource"`
+	} `body:"json,optional"`
+}
+
+func (r *createSpaceRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if r.Body.Empty != nil && !*r.Body.Empty {
+		c.Add("empty", "has no value that is allowed", "true")
+	}
+	// A space that silently stayed empty would not be what was asked for.
+	if r.Body.Template != nil {
+		c.Add("template.id", "names no template")
+	}
+	if r.Body.ComputedSource != nil {
+		c.Add("computedSource", "is not offered: spaces hold their own content")
+	}
+	return c.Details
+}
+
+func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceRequest) (schema.Space, error) {
+	access, err := requireParent(ctx, c, h.store, r.Body.Parent)
+	if err != nil {
+		return schema.Space{}, err
+	}
+	row, err := h.store.CreateSpace(ctx, store.NewSpace{
+		OrganizationID: c.Organization.Organization.ID, ParentID: r.Body.Parent, Title: schema.Or(r.Body.Title, defaultSpaceTitle),
+		Emoji: schema.Or(r.Body.Emoji, view.DefaultSpaceEmoji), EditMode: schema.Or(r.Body.EditMode, "live"), Language: r.Body.Language,
+	})
+	if err != nil {
+		return schema.Space{}, err
+	}
+	// It inherits, so the caller has there what the caller has in the parent.
+	return h.urls.Space(store.SpaceAccess{Space: row, ContentAccess: access}), nil
+}
+
+type listSpacesRequest struct {
+	schema.PageRequest
+}
+
+func (h *spaces) list(ctx context.Context, c *access.Caller, r *listSpacesRequest) (schema.List[schema.Space], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "spaces "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.SpaceAccess], error) {
+			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
+		},
+		h.urls.Space, func(s schema.Space) string { return s.ID })
+}
+
+func (h *spaces) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Space, error) {
+	return h.urls.Space(*c.Space), nil
+}
+
+type updateSpaceRequest struct {
+	Body struct {
+		Title        *string                     `json:"title" rules:"len=1..50"`
+		Emoji        schema.Opt[string]          `json:"emoji" rules:"len=1..50"`
+		Icon         schema.Opt[string]          `json:"icon" rules:"len=..2048,pattern=uri"`
+		EditMode     *string                     `json:"editMode" rules:"enum=editMode"`
+		Language     *string                     `json:"language" rules:"enum=language"`
+		DefaultLevel schema.Opt[string]          `json:"defaultLevel" rules:"enum=level"`
+		MergeRules   *mergerules.SpaceMergeRules `json:"mergeRules"`
+	} `body:"json"`
+}
+
+func (r *updateSpaceRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if r.Body.Emoji.Value != nil && r.Body.Icon.Value != nil {
+		c.Add("icon", "must not be given together with an emoji")
+	}
+	if rules := r.Body.MergeRules; rules != nil {
+		mergerules.Check(&c, *rules.Type, rules.Rules)
+	}
+	return c.Details
+}
+
+func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceRequest) (schema.Space, error) {
+	change := store.SpaceChange{
+		Title: r.Body.Title, Emoji: r.Body.Emoji.Value, Icon: r.Body.Icon, EditMode: r.Body.EditMode, Language: r.Body.Language,
+		DefaultLevel: r.Body.DefaultLevel,
+	}
+	// An emoji takes the place of an icon, and without either there is the usual emoji.
+	if r.Body.Emoji.Value != nil {
+		change.Icon = schema.Opt[string]{Set: true}
+	}
+	if r.Body.Emoji.Null() {
+		usual := view.DefaultSpaceEmoji
+		change.Emoji = &usual
+	}
+	if rules := r.Body.MergeRules; rules != nil {
+		encoded, err := mergerules.Encode(ctx, h.store, c.Space.Space.OrganizationID, *rules.Type, rules.Rules)
+		if err != nil {
+			return schema.Space{}, err
+		}
+		change.MergeRules = encoded
+	}
+	if _, err := h.store.UpdateSpace(ctx, c.Space.Space.ID, change); err != nil {
+		return schema.Space{}, err
+	}
+	// A new level may change what the caller has there.
+	space, err := h.store.Space(ctx, c.Principal.UserID, c.Space.Space.ID)
+	if err != nil {
+		return schema.Space{}, err
+	}
+	return h.urls.Space(space), nil
+}
+
+func (h *spaces) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSpace(ctx, c.Space.Space.ID)
+}

@@ -1,0 +1,173 @@
+package content
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// translations are the operations on translations of spaces.
+type translations struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func translationOperations(h *translations) []frame.Operation {
+	const many, one = "/orgs/{organizationId}/translations", "/orgs/{organizationId}/translations/{translationId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: many, ID: "listTranslations", Tag: "translations",
+			Doc:   "List the translations of an organization.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: many, ID: "createTranslation", Tag: "translations",
+			Doc:   "Create a translation of a space into another language.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: one, ID: "getTranslation", Tag: "translations", Doc: "Read a translation.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPut, Path: one, ID: "updateTranslation", Tag: "translations",
+			Doc:   "Replace the instructions of a translation.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: one, ID: "deleteTranslation", Tag: "translations",
+			Doc: "Delete a translation.", Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
+			Handler: frame.Handle(h.delete),
+		},
+		{
+			Method: http.MethodPost, Path: one + "/run", ID: "runTranslation", Tag: "translations",
+			Doc: "Ask for a run of a translation.", Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
+			Handler: frame.Handle(h.run),
+		},
+	}
+}
+
+type listTranslationsRequest struct {
+	schema.PageRequest
+}
+
+func (h *translations) list(
+	ctx context.Context, c *access.Caller, r *listTranslationsRequest,
+) (schema.List[schema.Translation], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "translations "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.Translation], error) {
+			return h.store.ListTranslations(ctx, organization, after, size)
+		},
+		h.urls.Translation(c.Rights), func(t schema.Translation) string { return t.ID })
+}
+
+type createTranslationRequest struct {
+	Body struct {
+		// Without a source there is nothing to translate, so it is required although the language alone is documented as such.
+		Source *struct {
+			Space    *string `json:"space" rules:"required"`
+			Language *string `json:"language" rules:"required,enum=language"`
+		} `json:"source" rules:"required"`
+		Language     *string       `json:"language" rules:"required,enum=language"`
+		Instructions *richDocument `json:"instructions"`
+	} `body:"json"`
+}
+
+func (r *createTranslationRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if *r.Body.Language == *r.Body.Source.Language {
+		c.Add("language", "must be another than that of the source")
+	}
+	return c.Details
+}
+
+func (h *translations) create(ctx context.Context, c *access.Caller, r *createTranslationRequest) (schema.Translation, error) {
+	organization := c.Organization.Organization.ID
+	if err := h.requireSpace(ctx, c, *r.Body.Source.Space); err != nil {
+		return schema.Translation{}, err
+	}
+	instructions := schema.NewDocument()
+	if r.Body.Instructions != nil {
+		instructions = r.Body.Instructions.Document
+	}
+	raw, err := schema.EncodeJSON(instructions)
+	if err != nil {
+		return schema.Translation{}, err
+	}
+	row, err := h.store.CreateTranslation(ctx, store.NewTranslation{
+		OrganizationID: organization, SourceSpaceID: *r.Body.Source.Space, SourceLanguage: *r.Body.Source.Language,
+		Language: *r.Body.Language, Instructions: raw,
+	})
+	if err != nil {
+		return schema.Translation{}, err
+	}
+	return h.urls.Translation(c.Rights)(row), nil
+}
+
+// requireSpace refuses a space of another organization, and one whose content the caller may not read.
+func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id string) error {
+	refused := schema.Invalid("source.space", "names no space of this organization that you have access to")
+	if !schema.ValidID(id) {
+		return refused
+	}
+	space, err := h.store.Space(ctx, c.Principal.UserID, id)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	if space.Space.OrganizationID != c.Organization.Organization.ID || !access.ContentRights(space.ContentAccess).Has(access.RightAccess) {
+		return refused
+	}
+	return nil
+}
+
+type translationRequest struct {
+	ID string `path:"translationId"`
+}
+
+func (h *translations) get(ctx context.Context, c *access.Caller, r *translationRequest) (schema.Translation, error) {
+	row, err := h.store.Translation(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.Translation{}, err
+	}
+	return h.urls.Translation(c.Rights)(row), nil
+}
+
+type updateTranslationRequest struct {
+	ID   string `path:"translationId"`
+	Body struct {
+		Instructions *richDocument `json:"instructions" rules:"required"`
+	} `body:"json"`
+}
+
+func (h *translations) update(ctx context.Context, c *access.Caller, r *updateTranslationRequest) (schema.Translation, error) {
+	raw, err := schema.EncodeJSON(r.Body.Instructions.Document)
+	if err != nil {
+		return schema.Translation{}, err
+	}
+	row, err := h.store.UpdateTranslation(ctx, c.Organization.Organization.ID, r.ID, raw)
+	if err != nil {
+		return schema.Translation{}, err
+	}
+	return h.urls.Translation(c.Rights)(row), nil
+}
+
+func (h *translations) delete(ctx context.Context, c *access.Caller, r *translationRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteTranslation(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+// run records the wish. The status stays pending, which is the truth until somebody translates; lastRun says why.
+func (h *translations) run(ctx context.Context, c *access.Caller, r *translationRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.RequestTranslationRun(ctx, c.Organization.Organization.ID, r.ID)
+}

@@ -1,0 +1,59 @@
+package frame
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// authorize admits the caller or refuses with 401, 403, 404 or 429, and leaves the object of the scope in the Caller.
+func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
+	if op.Scope.Public {
+		return f.guard.TakePublic(c.IP, c.Now)
+	}
+	session, err := f.guard.Authenticate(ctx, c.http.Request.Header.Peek("Authorization"), c.IP, c.Now)
+	if err != nil {
+		return err
+	}
+	c.Principal = &session.Principal
+	if err := f.limit(op.Rate, session, c); err != nil {
+		return err
+	}
+	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
+}
+
+// authorizeNamed admits the caller by the object that the body names.
+func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, body []byte) error {
+	name, err := memberText(body, s.Named.Member)
+	if err != nil {
+		return err
+	}
+	return f.guard.AdmitNamed(ctx, s, name, &c.Caller)
+}
+
+var (
+	headerLimit     = []byte("X-Ratelimit-Limit")
+	headerRemaining = []byte("X-Ratelimit-Remaining")
+	headerReset     = []byte("X-Ratelimit-Reset")
+)
+
+// limit admits a request of the token or refuses it with 429. Either way the response says what is left: the burst, what
+// remains of it, and the Unix second when all of it is there again.
+func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error {
+	take := f.guard.Take(class, s, c.Now)
+	if take.Burst == 0 {
+		return nil
+	}
+	var digits [20]byte
+	header := &c.http.Response.Header
+	header.SetCanonical(headerLimit, strconv.AppendInt(digits[:0], take.Burst, 10))
+	header.SetCanonical(headerRemaining, strconv.AppendInt(digits[:0], take.Left, 10))
+	header.SetCanonical(headerReset, strconv.AppendInt(digits[:0], take.Idle.Add(time.Second-1).Unix(), 10))
+	if take.Wait > 0 {
+		return schema.TooManyRequests("too many requests with this token", take.Wait)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package frame_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttputil"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// benchFrame is the frame with one token and one site remembered, so that nothing but the frame is measured.
+func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
+	b.Helper()
+	h := apitest.New(b, func(c *frame.Config, d *api.Deps) {
+		c.AuthTTL, d.Intake, d.Log = time.Hour, discard{}, slog.New(slog.DiscardHandler)
+	})
+	if a := h.Do(http.MethodPost, h.EventsPath(), h.Ours.SiteKey, `{"events":[]}`); a.Status != http.StatusNoContent {
+		b.Fatalf("%d %s", a.Status, a.Body)
+	}
+	body := make([]byte, 600)
+	return h.Server.Handler(), func(ctx *fasthttp.RequestCtx) {
+		ctx.Request.Header.SetMethod(http.MethodPost)
+		ctx.Request.SetRequestURI(h.EventsPath())
+		ctx.Request.Header.Set("Authorization", "Bearer "+h.Ours.SiteKey)
+		ctx.Request.Header.SetContentType("application/json")
+		ctx.Request.SetBody(body)
+	}
+}
+
+// TestFrameAllocatesNothing allows only what the router does with the values of the path.
+func TestFrameAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates: make test, which runs without it, covers this")
+	}
+	handler, request := benchFrame(t)
+	ctx := &fasthttp.RequestCtx{}
+	request(ctx)
+	handler(ctx)
+	routed := testing.AllocsPerRun(1000, func() {
+		ctx.Response.Reset()
+		handler(ctx)
+	})
+	// Each value of the path is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
+	if routed > 6 {
+		t.Errorf("%v allocations per event request", routed)
+	}
+}
+
+type discard struct{}
+
+func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) error { return nil }
+
+// BenchmarkFrame is the whole way of an event request through the frame, without the intake.
+func BenchmarkFrame(b *testing.B) {
+	handler, request := benchFrame(b)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		request(ctx)
+		for pb.Next() {
+			ctx.Response.Reset()
+			ctx.ResetUserValues()
+			handler(ctx)
+			if ctx.Response.StatusCode() != http.StatusNoContent {
+				b.Errorf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkBare is what the frame is measured against: fasthttp's answer of 204 to the same request.
+func BenchmarkBare(b *testing.B) {
+	_, request := benchFrame(b)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ctx := &fasthttp.RequestCtx{}
+		request(ctx)
+		for pb.Next() {
+			ctx.Response.Reset()
+			ctx.ResetUserValues()
+			ctx.SetStatusCode(http.StatusNoContent)
+		}
+	})
+}
+
+// BenchmarkServed compares the two behind the server and a connection, parsing included.
+func BenchmarkServed(b *testing.B) {
+	handler, request := benchFrame(b)
+	bare := func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }
+	for name, h := range map[string]fasthttp.RequestHandler{"frame": handler, "bare": bare} {
+		b.Run(name, func(b *testing.B) {
+			server := &fasthttp.Server{Handler: h, NoDefaultContentType: true, NoDefaultServerHeader: true}
+			listener := fasthttputil.NewInmemoryListener()
+			go func() { _ = server.Serve(listener) }()
+			defer func() { _ = server.Shutdown() }()
+			client := &fasthttp.HostClient{Addr: "x", Dial: func(string) (net.Conn, error) { return listener.Dial() }, MaxConns: 64}
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				ctx := &fasthttp.RequestCtx{}
+				request(ctx)
+				ctx.Request.SetHost("x")
+				response := &fasthttp.Response{}
+				for pb.Next() {
+					if err := client.Do(&ctx.Request, response); err != nil || response.StatusCode() != http.StatusNoContent {
+						b.Errorf("%d %v", response.StatusCode(), err)
+						return
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/swaggest/swgui"
+	"github.com/swaggest/swgui/v5emb"
+	"github.com/valyala/fasthttp"
+)
+
+// docs are the pages that describe the table: the OpenAPI document, and a page to browse it and to try operations out. They
+// need no token, as they hold nothing that is not in the repository.
+type docs struct {
+	document []byte
+	browser  http.Handler
+}
+
+func newDocs(document []byte, baseURL string) (*docs, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use base URL: %w", err)
+	}
+	// A proxy may serve us below a prefix, which the browser's addresses then have and ours do not.
+	prefix := strings.TrimRight(base.Path, "/")
+	browser := v5emb.NewHandlerWithConfig(swgui.Config{
+		Title: "Octavo API", SwaggerJSON: prefix + "/v1/openapi.json", BasePath: prefix + "/docs/", InternalBasePath: "/docs/",
+		HideCurl: false,
+		SettingsUI: map[string]string{
+			"docExpansion": `"none"`,
+			"filter":       "true",
+		},
+	})
+	policy, err := contentPolicy(browser, base)
+	if err != nil {
+		return nil, err
+	}
+	return &docs{document: document, browser: withPolicy(browser, policy)}, nil
+}
+
+// inlineScript is a script in the page itself.
+var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+
+// contentPolicy lets the page run its own scripts and call the service, and nothing else: its inline scripts are named by what
+// they are.
+func contentPolicy(browser http.Handler, base *url.URL) (string, error) {
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "/docs", nil)
+	if err != nil {
+		return "", err
+	}
+	page := &pageBuffer{header: http.Header{}}
+	browser.ServeHTTP(page, request)
+	scripts := "'self'"
+	for _, script := range inlineScript.FindAllSubmatch(page.Bytes(), -1) {
+		sum := sha256.Sum256(script[1])
+		scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; script-src " + scripts + "; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+		"font-src 'self'; connect-src 'self' " + base.Scheme + "://" + base.Host +
+		"; frame-ancestors 'none'; base-uri 'none'; form-action 'none'", nil
+}
+
+// pageBuffer is a page that nobody asked for.
+type pageBuffer struct {
+	bytes.Buffer
+	header http.Header
+}
+
+func (b *pageBuffer) Header() http.Header { return b.header }
+
+func (b *pageBuffer) WriteHeader(int) {}
+
+// withPolicy gives the page's answers the headers that keep it apart from others.
+func withPolicy(browser http.Handler, policy string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		browser.ServeHTTP(charsetWriter{w}, r)
+	})
+}
+
+// charsetWriter says in which encoding a page is, which its handler leaves out.
+type charsetWriter struct{ http.ResponseWriter }
+
+func (w charsetWriter) Write(p []byte) (int, error) {
+	if w.Header().Get("Content-Type") == "text/html" {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+func (d *docs) openAPI(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentTypeBytes(contentJSON)
+	ctx.Response.Header.Set("Access-Control-Allow-Origin", "*")
+	ctx.Response.Header.Set("Cache-Control", "no-cache")
+	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
+	ctx.SetBody(d.document)
+}

@@ -1,0 +1,84 @@
+package frame
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+)
+
+// What the tests of the served frame reach past its interface for.
+
+// BodyPieces are the sizes that bodies grow by.
+var BodyPieces = bodyPieces
+
+// LeastBodyShare is what the bodies of one token may always take.
+const LeastBodyShare = leastBodyShare
+
+// DefaultBodyMemory is Config.BodyMemory where an operator sets none.
+var DefaultBodyMemory = Config{}.withDefaults().BodyMemory
+
+// InlineScript finds the scripts in the page of the documentation.
+var InlineScript = inlineScript
+
+// Handler is what serves every request.
+func (s *Server) Handler() fasthttp.RequestHandler { return s.http.Handler }
+
+// Stopping says whether Drain was called.
+func (s *Server) Stopping() bool { return s.stopping.Load() }
+
+// Buffered counts the connections that fasthttp has buffers for.
+func (s *Server) Buffered() int { return int(s.http.GetOpenConnectionsCount()) }
+
+// Busy counts the connections that carry a request.
+func (s *Server) Busy() (n int) {
+	c := s.connections
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		if conn.idleSince.Load() == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// SetBodyMemory replaces the memory for bodies: nobody waits long for it.
+func (s *Server) SetBodyMemory(bytes int) BodyMemory {
+	s.frame.bodies = newBodyMemory(bytes, time.Millisecond)
+	return BodyMemory{s.frame.bodies}
+}
+
+// BodyMemory is the memory for bodies.
+type BodyMemory struct{ *bodyMemory }
+
+// Fill takes room for a body of a token.
+func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release func(), err error) {
+	b := &body{memory: m.bodyMemory, token: token}
+	_, err = b.fill(ctx, strings.NewReader(strings.Repeat(" ", size)), size, nil)
+	return b.release, err
+}
+
+// Holders counts the tokens that hold room.
+func (m BodyMemory) Holders() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.holders)
+}
+
+// Panics, Requests and Ended are counters.
+func (m *PrometheusMetrics) Panics(operation string) prometheus.Counter {
+	return m.panics.WithLabelValues(operation)
+}
+
+// Requests counts the answers of an operation with a status.
+func (m *PrometheusMetrics) Requests(operation, status string) prometheus.Counter {
+	return m.requests.WithLabelValues(operation, status)
+}
+
+// Ended counts connections that were ended for a reason.
+func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
+	return m.ended.WithLabelValues(reason)
+}

@@ -1,0 +1,198 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// frame takes every request of the table through the same steps.
+type frame struct {
+	guard   *access.Guard
+	metrics Metrics
+	log     *slog.Logger
+	// refusals says which refusals are logged.
+	refusals *refusalLog
+	bodies   *bodyMemory
+	ids      *requestIDs
+	proxies  []netip.Prefix
+	timeout  time.Duration
+	// base is the context of every call. It ends when Stop gives up waiting; fasthttp's own context is not used, because a
+	// context derived from it costs a goroutine and it must not be kept.
+	base   context.Context
+	cancel context.CancelFunc
+	calls  sync.Pool
+}
+
+// route is a row of the table, made ready to be served.
+type route struct {
+	op   *Operation
+	plan *bindPlan
+}
+
+// call is one request on its way through the frame. It is reused; nothing of it may be kept.
+type call struct {
+	access.Caller
+	idBuffer []byte // The request's id, which the Caller reads.
+	frame    *frame
+	http     *fasthttp.RequestCtx
+	checks   rules.Checker
+	// raw is the body as it was sent, and inflated without its encoding; received are the bytes that were read.
+	raw, inflated body
+	received      int
+	readTimeout   time.Duration
+}
+
+func newFrame(cfg Config, d Deps) (*frame, error) {
+	guard, err := access.NewGuard(cfg.guard(), d.Store, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	f := &frame{
+		guard: guard, metrics: d.Metrics, log: d.Log, ids: newRequestIDs(), refusals: newRefusalLog(),
+		bodies:  newBodyMemory(cfg.BodyMemory, bodyWait),
+		proxies: cfg.TrustedProxies, timeout: cfg.OperationTimeout,
+	}
+	f.base, f.cancel = context.WithCancel(context.Background())
+	f.calls.New = func() any {
+		return &call{frame: f, raw: body{memory: f.bodies}, inflated: body{memory: f.bodies}, readTimeout: cfg.ReadTimeout}
+	}
+	return f, nil
+}
+
+// prepare makes the rows ready, in the table's order.
+func (f *frame) prepare(table Table) ([]*route, error) {
+	if err := checkTable(table.Operations); err != nil {
+		return nil, err
+	}
+	words, err := table.Vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	routes := make([]*route, len(table.Operations))
+	var problems []error
+	for i := range table.Operations {
+		op := &table.Operations[i]
+		if op.Timeout == 0 {
+			op.Timeout = f.timeout
+		}
+		plan, err := newBindPlan(op, words)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("operation %q: %w", op.ID, err))
+			continue
+		}
+		routes[i] = &route{op: op, plan: plan}
+	}
+	return routes, errors.Join(problems...)
+}
+
+// serve answers one request of a route.
+func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	if rt.op.CORS {
+		allowOrigin(ctx)
+	}
+	if err := f.run(rt, c); err != nil {
+		f.refuse(c, rt.op.ID, schema.AsError(err))
+	} else if f.log.Enabled(f.base, slog.LevelDebug) {
+		f.log.Debug("request", "request_id", c.RequestID(), "operation", rt.op.ID, "status", ctx.Response.StatusCode(),
+			"duration", time.Since(c.Now))
+	}
+	f.end(c, rt.op.ID)
+}
+
+// continues answers what a client asks by `Expect: 100-continue`, whether its body is welcome: not to callers without a good
+// token, nor for more than the operation takes. What else may be refused is refused once the body is here.
+func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
+	c := f.begin(ctx)
+	c.Now = time.Now() // fasthttp sets its own time only before the handler.
+	if rt.op.CORS {
+		allowOrigin(ctx)
+	}
+	var err error
+	if ctx.Request.Header.ContentLength() > rt.op.BodyLimit {
+		err = tooLarge(rt.op)
+	} else if !rt.op.Scope.Public {
+		_, err = f.guard.Authenticate(f.base, ctx.Request.Header.Peek("Authorization"), c.IP, c.Now)
+	}
+	if err != nil {
+		f.refuse(c, rt.op.ID, schema.AsError(err))
+		f.end(c, rt.op.ID)
+		return
+	}
+	f.leave(c)
+}
+
+// run does the steps from authentication to encoding. A panic of any of them is one failed request, not the end of the
+// process: fasthttp itself would not catch it.
+func (f *frame) run(rt *route, c *call) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			f.metrics.ObservePanic(rt.op.ID)
+			f.log.Error("panic in operation", "request_id", c.RequestID(), "operation", rt.op.ID, "panic", fmt.Sprint(fault),
+				"stack", string(debug.Stack()))
+			c.http.Response.ResetBody()
+			err = schema.Internal(fmt.Errorf("panic: %v", fault))
+		}
+	}()
+	ctx := f.base
+	if rt.op.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, rt.op.Timeout)
+		defer cancel()
+	}
+	if rt.op.BodyLimit > 0 && c.http.Request.Header.ContentLength() > rt.op.BodyLimit {
+		return tooLarge(rt.op)
+	}
+	if err := f.authorize(ctx, rt.op, c); err != nil {
+		if errors.Is(err, access.ErrAlreadyGone) {
+			c.http.SetStatusCode(rt.op.Status)
+			return nil
+		}
+		return err
+	}
+	return rt.op.Handler.invoke(ctx, rt, c)
+}
+
+var headerRequestID = []byte("X-Request-Id")
+
+func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
+	c := f.calls.Get().(*call)
+	c.http = ctx
+	c.idBuffer = f.ids.append(c.idBuffer[:0], ctx.Request.Header.Peek("X-Request-Id"))
+	c.Begin(c.idBuffer, ctx.Conn(), clientIP(ctx, f.proxies), ctx.Time())
+	ctx.Response.Header.SetCanonical(headerRequestID, c.idBuffer)
+	return c
+}
+
+// end measures the call and leaves it.
+func (f *frame) end(c *call, operation string) {
+	response := &c.http.Response
+	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, len(response.Body()))
+	f.leave(c)
+}
+
+// leave takes back what the call held. Whoever kept a part of it sees the next call's data.
+func (f *frame) leave(c *call) {
+	c.raw.release()
+	c.inflated.release()
+	c.Caller, c.http, c.checks, c.received = access.Caller{}, nil, rules.Checker{}, 0
+	f.calls.Put(c)
+}
+
+// PathParam gives a path parameter as it was sent. It aliases the request.
+func (c *call) PathParam(name string) string {
+	value, _ := c.http.UserValue(name).(string)
+	return value
+}

@@ -1,0 +1,154 @@
+package frame
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"path"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Handler is an operation's function behind one type, with the types the rest of the table's readers need.
+type Handler struct {
+	Request  reflect.Type
+	Response reflect.Type
+	invoke   func(ctx context.Context, rt *route, c *call) error
+}
+
+// NoContent is the response type of operations that answer 204.
+type NoContent struct{}
+
+// Encoded is a response that is encoded already, as JSON if it names no other type, with headers of its own. The frame
+// copies Body before the call ends.
+type Encoded struct {
+	Body        []byte
+	Header      map[string]string
+	ContentType string
+}
+
+// statused is a response that says by itself which status of success it has: for operations that create or update.
+type Statused interface {
+	Status() int
+}
+
+// File is a response of another type than JSON. The row of its operation says which types it can have.
+type File struct {
+	Body      []byte
+	MediaType string
+	Name      string
+	// Shown lets a browser show the file itself; what users uploaded is only ever saved.
+	Shown bool
+}
+
+// located is a resource that an operation reads, at the address that goes into the Location header when it is created. What is
+// only ever listed has no such address.
+type Located interface {
+	Location() string
+}
+
+// validator is a request type that can say what is wrong with its members together, once each of them follows its rules.
+type validator interface {
+	Validate() []schema.Detail
+}
+
+// handle makes a Handler of a function. The request is reused by later calls: a function that keeps it, or a []byte of it,
+// would see another caller's data there. Its strings are copies and may be kept.
+func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
+	pool := sync.Pool{New: func() any { return new(Req) }}
+	respond := responder[Resp]()
+	return Handler{
+		Request:  reflect.TypeFor[Req](),
+		Response: reflect.TypeFor[Resp](),
+		invoke: func(ctx context.Context, rt *route, c *call) error {
+			req := pool.Get().(*Req)
+			err := rt.plan.bind(ctx, reflect.ValueOf(req).Elem(), c)
+			if err == nil {
+				err = rt.plan.validate(req, &c.checks)
+			}
+			var resp Resp
+			if err == nil {
+				resp, err = fn(ctx, &c.Caller, req)
+			}
+			var empty Req
+			*req = empty
+			pool.Put(req)
+			if err != nil {
+				return err
+			}
+			return respond(rt, c, resp)
+		},
+	}
+}
+
+// responder picks the encoding by the response type, once.
+func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
+	var zero Resp
+	switch any(zero).(type) {
+	case NoContent:
+		return func(_ *route, c *call, _ Resp) error {
+			c.http.SetStatusCode(http.StatusNoContent)
+			return nil
+		}
+	case Encoded:
+		return func(rt *route, c *call, resp Resp) error {
+			encoded := any(resp).(Encoded)
+			jsonHeaders(c.http)
+			for name, value := range encoded.Header {
+				c.http.Response.Header.Set(name, value)
+			}
+			c.http.SetStatusCode(rt.op.Status)
+			if encoded.ContentType != "" {
+				c.http.SetContentType(encoded.ContentType)
+			}
+			c.http.SetBody(encoded.Body)
+			return nil
+		}
+	case File:
+		return func(rt *route, c *call, resp Resp) error {
+			writeFile(c.http, rt.op.Status, any(resp).(File))
+			return nil
+		}
+	}
+	return func(rt *route, c *call, resp Resp) error {
+		status := rt.op.Status
+		if own, ok := any(resp).(Statused); ok {
+			status = own.Status()
+		}
+		if made, ok := any(resp).(Located); ok && status == http.StatusCreated {
+			c.http.Response.Header.Set("Location", made.Location())
+		}
+		c.http.SetStatusCode(status)
+		return writeJSON(c.http, resp)
+	}
+}
+
+// baseName is a file's name without folders: whoever saves it is not led out of theirs.
+func baseName(name string) string {
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if base == "." || base == ".." || base == "/" {
+		return "file"
+	}
+	return base
+}
+
+// writeFile sends a file so that a browser takes it for nothing else than it is said to be.
+func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
+	disposition := "attachment"
+	if file.Shown {
+		disposition = "inline"
+	}
+	header := &ctx.Response.Header
+	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": baseName(file.Name)}))
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(file.MediaType)
+	ctx.Response.SetBodyRaw(file.Body)
+}

@@ -1,0 +1,140 @@
+package frame
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+var contentJSON = []byte("application/json")
+
+// writeJSON encodes straight into the response's own buffer. Text that is not UTF-8, which only a message that quotes a
+// request can hold, is written with replacement characters instead of not at all. Maps are written in the order of their keys:
+// the same answer has the same bytes.
+func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
+	jsonHeaders(ctx)
+	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true)); err != nil {
+		return schema.Internal(err)
+	}
+	return nil
+}
+
+// jsonHeaders are those of every answer in JSON: nobody takes it for anything else, and nobody keeps it.
+func jsonHeaders(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentTypeBytes(contentJSON)
+	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
+	ctx.Response.Header.SetCanonical(headerCacheControl, noStore)
+}
+
+var (
+	headerContentTypeOptions = []byte("X-Content-Type-Options")
+	noSniff                  = []byte("nosniff")
+	headerCacheControl       = []byte("Cache-Control")
+	noStore                  = []byte("no-store")
+)
+
+// readJSON decodes strictly: members match in case, no member comes twice, text is valid UTF-8, and numbers are numbers.
+// Members that the type does not have are ignored. All of value is copied out of body.
+func readJSON(body []byte, value any) error {
+	if err := json.Unmarshal(body, value); err != nil {
+		return jsonError(err)
+	}
+	return nil
+}
+
+// jsonError names the member that cannot be read, and why.
+func jsonError(err error) error {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		return schema.Invalid(jsonPath(semantic.JSONPointer), wrongType(semantic))
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		field := jsonPath(syntactic.JSONPointer)
+		switch {
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return schema.Invalid(field, "is given twice")
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+			return schema.Invalid(field, "ends before the JSON does")
+		}
+		return schema.Invalid(field, "is not valid JSON")
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return schema.Invalid("", "ends before the JSON does")
+	}
+	return &schema.Error{Code: schema.CodeBadRequest, Message: "the body cannot be read", Cause: err}
+}
+
+// wrongType completes the sentence "<field> ..." from the type that the member should have had.
+func wrongType(err *json.SemanticError) string {
+	want := "of another type"
+	if err.GoType != nil {
+		want = typeName(err.GoType)
+	}
+	switch got := err.JSONKind; {
+	case got == 0:
+		return "must be " + want
+	case kindName(got) == want || (got == '0' && want == "an integer"):
+		// The kind is right and the value is not: a fraction, or a number beyond the range.
+		return "must be " + want + " in range"
+	default:
+		return "must be " + want + ", got " + kindName(got)
+	}
+}
+
+func typeName(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if name, ok := typeNames[t.Kind()]; ok {
+		return name
+	}
+	return "of another type"
+}
+
+// typeNames says what JSON a Go type is read from.
+var typeNames = map[reflect.Kind]string{
+	reflect.String: "a string", reflect.Bool: "a boolean",
+	reflect.Int: "an integer", reflect.Int8: "an integer", reflect.Int16: "an integer", reflect.Int32: "an integer",
+	reflect.Int64: "an integer", reflect.Uint: "an integer", reflect.Uint8: "an integer", reflect.Uint16: "an integer",
+	reflect.Uint32: "an integer", reflect.Uint64: "an integer", reflect.Float32: "a number", reflect.Float64: "a number",
+	reflect.Slice: "an array", reflect.Array: "an array", reflect.Struct: "an object", reflect.Map: "an object",
+}
+
+func kindName(k jsontext.Kind) string {
+	if name, ok := kindNames[k]; ok {
+		return name
+	}
+	return "something else"
+}
+
+var kindNames = map[jsontext.Kind]string{
+	jsontext.KindNull: "null", jsontext.KindTrue: "a boolean", jsontext.KindFalse: "a boolean", jsontext.KindString: "a string",
+	jsontext.KindNumber: "a number", jsontext.KindBeginObject: "an object", jsontext.KindEndObject: "an object",
+	jsontext.KindBeginArray: "an array", jsontext.KindEndArray: "an array",
+}
+
+// jsonPath writes a JSON pointer as people write paths: /events/3/location/url is events[3].location.url. Long ones are cut.
+func jsonPath(pointer jsontext.Pointer) string {
+	var path strings.Builder
+	for token := range pointer.Tokens() {
+		token = Clip(token, LongestName)
+		switch {
+		case token != "" && strings.Trim(token, "0123456789") == "":
+			path.WriteString("[" + token + "]")
+		case path.Len() > 0:
+			path.WriteString("." + token)
+		default:
+			path.WriteString(token)
+		}
+		if path.Len() > LongestName {
+			break
+		}
+	}
+	return Clip(path.String(), LongestName)
+}

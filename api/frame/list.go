@@ -1,0 +1,107 @@
+package frame
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// A page of a list ends when it has as many objects as were asked for, or maxListBytes of them as JSON; an object that is
+// larger is a page of its own. Rows are read in steps, so that a page which ends early has not read a thousand of them.
+const (
+	maxListBytes = 4 << 20
+	listStep     = 100
+)
+
+// listPage answers one page of a list whose one sort key is the id. name identifies the list with its filters: a page token
+// of another list is refused.
+func ListPage[Row, Resource any](
+	ctx context.Context, name string, page schema.PageRequest,
+	read func(after string, size int) (store.Page[Row], error), resource func(Row) Resource, id func(Resource) string,
+) (schema.List[Resource], error) {
+	return ListKeyed(ctx, name, page, 1,
+		func(after []string, size int) (store.Page[Row], error) { return read(FirstKey(after), size) },
+		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
+}
+
+// firstKey is the position in a list with one sort key; "" is the start.
+func FirstKey(after []string) string {
+	if after == nil {
+		return ""
+	}
+	return after[0]
+}
+
+// listKeyed answers one page of a list that is sorted by several keys, the last of which makes the order total. read gets
+// the keys of the last row of the page before, nil for the first page, and refuses keys that it cannot read.
+func ListKeyed[Row, Resource any](
+	ctx context.Context, name string, page schema.PageRequest, keys int,
+	read func(after []string, size int) (store.Page[Row], error), resource func(Row) Resource,
+	keysOf func(Row, Resource) []string,
+) (schema.List[Resource], error) {
+	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
+}
+
+// listMade is listKeyed for objects that take more than their row to make.
+func ListMade[Row, Resource any](
+	ctx context.Context, name string, page schema.PageRequest, keys int,
+	read func(after []string, size int) (store.Page[Row], error), resource func(Row) (Resource, error),
+	keysOf func(Row, Resource) []string,
+) (schema.List[Resource], error) {
+	after, err := schema.PageKeys(name, page.Page, keys)
+	if err != nil {
+		return schema.List[Resource]{}, err
+	}
+	list, bytes := schema.List[Resource]{Items: []Resource{}}, 0
+	for first := true; ; first = false {
+		rows, err := read(after, min(page.Size()-len(list.Items), listStep))
+		if err != nil {
+			return schema.List[Resource]{}, err
+		}
+		if first {
+			list.Count = rows.Total
+		}
+		for _, row := range rows.Rows {
+			if err := ctx.Err(); err != nil {
+				return schema.List[Resource]{}, err
+			}
+			item, err := resource(row)
+			if err != nil {
+				return schema.List[Resource]{}, err
+			}
+			if bytes += encodedSize(item); bytes > maxListBytes && len(list.Items) > 0 {
+				list.Next = &schema.Next{Page: schema.PageToken(name, after...)}
+				return list, nil
+			}
+			list.Items, after = append(list.Items, item), keysOf(row, item)
+		}
+		if !rows.More {
+			return list, nil
+		}
+		if len(list.Items) >= page.Size() {
+			list.Next = &schema.Next{Page: schema.PageToken(name, after...)}
+			return list, nil
+		}
+	}
+}
+
+// byteCount counts what is written to it.
+type byteCount int
+
+func (n *byteCount) Write(p []byte) (int, error) {
+	*n += byteCount(len(p))
+	return len(p), nil
+}
+
+// encodedSize is the size of an object as JSON. What cannot be encoded fails when the answer is.
+func encodedSize(value any) int {
+	var n byteCount
+	if err := json.MarshalWrite(&n, value, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return 0
+	}
+	return int(n)
+}

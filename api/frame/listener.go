@@ -1,0 +1,365 @@
+package frame
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Reasons for which a connection is ended before its time. They are labels of a metric.
+const (
+	endedByAddress = "address"
+	endedByAll     = "all"
+	endedIdle      = "idle"
+)
+
+// connections are the open ones, with a bound for all and one for each address. Peers that are trusted proxies stand for
+// many clients: only the bound for all is theirs.
+type connections struct {
+	most, mostOfAddress int
+	trusted             []netip.Prefix
+	ended               func(reason string)
+
+	mu        sync.Mutex
+	open      map[*edgeConn]struct{}
+	ofAddress map[netip.Addr]int
+}
+
+func newConnections(cfg Config, ended func(reason string)) *connections {
+	return &connections{
+		most: cfg.MaxConns, mostOfAddress: cfg.MaxConnsPerIP, trusted: cfg.TrustedProxies, ended: ended,
+		open: map[*edgeConn]struct{}{}, ofAddress: map[netip.Addr]int{},
+	}
+}
+
+// admit takes a new connection in, or says why not. Where all are taken, those that have carried nothing for the longest time
+// make room.
+func (c *connections) admit(conn *edgeConn) (refused string) {
+	counted := c.mostOfAddress > 0 && !access.Trusted(conn.ip, c.trusted)
+	address := access.Network(conn.ip)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if counted && c.ofAddress[address] >= c.mostOfAddress {
+		return endedByAddress
+	}
+	if len(c.open) >= c.most && c.closeIdle() == 0 {
+		return endedByAll
+	}
+	c.open[conn] = struct{}{}
+	if counted {
+		c.ofAddress[address]++
+		conn.counted = address
+	}
+	return ""
+}
+
+func (c *connections) forget(conn *edgeConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+	if !conn.counted.IsValid() {
+		return
+	}
+	if c.ofAddress[conn.counted]--; c.ofAddress[conn.counted] == 0 {
+		delete(c.ofAddress, conn.counted)
+	}
+}
+
+// closeIdle closes a sixteenth of the connections, at least one: those that have been without a request for the longest time.
+// So that is done seldom enough for its cost not to matter. c.mu is held; the connections are forgotten when their goroutines
+// have noticed, which needs the lock.
+func (c *connections) closeIdle() int {
+	idle := make([]*edgeConn, 0, len(c.open))
+	for conn := range c.open {
+		if conn.idleSince.Load() > 0 {
+			idle = append(idle, conn)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *edgeConn) int { return int(a.idleSince.Load() - b.idleSince.Load()) })
+	closed := 0
+	for _, conn := range idle {
+		since := conn.idleSince.Load()
+		if since <= 0 || !conn.idleSince.CompareAndSwap(since, connClosing) {
+			continue // A request has come in the meantime.
+		}
+		_ = conn.TCPConn.Close()
+		delete(c.open, conn)
+		c.ended(endedIdle)
+		if closed++; closed > c.most/16 {
+			break
+		}
+	}
+	return closed
+}
+
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// closeWaiting closes those that have sent nothing.
+func (c *connections) closeWaiting() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		if conn.waiting.Load() {
+			_ = conn.TCPConn.Close()
+		}
+	}
+}
+
+// edgeListener gives out the connections that are admitted, each with its first request, and answers the others.
+type edgeListener struct {
+	*net.TCPListener
+	connections *connections
+	lingering   chan struct{}
+	// firstWait is how long a connection's first byte is awaited.
+	firstWait time.Duration
+	begun     chan *edgeConn
+	failed    chan error
+	close     func()
+	closed    chan struct{}
+}
+
+// mostLingering bounds the connections that are closed with patience at one time.
+const mostLingering = 256
+
+// listen begins to accept connections. Close ends that, and those that have not sent anything.
+func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
+	closed := make(chan struct{})
+	edge := &edgeListener{
+		TCPListener: l, connections: c, lingering: make(chan struct{}, mostLingering), firstWait: firstWait,
+		begun: make(chan *edgeConn), failed: make(chan error, 1), close: sync.OnceFunc(func() { close(closed) }), closed: closed,
+	}
+	go edge.run()
+	return edge
+}
+
+// Accept gives out a connection that has begun its first request. It never gives fasthttp an error that passes: it would stop
+// serving.
+func (l *edgeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.begun:
+		return conn, nil
+	case err := <-l.failed:
+		return nil, err
+	}
+}
+
+// Close ends the listener, and the connections that have sent nothing.
+func (l *edgeListener) Close() error {
+	l.close()
+	err := l.TCPListener.Close()
+	l.connections.closeWaiting()
+	return err
+}
+
+// acceptPause is how long no connection is accepted when the process has no file descriptor for it.
+const acceptPause = 10 * time.Millisecond
+
+func (l *edgeListener) run() {
+	for {
+		tcp, err := l.AcceptTCP()
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			l.connections.mu.Lock()
+			l.connections.closeIdle()
+			l.connections.mu.Unlock()
+			time.Sleep(acceptPause)
+			continue
+		}
+		if errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) {
+			time.Sleep(acceptPause)
+			continue
+		}
+		if err != nil {
+			l.failed <- err
+			return
+		}
+		conn := &edgeConn{TCPConn: tcp, listener: l}
+		if peer, ok := tcp.RemoteAddr().(*net.TCPAddr); ok {
+			conn.ip = peer.AddrPort().Addr().Unmap()
+		}
+		conn.idleSince.Store(time.Now().UnixNano())
+		conn.waiting.Store(true)
+		if reason := l.connections.admit(conn); reason != "" {
+			l.connections.ended(reason)
+			refuseConnection(tcp, refusedConnections[reason])
+			continue
+		}
+		go l.await(conn)
+	}
+}
+
+// await gives a connection out when its first byte is there. fasthttp takes a buffer for a whole header at once, and ten
+// thousand connections that send nothing would leave the garbage collector no room to work in.
+func (l *edgeListener) await(conn *edgeConn) {
+	if !conn.awaitFirst() {
+		_ = conn.Close()
+		return
+	}
+	select {
+	case l.begun <- conn:
+	case <-l.closed:
+		_ = conn.Close()
+	}
+}
+
+// refusedConnections are the answers to connections that are not served.
+var refusedConnections = map[string][]byte{
+	endedByAddress: refusedConnection(schema.TooManyRequests("too many connections from this address", time.Second)),
+	endedByAll:     refusedConnection(&schema.Error{Code: schema.CodeUnavailable, Message: "too many connections, try again", RetryAfter: time.Second}),
+}
+
+// refusedConnection is an answer as it goes over the wire.
+func refusedConnection(e *schema.Error) []byte {
+	var ctx fasthttp.RequestCtx
+	writeError(&ctx, e)
+	ctx.SetConnectionClose()
+	ctx.Response.Header.Set("X-Request-Id", "none")
+	return append(ctx.Response.Header.Header(), ctx.Response.Body()...)
+}
+
+// refuseConnection answers without waiting, as others wait to be accepted. What it writes fits into the empty buffer of a new
+// connection. A request that has arrived is taken off: closed on it, the connection would be reset and the answer lost.
+func refuseConnection(tcp *net.TCPConn, answer []byte) {
+	_, _ = tcp.Write(answer)
+	if raw, err := tcp.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool {
+			var scrap [4 << 10]byte
+			_, _ = syscall.Read(int(fd), scrap[:])
+			return true
+		})
+	}
+	_ = tcp.Close()
+}
+
+// connClosing marks a connection that is closed for want of use: a request that comes now is too late.
+const connClosing = -1
+
+// lingerTime is how long is read on from a connection whose request was refused before its end.
+const lingerTime = 2 * time.Second
+
+// edgeConn is a connection that knows whether it carries a request, and closes with patience.
+type edgeConn struct {
+	*net.TCPConn
+	listener *edgeListener
+	ip       netip.Addr
+	// counted is the address that the connection counts for, if any.
+	counted netip.Addr
+	// waiting: nothing has come in yet.
+	waiting atomic.Bool
+	// idleSince is when the connection began to carry no request, in Unix nanoseconds; 0 while it carries one.
+	idleSince atomic.Int64
+	// The connection's one goroutine, which also closes it, owns the rest. unread: a request was refused before it was read
+	// to its end. begun: something has come in. ended: the client has sent its last byte.
+	unread, begun, ended bool
+	closed               atomic.Bool
+}
+
+// awaitFirst waits until something has come in, and leaves it there. False: nothing will.
+func (c *edgeConn) awaitFirst() bool {
+	defer c.waiting.Store(false)
+	raw, err := c.SyscallConn()
+	if err != nil || c.SetReadDeadline(time.Now().Add(c.listener.firstWait)) != nil {
+		return false
+	}
+	select {
+	case <-c.listener.closed: // before it could see this one
+		return false
+	default:
+	}
+	var first [1]byte
+	arrived := false
+	err = raw.Read(func(fd uintptr) bool {
+		n, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
+		for errors.Is(err, syscall.EINTR) { // To wait again would be to wait for more than is there.
+			n, _, err = syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
+		}
+		arrived = n > 0
+		return !errors.Is(err, syscall.EAGAIN)
+	})
+	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
+}
+
+func (c *edgeConn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	if n > 0 && !c.begun {
+		c.begun = true
+		c.busy()
+	}
+	if errors.Is(err, io.EOF) {
+		c.ended = true
+	}
+	return n, err
+}
+
+func (c *edgeConn) busy() {
+	if since := c.idleSince.Load(); since > 0 {
+		c.idleSince.CompareAndSwap(since, 0)
+	}
+}
+
+// connState keeps the connection's idleSince. fasthttp calls a connection active as soon as it waits for its first request.
+func connState(conn net.Conn, state fasthttp.ConnState) {
+	c, ok := conn.(*edgeConn)
+	if !ok {
+		return
+	}
+	switch state { //nolint:exhaustive // the others change nothing
+	case fasthttp.StateActive:
+		if c.begun {
+			c.busy()
+		}
+	case fasthttp.StateIdle:
+		c.idleSince.CompareAndSwap(0, time.Now().UnixNano())
+	}
+}
+
+// clientEnded tells whether a request ended because its client went.
+func clientEnded(ctx *fasthttp.RequestCtx) bool {
+	conn, ok := ctx.Conn().(*edgeConn)
+	return ok && conn.ended
+}
+
+// Close reads on for a while when a request was refused before it was read to the end: a plain close with unread data resets
+// the connection, and the client would see that instead of the 413 it was sent (RFC 9112, 9.6). Under many refusals the
+// others are closed plainly.
+func (c *edgeConn) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	defer c.listener.connections.forget(c)
+	if c.unread {
+		select {
+		case c.listener.lingering <- struct{}{}:
+			c.linger()
+			<-c.listener.lingering
+		default:
+		}
+	}
+	return c.TCPConn.Close()
+}
+
+func (c *edgeConn) linger() {
+	if c.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return
+	}
+	var scrap [2 << 10]byte
+	for {
+		if _, err := c.TCPConn.Read(scrap[:]); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package frame
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics is told about every request.
+type Metrics interface {
+	// ObserveRequest counts a request that was answered; the operation is an operationId, "none" or "malformed".
+	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
+	// ObservePanic counts a function that panicked.
+	ObservePanic(operation string)
+	// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+	ObserveConnectionEnded(reason string)
+}
+
+// PrometheusMetrics keeps the request metrics that /metrics shows.
+type PrometheusMetrics struct {
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	bytesIn  *prometheus.CounterVec
+	bytesOut *prometheus.CounterVec
+	panics   *prometheus.CounterVec
+	ended    *prometheus.CounterVec
+	// series holds the label lookups that were done: with them, observing a request allocates nothing.
+	series sync.Map
+}
+
+type seriesKey struct {
+	operation string
+	status    int
+}
+
+type requestSeries struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+	bytesIn  prometheus.Counter
+	bytesOut prometheus.Counter
+}
+
+// NewPrometheusMetrics registers the request metrics.
+func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics, error) {
+	m := &PrometheusMetrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_requests_total", Help: "Requests answered, by operation and status.",
+		}, []string{"operation", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "octavo_http_request_duration_seconds", Help: "Time from the read request to the written answer, by operation.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation"}),
+		bytesIn: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_request_bytes_total", Help: "Bytes of request bodies as they were sent, by operation.",
+		}, []string{"operation"}),
+		bytesOut: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_response_bytes_total", Help: "Bytes of response bodies, by operation.",
+		}, []string{"operation"}),
+		panics: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_panics_total", Help: "Requests whose operation panicked, by operation.",
+		}, []string{"operation"}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_http_connections_ended_total",
+			Help: "Connections refused (address: too many of one address, all: too many) or closed to make room for others (idle).",
+		}, []string{"reason"}),
+	}
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.bytesIn, m.bytesOut, m.panics, m.ended} {
+		if err := registerer.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// ObserveRequest counts a request that was answered.
+func (m *PrometheusMetrics) ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int) {
+	key := seriesKey{operation, status}
+	found, ok := m.series.Load(key)
+	if !ok {
+		found, _ = m.series.LoadOrStore(key, &requestSeries{
+			requests: m.requests.WithLabelValues(operation, strconv.Itoa(status)),
+			duration: m.duration.WithLabelValues(operation),
+			bytesIn:  m.bytesIn.WithLabelValues(operation),
+			bytesOut: m.bytesOut.WithLabelValues(operation),
+		})
+	}
+	s := found.(*requestSeries)
+	s.requests.Inc()
+	s.duration.Observe(duration.Seconds())
+	s.bytesIn.Add(float64(bytesIn))
+	s.bytesOut.Add(float64(bytesOut))
+}
+
+// ObservePanic counts a function that panicked.
+func (m *PrometheusMetrics) ObservePanic(operation string) {
+	m.panics.WithLabelValues(operation).Inc()
+}
+
+// ObserveConnectionEnded counts a connection that was refused, or closed to make room.
+func (m *PrometheusMetrics) ObserveConnectionEnded(reason string) {
+	m.ended.WithLabelValues(reason).Inc()
+}

@@ -1,0 +1,164 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+)
+
+// Operation is one row of the table: everything the service knows about one operation. The router, authentication, limits,
+// decoding, metrics, the OpenAPI document and the tests all read it from here, so adding an operation adds a row.
+type Operation struct {
+	// Method and Path say where it is; the path is below /v1 and holds `{name}` for its parameters.
+	Method string
+	Path   string
+	// ID is the operationId: unique, and the label of the operation in metrics and logs.
+	ID string
+	// Tag groups operations in documents.
+	Tag string
+	// Doc is one sentence that says what it does.
+	Doc string
+	// Scope says who may call it.
+	Scope access.Scope
+	// Status is the status of success.
+	Status int
+	// BodyLimit bounds the body in bytes, as sent and again when inflated. 0 means that there is no body.
+	BodyLimit int
+	// Accepts are the media types of the body. A request that names none is taken to send the first.
+	Accepts []string
+	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
+	Timeout time.Duration
+	// Tail lets the last parameter of the path take all that is left of it, slashes too.
+	Tail bool
+	// Produces are the media types of the answer of an operation whose response type is File, or Encoded as something else
+	// than JSON; others answer JSON.
+	Produces []string
+	// Rate is the limit that the operation counts against.
+	Rate access.RateClass
+	// CORS lets browsers of any origin call it with a token.
+	CORS bool
+	// Handler is the function with its request and response types.
+	Handler Handler
+}
+
+// Unbounded is the Timeout of an operation that bounds its own waits; it saves the timer on the hot path.
+const Unbounded time.Duration = -1
+
+// ResourceBodyLimit is the BodyLimit of operations that take one resource.
+const ResourceBodyLimit = 1 << 20
+
+// mediaJSON is what bodies are in, unless a row says otherwise.
+var MediaJSON = []string{"application/json"}
+
+// Table is what a server serves: operations, and what the names in the rules of their requests mean.
+type Table struct {
+	Operations   []Operation
+	Vocabularies []rules.Vocabulary
+}
+
+// Vocabulary is all of the table's vocabularies together.
+func (t Table) Vocabulary() (rules.Vocabulary, error) {
+	return rules.Join(append([]rules.Vocabulary{rules.Common}, t.Vocabularies...)...)
+}
+
+// Join makes one table of several.
+func Join(parts ...Table) Table {
+	var all Table
+	for _, part := range parts {
+		all.Operations = append(all.Operations, part.Operations...)
+		all.Vocabularies = append(all.Vocabularies, part.Vocabularies...)
+	}
+	return all
+}
+
+var (
+	operationID = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
+	PathParam   = regexp.MustCompile(`\{([^}]*)\}`)
+	methods     = map[string]bool{
+		http.MethodGet: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true,
+	}
+)
+
+// checkTable finds every row that must not be served. A table that is wrong stops the start, not the first request.
+func checkTable(table []Operation) error {
+	var problems []error
+	seenID, seenRoute := map[string]bool{}, map[string]bool{}
+	for _, op := range table {
+		report := func(format string, args ...any) {
+			problems = append(problems, fmt.Errorf("operation %q (%s %s): "+format, append([]any{op.ID, op.Method, op.Path}, args...)...))
+		}
+		if !operationID.MatchString(op.ID) {
+			report("operationId must match %s", operationID)
+		}
+		if seenID[op.ID] {
+			report("operationId is taken")
+		}
+		seenID[op.ID] = true
+		// Two rows whose paths differ only in the names of their parameters are the same route.
+		route := op.Method + " " + PathParam.ReplaceAllString(op.Path, "{}")
+		if seenRoute[route] {
+			report("method and path are taken")
+		}
+		seenRoute[route] = true
+		if !methods[op.Method] {
+			report("method is not one of the contract's")
+		}
+		if op.Tail && !strings.HasSuffix(op.Path, "}") {
+			report("the path must end with the parameter that takes its tail")
+		}
+		if !strings.HasPrefix(op.Path, "/") || strings.HasPrefix(op.Path, "/v1/") {
+			report("path must start with a slash and be below /v1")
+		}
+		if op.Tag == "" || !strings.HasSuffix(op.Doc, ".") {
+			report("tag and doc line are required, and a doc line is a sentence")
+		}
+		if err := op.Scope.Check(op.Path); err != nil {
+			report("%w", err)
+		}
+		if op.Handler.invoke == nil {
+			report("function is missing")
+			continue
+		}
+		if err := checkStatus(op); err != nil {
+			report("%w", err)
+		}
+		if err := checkBody(op); err != nil {
+			report("%w", err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func checkStatus(op Operation) error {
+	bodiless := op.Handler.Response == reflect.TypeFor[NoContent]()
+	file := op.Handler.Response == reflect.TypeFor[File]()
+	switch {
+	case file != (len(op.Produces) > 0) && op.Handler.Response != reflect.TypeFor[Encoded]():
+		return errors.New("the response type File and the media types that are produced go together")
+	case op.Status < 200 || op.Status > 299:
+		return fmt.Errorf("status %d is no success", op.Status)
+	case (op.Status == http.StatusNoContent) != bodiless:
+		return errors.New("204 and the response type NoContent go together")
+	}
+	return nil
+}
+
+func checkBody(op Operation) error {
+	hasBody := false
+	for i := range op.Handler.Request.NumField() {
+		if _, ok := op.Handler.Request.Field(i).Tag.Lookup("body"); ok {
+			hasBody = true
+		}
+	}
+	if hasBody != (op.BodyLimit > 0) || hasBody != (len(op.Accepts) > 0) {
+		return errors.New("a body in the request type, a body limit and accepted media types go together")
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+package frame_test
+
+const raceEnabled = false

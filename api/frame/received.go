@@ -1,0 +1,268 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/fair"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// bodyPieces are the sizes that a body's buffer may have. It grows by what has arrived: to bodyLeap times that at most, and no
+// further than what was announced needs. The first piece is free; the others count against Config.BodyMemory.
+var bodyPieces = [...]int{16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
+
+const bodyLeap = 8
+
+const (
+	// bodyWait is how long a body waits for memory before its request is refused.
+	bodyWait = 2 * time.Second
+	// bodyStall is how long a large body may stand still.
+	bodyStall = 5 * time.Second
+	// bodyShare is the part of the memory that the bodies of one token may take, though never less than leastBodyShare: one of
+	// the largest bodies, as sent and inflated. A site's key is public, and must not keep everybody else's large bodies out.
+	bodyShare      = 4
+	leastBodyShare = 16 << 20
+)
+
+// bodyMemory bounds what the bodies of all requests in flight take, as sent and inflated, and shares it between tokens.
+type bodyMemory struct {
+	gate   *fair.Gate
+	pieces [len(bodyPieces)]sync.Pool
+
+	mu      sync.Mutex
+	holders map[string]*bodyHolder // tokens that have some of it, or wait for it
+}
+
+// bodyHolder is one token. Operations without a token have no body.
+type bodyHolder struct {
+	fair.Party
+	token  string
+	bodies int
+}
+
+// bodyPiecesMost bounds how many pieces are taken at once, which the bytes do long before.
+const bodyPiecesMost = 1 << 32
+
+func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
+	m := &bodyMemory{
+		gate: fair.New(fair.Room{
+			Slots: bodyPiecesMost, Bytes: int64(bytes), PartyBytes: max(int64(bytes)/bodyShare, leastBodyShare), Wait: wait,
+		}, unwatched{}),
+		holders: map[string]*bodyHolder{},
+	}
+	for i, size := range bodyPieces {
+		m.pieces[i].New = func() any {
+			piece := make([]byte, 0, size)
+			return &piece
+		}
+	}
+	return m
+}
+
+// hold finds a token's holder and keeps it until drop.
+func (m *bodyMemory) hold(token string) *bodyHolder {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.holders[token]
+	if h == nil {
+		h = &bodyHolder{token: token}
+		m.holders[token] = h
+	}
+	h.bodies++
+	return h
+}
+
+func (m *bodyMemory) drop(h *bodyHolder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h.bodies--; h.bodies == 0 {
+		delete(m.holders, h.token)
+	}
+}
+
+// unwatched shows nobody who waits.
+type unwatched struct{}
+
+func (unwatched) Waiting(int) {}
+
+func (unwatched) Waited(time.Duration) {}
+
+func (m *bodyMemory) take(class int) *[]byte {
+	piece := m.pieces[class].Get().(*[]byte)
+	*piece = (*piece)[:0]
+	return piece
+}
+
+// body is one request's body in memory, as far as it has come. It belongs to a call until the call ends.
+type body struct {
+	memory *bodyMemory
+	// token is whose share it counts against; holder is that token's, once it has more than the first piece.
+	token  string
+	holder *bodyHolder
+	piece  *[]byte
+	class  int
+	// announced is the length in bytes, less than 1 if it is not known.
+	announced int
+	// taken are the bytes by which it has grown, piece by piece.
+	taken []int64
+	probe [1]byte
+}
+
+var errBodyTooLarge = errors.New("the body is larger than its limit")
+
+// fill reads to the end of r, and at most limit bytes. ready is called before each read beyond the first piece.
+func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() error) ([]byte, error) {
+	if b.piece == nil {
+		b.piece, b.class = b.memory.take(0), 0
+	}
+	for empty := 0; empty < 100; empty++ {
+		have := len(*b.piece)
+		room := b.probe[:]
+		if have < limit {
+			if have == cap(*b.piece) {
+				if err := b.grow(ctx, limit); err != nil {
+					return nil, err
+				}
+			}
+			room = (*b.piece)[have:min(cap(*b.piece), limit)]
+		}
+		if ready != nil {
+			if err := ready(); err != nil {
+				return nil, err
+			}
+		}
+		n, err := r.Read(room)
+		if n > 0 && have == limit {
+			return nil, errBodyTooLarge
+		}
+		*b.piece = (*b.piece)[:have+n]
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return *b.piece, err
+		}
+		if n > 0 {
+			empty = 0
+		}
+	}
+	return nil, io.ErrNoProgress
+}
+
+// grow makes room for the next piece of a body of at most limit bytes, waiting for memory if there is none.
+func (b *body) grow(ctx context.Context, limit int) error {
+	if b.class+1 == len(bodyPieces) {
+		return errBodyTooLarge
+	}
+	if b.holder == nil {
+		b.holder = b.memory.hold(b.token)
+	}
+	class := b.nextClass(limit)
+	growth := int64(bodyPieces[class])
+	if b.class > 0 {
+		growth -= int64(bodyPieces[b.class])
+	}
+	switch b.memory.gate.Enter(ctx, &b.holder.Party, "", growth) {
+	case fair.OwnShare:
+		return schema.TooManyRequests("too many large bodies of this token are on their way, try again", time.Second)
+	case fair.Full:
+		return &schema.Error{
+			Code: schema.CodeUnavailable, Message: "too many large bodies are on their way, try again", RetryAfter: time.Second, Cause: ctx.Err(),
+		}
+	case fair.Admitted:
+	}
+	b.taken = append(b.taken, growth)
+	next := b.memory.take(class)
+	*next = append(*next, *b.piece...)
+	b.memory.pieces[b.class].Put(b.piece)
+	b.piece, b.class = next, class
+	return nil
+}
+
+// nextClass is the piece after the one that is full.
+func (b *body) nextClass(limit int) int {
+	want := min(bodyLeap*bodyPieces[b.class], limit)
+	if b.announced > 0 {
+		want = min(want, b.announced)
+	}
+	for class := b.class + 1; class < len(bodyPieces); class++ {
+		if bodyPieces[class] >= want {
+			return class
+		}
+	}
+	return len(bodyPieces) - 1
+}
+
+// release gives the memory back. Whoever kept a part of it sees the next request's data.
+func (b *body) release() {
+	if b.piece == nil {
+		return
+	}
+	b.memory.pieces[b.class].Put(b.piece)
+	if b.holder != nil {
+		for _, growth := range b.taken {
+			b.memory.gate.Leave(&b.holder.Party, "", growth)
+		}
+		b.memory.drop(b.holder)
+	}
+	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
+}
+
+// receive reads the body off the connection. The frame has admitted the caller before.
+func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
+	request := &c.http.Request
+	length := request.Header.ContentLength()
+	if length > op.BodyLimit {
+		return nil, tooLarge(op)
+	}
+	stream := request.BodyStream()
+	if stream == nil {
+		// There is none, or a test has put it there.
+		got := request.Body()
+		if c.received = len(got); c.received > op.BodyLimit {
+			return nil, tooLarge(op)
+		}
+		return got, nil
+	}
+	var ready func() error
+	if length < 0 || length > bodyPieces[0] {
+		ready = c.awaitProgress
+	}
+	c.raw.token, c.inflated.token = c.Principal.TokenID, c.Principal.TokenID
+	c.raw.announced = length
+	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
+	c.received = len(got)
+	if err == nil && (len(got) < length || length < 0 && clientEnded(c.http)) {
+		// fasthttp's streams end alike with the body and with the connection.
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		// The rest of the body is still to come: the connection cannot go on.
+		c.http.SetConnectionClose()
+		return nil, receiveError(op, err)
+	}
+	return got, request.CloseBodyStream()
+}
+
+// awaitProgress gives the next part of a large body its time.
+func (c *call) awaitProgress() error {
+	deadline := time.Now().Add(bodyStall)
+	if whole := c.Now.Add(c.readTimeout); whole.Before(deadline) {
+		deadline = whole
+	}
+	return c.http.Conn().SetReadDeadline(deadline)
+}
+
+func receiveError(op *Operation, err error) error {
+	if errors.Is(err, errBodyTooLarge) {
+		return tooLarge(op)
+	}
+	if refusal, ok := errors.AsType[*schema.Error](err); ok {
+		return refusal
+	}
+	return malformedError(err)
+}

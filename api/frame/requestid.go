@@ -1,0 +1,80 @@
+package frame
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"net"
+	"net/netip"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/api/access"
+)
+
+// requestIDs makes ids that are unique across processes without asking for randomness per request.
+type requestIDs struct {
+	prefix [8]byte
+	next   atomic.Uint64
+}
+
+func newRequestIDs() *requestIDs {
+	ids := &requestIDs{}
+	_, _ = rand.Read(ids.prefix[:]) // crypto/rand.Read never fails: it ends the process instead.
+	return ids
+}
+
+// append takes the client's own id where it is sane, and makes one otherwise.
+func (ids *requestIDs) append(dst, fromClient []byte) []byte {
+	if saneRequestID(fromClient) {
+		return append(dst, fromClient...)
+	}
+	var raw [16]byte
+	copy(raw[:8], ids.prefix[:])
+	binary.BigEndian.PutUint64(raw[8:], ids.next.Add(1))
+	return hex.AppendEncode(dst, raw[:])
+}
+
+// saneRequestID refuses what would let a client forge log lines or fill them.
+func saneRequestID(id []byte) bool {
+	if len(id) == 0 || len(id) > 128 {
+		return false
+	}
+	for _, c := range id {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && !bytes.ContainsRune([]byte("-_.:/+="), rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// clientIP finds the client's address. X-Forwarded-For is read from the right, where the nearest proxy wrote, and only as
+// far as the addresses are trusted: everything further left may be made up.
+func clientIP(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
+	var ip netip.Addr
+	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
+		ip = tcp.AddrPort().Addr().Unmap()
+	}
+	if len(trusted) == 0 || !access.Trusted(ip, trusted) {
+		return ip
+	}
+	forwarded := ctx.Request.Header.PeekAll("X-Forwarded-For")
+	for i := len(forwarded) - 1; i >= 0; i-- {
+		list := forwarded[i]
+		for len(list) > 0 {
+			cut := bytes.LastIndexByte(list, ',')
+			hop, err := netip.ParseAddr(string(bytes.TrimSpace(list[cut+1:])))
+			if err != nil {
+				return ip
+			}
+			ip = hop.Unmap()
+			if !access.Trusted(ip, trusted) {
+				return ip
+			}
+			list = list[:max(cut, 0)]
+		}
+	}
+	return ip
+}

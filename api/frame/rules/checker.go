@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// checker gathers what is wrong with the members of a request, so that a client learns all of it at once. Most of it comes
+// from the rules in the tags of the request's type; Validate methods add what concerns several members together.
+type Checker struct {
+	Details []schema.Detail
+}
+
+func (c *Checker) Add(field, problem string, allowed ...string) {
+	c.Details = append(c.Details, schema.Detail{Field: field, Problem: problem, Allowed: allowed})
+}
+
+// enum checks an optional member that takes few values.
+func (c *Checker) Enum(field string, value *string, allowed []string) {
+	if value != nil && !slices.Contains(allowed, *value) {
+		c.Add(field, "has no value that is allowed", allowed...)
+	}
+}
+
+func joinField(path, name string) string {
+	if path == "" || name == "" {
+		return path + name
+	}
+	return path + "." + name
+}
+
+// sortedKeys gives the keys of a map in order, so that equal requests get equal answers.
+func sortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	return keys
+}
+
+func (c *Checker) text(field string, value *string, length *Bounds) {
+	if strings.ContainsRune(*value, 0) {
+		c.Add(field, NoNUL)
+	} else if problem := length.Outside(utf8.RuneCountInString(*value), "characters"); problem != "" {
+		c.Add(field, problem)
+	}
+}
+
+func (c *Checker) entries(field string, count int, length *Bounds) {
+	if problem := length.Outside(count, "entries"); problem != "" {
+		c.Add(field, problem)
+	}
+}
+
+// noNUL completes the sentence "<name> ..." for text that Postgres does not store.
+const NoNUL = "must not hold the character U+0000"

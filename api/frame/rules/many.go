@@ -1,0 +1,46 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// oneOrMany is a body that is one object or an array of such objects. Rules of length are about the array; those of the
+// objects stand in their own tags, and a problem's field has an index only if there was an array.
+type OneOrMany[T any] struct {
+	Items []T
+	array bool
+}
+
+// UnmarshalJSONFrom reads either form.
+func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if m.array = d.PeekKind() == jsontext.KindBeginArray; m.array {
+		return json.UnmarshalDecode(d, &m.Items)
+	}
+	m.Items = make([]T, 1)
+	return json.UnmarshalDecode(d, &m.Items[0])
+}
+
+func (m OneOrMany[T]) isArray() bool { return m.array }
+
+// eitherForm is what every oneOrMany is; its first field is the items.
+type EitherForm interface{ isArray() bool }
+
+func (v Vocabulary) manyCheck(t reflect.Type, r Rule) (Check, error) {
+	inner, err := v.checkOf(t.Field(0).Type.Elem(), Rule{}, "")
+	return func(c *Checker, field string, value reflect.Value) {
+		array := value.Interface().(EitherForm).isArray()
+		items := value.Field(0)
+		c.entries(field, items.Len(), r.Length)
+		for i := range items.Len() {
+			name := field
+			if array {
+				name = fmt.Sprintf("%s[%d]", field, i)
+			}
+			inner(c, name, items.Index(i))
+		}
+	}, err
+}

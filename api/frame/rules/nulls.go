@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// A PATCH with a null asks for a removal. What can be removed is a schema.Opt. Of any other member a null would be taken for
+// absence, and the client be told of a change that never was; so it is refused. Elsewhere null is how many clients say "absent".
+
+// lasting gives the members of a body that cannot be removed. Those that are required are refused by their rule.
+func (v Vocabulary) Lasting(body reflect.Type) []string {
+	if body.Kind() != reflect.Struct {
+		return nil
+	}
+	names := []string{}
+	for _, f := range reflect.VisibleFields(body) {
+		r, err := v.Parse(f.Tag.Get("rules"))
+		if err != nil || r.Required || IsOpt(f.Type) || (f.Anonymous && f.Tag.Get("json") == "") {
+			continue
+		}
+		names = append(names, MemberName(f))
+	}
+	return names
+}
+
+// refuseNulls looks for members that are null and cannot be removed, in a body that was read without an error.
+func RefuseNulls(body []byte, lasting []string) error {
+	if !bytes.Contains(body, []byte("null")) {
+		return nil
+	}
+	var c Checker
+	d := jsontext.NewDecoder(bytes.NewReader(body))
+	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {
+		return schema.Invalid("", "must be an object, got null")
+	}
+	for {
+		name, err := d.ReadToken()
+		if err != nil || name.Kind() != jsontext.KindString {
+			break
+		}
+		member := name.String()
+		if d.PeekKind() == jsontext.KindNull && slices.Contains(lasting, member) {
+			c.Add(member, "must not be null: it can be changed, but not removed")
+		}
+		if d.SkipValue() != nil {
+			break
+		}
+	}
+	if len(c.Details) == 0 {
+		return nil
+	}
+	return schema.InvalidAll(c.Details)
+}

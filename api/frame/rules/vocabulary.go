@@ -1,0 +1,120 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Vocabulary has what the names in rules mean.
+type Vocabulary struct {
+	// Enums are closed sets of values, by the names that `enum=` uses.
+	Enums map[string][]string
+	// Patterns are forms of text, by the names that `pattern=` uses.
+	Patterns map[string]Pattern
+}
+
+// Join makes one vocabulary. A name that has two meanings is an error.
+func Join(parts ...Vocabulary) (Vocabulary, error) {
+	all := Vocabulary{Enums: map[string][]string{}, Patterns: map[string]Pattern{}}
+	for _, part := range parts {
+		for name, values := range part.Enums {
+			if _, ok := all.Enums[name]; ok {
+				return Vocabulary{}, fmt.Errorf("two enumerations are named %q", name)
+			}
+			all.Enums[name] = values
+		}
+		for name, pattern := range part.Patterns {
+			if _, ok := all.Patterns[name]; ok {
+				return Vocabulary{}, fmt.Errorf("two patterns are named %q", name)
+			}
+			all.Patterns[name] = pattern
+		}
+	}
+	return all, nil
+}
+
+// Pattern is a form of text. It says three times what the form is: to the check, to the client whose text does not match, and
+// to the OpenAPI document.
+type Pattern struct {
+	// Match decides.
+	Match func(text string) bool
+	// Problem completes the sentence "<field> ...".
+	Problem string
+	// Regexp and Format are for the document; Not is an expression that the text must not match.
+	Regexp, Not, Format string
+}
+
+// Common is the vocabulary that belongs to no resource.
+var Common = Vocabulary{
+	Enums: map[string][]string{
+		"order": {"asc", "desc"},
+	},
+	Patterns: map[string]Pattern{
+		"text":        Matching(`\S.*\S`, "must not be blank"),
+		"title":       {Match: notBlank, Problem: "must not be blank", Regexp: NotBlank},
+		"ascii":       Matching(`^[\x20-\x7e]*$`, "must be of printable ASCII characters"),
+		"oneLine":     Matching(`^[^\n\r]*$`, "must not hold a line break"),
+		"headerText":  Matching(`^[^\x00-\x1f\x7f]*$`, "must be on one line"),
+		"slug":        Matching(`^[a-z0-9]+(?:-[a-z0-9]+)*$`, "must be lowercase words of letters and digits with hyphens between them"),
+		"color":       Matching(`^#(?:[0-9a-fA-F]{3}){1,2}$`, "must be a color such as #0af or #00aaff"),
+		"languageTag": Matching(`^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$`, "must be the code of a language, such as en or pt-BR"),
+		"dateTime":    {Match: isDateTime, Problem: "must be a time such as 2026-01-31T12:00:00Z", Format: "date-time"},
+		"mediaType": Matching(`^[a-zA-Z0-9!#$&^_.+-]+/[a-zA-Z0-9!#$&^_.+-]+(?:; ?charset=[a-zA-Z0-9-]+)?$`,
+			"must be a media type such as image/png"),
+		"uri": {Match: schema.AbsoluteURL, Problem: "must be an absolute http or https URL", Regexp: HTTPURL, Format: "uri"},
+		"plainURL": {
+			Match: isPlainURL, Problem: "must be an absolute http or https URL without user and password", Regexp: HTTPURL, Format: "uri",
+		},
+		"link": {Match: schema.LinkAllowed, Problem: schema.ProblemLink, Regexp: schema.LinkPattern},
+	},
+}
+
+const (
+	// HTTPURL is the expression that the OpenAPI document gives for addresses, beside their format: few validators look at
+	// formats.
+	HTTPURL = `^[hH][tT][tT][pP][sS]?://[^/?#]`
+	// NotBlank is the expression that the OpenAPI document gives for text that shows something.
+	NotBlank = `\S`
+)
+
+// Matching is the pattern of an expression.
+func Matching(expression, problem string) Pattern {
+	compiled := regexp.MustCompile(expression)
+	return Pattern{Match: compiled.MatchString, Problem: problem, Regexp: expression}
+}
+
+// MatchingBut is Matching for forms with exceptions: a text that matches not has another form.
+func MatchingBut(expression, not, problem string) Pattern {
+	yes, no := regexp.MustCompile(expression), regexp.MustCompile(not)
+	return Pattern{
+		Match:   func(text string) bool { return yes.MatchString(text) && !no.MatchString(text) },
+		Problem: problem, Regexp: expression, Not: not,
+	}
+}
+
+// notBlank wants a visible character.
+func notBlank(text string) bool {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r > ' ' && r != '\u00a0' && r != '\u3000' {
+			return true
+		}
+		text = text[size:]
+	}
+	return false
+}
+
+// isDateTime holds times to the years that Postgres and RFC 3339 agree on.
+func isDateTime(text string) bool {
+	at, err := time.Parse(time.RFC3339, text)
+	return err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999
+}
+
+// isPlainURL is for addresses that are shown to others.
+func isPlainURL(text string) bool {
+	return schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
+}

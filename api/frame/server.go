@@ -1,0 +1,213 @@
+package frame
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Server serves the table and, on the same listener, the pages beside it.
+type Server struct {
+	cfg    Config
+	frame  *frame
+	table  Table
+	checks []Check
+	docs   *docs
+	http   *fasthttp.Server
+	// connections are those of the listener.
+	connections *connections
+	listener    net.Listener
+	stopping    atomic.Bool
+	served      chan error
+	// endUses ends the recorder of token uses and the reports of refusals.
+	endUses context.CancelFunc
+}
+
+// newServer builds the server of a table, described by the OpenAPI document. It refuses a row or a setting that is wrong, and
+// opens nothing.
+func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
+	cfg = cfg.withDefaults()
+	f, err := newFrame(cfg, d)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	routes, err := f.prepare(table)
+	if err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	s := &Server{cfg: cfg, frame: f, table: table, checks: d.Checks, served: make(chan error, 1)}
+	if s.docs, err = newDocs(document, cfg.BaseURL); err != nil {
+		return nil, fmt.Errorf("cannot build api: %w", err)
+	}
+	s.connections = newConnections(cfg, d.Metrics.ObserveConnectionEnded)
+	s.http = &fasthttp.Server{
+		Handler:        s.leaving(s.framed(s.router(routes, f.serve).Handler)),
+		HeaderReceived: headersReceived,
+		ExpectHandler:  s.mayContinue(s.router(routes, f.continues).Handler),
+		ConnState:      connState,
+		ErrorHandler:   f.malformed,
+		Logger:         serverLog{d.Log},
+		ReadTimeout:    cfg.HeaderTimeout,
+		WriteTimeout:   cfg.WriteTimeout,
+		IdleTimeout:    cfg.IdleTimeout,
+		// The listener bounds the connections: those that it has closed may still be about to end here.
+		Concurrency:                  2 * cfg.MaxConns,
+		ReadBufferSize:               cfg.MaxHeaderBytes,
+		WriteBufferSize:              4 << 10,
+		StreamRequestBody:            true,
+		MaxRequestBodySize:           firstBodyBytes,
+		DisablePreParseMultipartForm: true,
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		SecureErrorLogMessage:        true,
+		CloseOnShutdown:              true,
+	}
+	return s, nil
+}
+
+// router registers every row, once, with the function that answers it. HEAD is answered wherever GET is: fasthttp leaves the body out.
+func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.RequestCtx)) *router.Router {
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
+	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
+	r.NotFound, r.MethodNotAllowed, r.GlobalOPTIONS = s.frame.notFound, s.frame.methodNotAllowed, s.frame.options
+	for _, rt := range routes {
+		path := "/v1" + rt.op.Path
+		if rt.op.Tail {
+			path = strings.TrimSuffix(path, "}") + ":*}"
+		}
+		serve := func(ctx *fasthttp.RequestCtx) { answer(rt, ctx) }
+		r.Handle(rt.op.Method, path, serve)
+		if rt.op.Method == http.MethodGet {
+			r.Handle(http.MethodHead, path, serve)
+		}
+		if rt.op.CORS {
+			r.OPTIONS(path, s.frame.preflight(rt.op.Method))
+		}
+	}
+	if len(routes) > 0 {
+		browser := fasthttpadaptor.NewFastHTTPHandler(s.docs.browser)
+		s.page(r, "/v1/openapi.json", s.docs.openAPI)
+		for _, path := range []string{"/docs", "/docs/{asset}"} {
+			s.page(r, path, browser)
+		}
+	}
+	s.page(r, "/healthz", healthz)
+	s.page(r, "/readyz", s.readyz)
+	return r
+}
+
+// page serves what is not of the contract, with the frame's answer to a panic.
+func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHandler) {
+	guarded := func(ctx *fasthttp.RequestCtx) {
+		defer func() {
+			if fault := recover(); fault != nil {
+				s.frame.metrics.ObservePanic(noOperation)
+				s.frame.log.Error("panic in page", "path", path, "panic", fmt.Sprint(fault))
+				writeError(ctx, schema.Internal(nil))
+			}
+		}()
+		if ctx.Request.BodyStream() != nil {
+			leaveUnread(ctx) // No page takes a body, and whoever asked for it would read all of it.
+			_ = ctx.Request.CloseBodyStream()
+		}
+		handler(ctx)
+	}
+	r.GET(path, guarded)
+	r.HEAD(path, guarded)
+}
+
+// Start listens and serves until Stop.
+func (s *Server) Start(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen: %w", err)
+	}
+	if tcp, ok := listener.(*net.TCPListener); ok {
+		listener = listen(tcp, s.connections, s.cfg.HeaderTimeout)
+	}
+	s.listener = listener
+	uses, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.endUses = cancel
+	go s.frame.guard.Run(uses)
+	go s.frame.refusals.run(uses, s.frame.log)
+	go func() { s.served <- s.http.Serve(listener) }()
+	return nil
+}
+
+// Addr is the address that is listened on, once Start has returned.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// OpenConnections counts the connections that are open.
+func (s *Server) OpenConnections() int { return s.connections.count() }
+
+// Done gives the error that ended serving; nil after Stop. Whoever runs the server watches it.
+func (s *Server) Done() <-chan error { return s.served }
+
+// leaving sends clients elsewhere once the server is stopping: it closes each connection after its answer.
+func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		serve(ctx)
+		if s.stopping.Load() {
+			ctx.SetConnectionClose()
+		}
+	}
+}
+
+// Drain makes /readyz answer 503 while requests are still served, so that a load balancer can take the node out before Stop.
+func (s *Server) Drain() { s.stopping.Store(true) }
+
+// Stop drains, then accepts no more connections, lets the requests in flight finish as long as ctx allows, and ends them.
+func (s *Server) Stop(ctx context.Context) error {
+	s.Drain()
+	s.awaitLeaving(ctx)
+	err := s.http.ShutdownWithContext(ctx)
+	// Functions that still run see their context end.
+	s.frame.cancel()
+	if s.endUses != nil {
+		s.endUses()
+		select {
+		case <-s.frame.guard.Done():
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot stop api in time: %w", err)
+	}
+	return nil
+}
+
+// awaitLeaving waits until all connections are closed, but not longer than DrainWait.
+func (s *Server) awaitLeaving(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainWait)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for s.http.GetOpenConnectionsCount() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// serverLog takes fasthttp's own lines, which are about connections, into the log.
+type serverLog struct {
+	log *slog.Logger
+}
+
+func (l serverLog) Printf(format string, args ...any) {
+	l.log.Debug("http server", "message", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,133 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// TestPublicOperationsAreLimited uses an address up on every row that needs no token.
+func TestPublicOperationsAreLimited(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
+		c.PublicRateLimit, c.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	found := 0
+	for i := range h.Table {
+		op := &h.Table[i]
+		if !op.Scope.Public {
+			continue
+		}
+		if op.BodyLimit > 0 {
+			t.Errorf("%s has a body, which is not read without a token", op.ID)
+		}
+		found++
+		path, _ := h.Example(op, apitest.Ghost())
+		client, other := fmt.Sprint("2001:db8::", found), fmt.Sprintf("2001:db8:%d::", found)
+		var last apitest.Answer
+		for range 5 {
+			last = h.Do(op.Method, path, "", nil, "X-Forwarded-For", client)
+		}
+		h.WantError(last, http.StatusTooManyRequests)
+		h.WantError(h.Do(op.Method, path, "", nil, "X-Forwarded-For", client+"1"), http.StatusTooManyRequests)
+		if a := h.Do(op.Method, path, "", nil, "X-Forwarded-For", other); a.Status == http.StatusTooManyRequests {
+			t.Errorf("%s: another address has to wait", op.ID)
+		}
+	}
+	if found == 0 {
+		t.Error("no public operation")
+	}
+}
+
+// TestAnswersAreNotKept looks at the headers of every operation's answer.
+func TestAnswersAreNotKept(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	for i := range h.Table {
+		op := &h.Table[i]
+		a := h.Try(op, h.Ours, h.Ours.Tokens[schema.RoleAdmin])
+		if a.Header.Get("Content-Type") != "application/json" {
+			continue
+		}
+		if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", op.ID, a.Header)
+		}
+	}
+}
+
+// TestRightsComeBeforeTheBody sends what is no JSON to every operation on an object of somebody else. Where the body names the
+// object, what is no JSON comes behind the name.
+func TestRightsComeBeforeTheBody(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	named := 0
+	for i := range h.Table {
+		op := &h.Table[i]
+		if op.BodyLimit == 0 || op.Scope.Object == nil && op.Scope.Named == nil {
+			continue
+		}
+		path, _ := h.Example(op, apitest.Ghost())
+		body := "{"
+		if op.Scope.Named != nil {
+			named++
+			body = fmt.Sprintf(`{"a":[{"%[1]s":"x"}],"%[1]s":"%s",`, op.Scope.Named.Member, h.Ours.Organization.ID)
+			for token, status := range map[string]int{h.Ours.Tokens[schema.RoleEdit]: 403, h.Ours.Tokens[schema.RoleGuest]: 403, h.Ours.Tokens[schema.RoleAdmin]: 400} {
+				if a := h.Do(op.Method, path, token, body); a.Status != status {
+					t.Errorf("%s: %d %s, want %d", op.ID, a.Status, a.Body, status)
+				}
+			}
+		}
+		for token, status := range map[string]int{h.Theirs.Tokens[schema.RoleAdmin]: 404, "": 401} {
+			if a := h.Do(op.Method, path, token, body); a.Status != status {
+				t.Errorf("%s: %d %s", op.ID, a.Status, a.Body)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no body names an object")
+	}
+}
+
+// TestNamedObjects: the object that is checked is the one that the function uses.
+func TestNamedObjects(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	manifest := `"title":"Linear","description":"","script":"export {}"`
+	for body, want := range map[string]struct {
+		status int
+		field  string
+	}{
+		`{%[2]s}`:                                                      {400, "organization"},
+		`{"organization":null,%[2]s}`:                                  {400, "organization"},
+		`{"organization":1,%[2]s}`:                                     {400, "organization"},
+		`{"organization":"",%[2]s}`:                                    {400, "organization"},
+		`{"Organization":"%[1]s",%[2]s}`:                               {400, "organization"},
+		`{"organization":"%[1]s","organization":"nobody",%[2]s}`:       {400, "organization"},
+		`{"organization":"%[1]s","\u006frganization":"nobody",%[2]s}`:  {400, "organization"},
+		`{"\u006frganization":"nobody","organization":"%[1]s",%[2]s}`:  {404, ""},
+		`{"x":{"organization":"%[1]s"},"organization":"nobody",%[2]s}`: {404, ""},
+		`[]`: {400, ""}, `"%[1]s"`: {400, ""}, `{"a" 1}`: {400, ""}, `{"a":`: {400, "a"}, `{"organization"`: {400, ""}, ``: {400, ""}, `{`: {400, ""},
+		`{"title":1,"organization":"%[1]s"}`:                           {400, "title"},
+		`{"\u006f\u0072ganization":"%[1]s",%[2]s}`:                     {200, ""},
+		`{"x":{"organization":"nobody"},%[2]s,"organization":"%[1]s"}`: {200, ""},
+	} {
+		a := h.Do("POST", "/v1/integrations/named", admin, strings.NewReplacer("%[1]s", h.Ours.Organization.ID, "%[2]s", manifest).Replace(body))
+		if a.Status != want.status {
+			t.Errorf("%s: %d %s", body, a.Status, a.Body)
+			continue
+		}
+		if a.Status == 400 {
+			if e := h.WantError(a, 400); want.field != "" && (len(e.Details) == 0 || e.Details[0].Field != want.field) {
+				t.Errorf("%s: %s", body, a.Body)
+			}
+		}
+	}
+}

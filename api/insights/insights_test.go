@@ -1,0 +1,80 @@
+package insights_test
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+func TestEventsGoToTheIntake(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	h.Exec("update sites set store_clear_ids = true where id = $1", h.Ours.Site.ID)
+	events := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
+	for i, token := range []string{h.Ours.SiteKey, h.Ours.Tokens[schema.RoleGuest], h.Ours.Tokens[schema.RoleAdmin]} {
+		a := h.Do("POST", events, token, `{"events":[1]}`, "X-Forwarded-For", "198.51.100.7", "Idempotency-Key", "k")
+		if a.Status != 204 || len(a.Body) != 0 || a.Header.Get("Content-Type") != "" {
+			t.Fatalf("%d %q", a.Status, a.Body)
+		}
+		site, from := h.Intake.Sites[i], h.Intake.From[i]
+		if site != (schema.EventSite{OrganizationID: h.Ours.Organization.ID, SiteID: h.Ours.Site.ID, StoreClearIDs: true}) {
+			t.Errorf("site %+v", site)
+		}
+		if from.IP.String() != "198.51.100.7" || from.IdempotencyKey != "k" || time.Since(from.Now).Abs() > time.Minute {
+			t.Errorf("from %+v", from)
+		}
+		// Only a user's token imports.
+		if from.AnyPast != (token != h.Ours.SiteKey) {
+			t.Errorf("token %d: events of any past %v", i, from.AnyPast)
+		}
+	}
+	h.Intake.Run = func([]byte) error { return schema.Invalid("events[0].type", "is required") }
+	e := h.WantError(h.Do("POST", events, h.Ours.SiteKey, `{"events":[{}]}`), 400)
+	if e.Message != "events[0].type is required" {
+		t.Errorf("%+v", e)
+	}
+	h.Intake.Run = func([]byte) error { return schema.TooManyRequests("slow down", 1500*time.Millisecond) }
+	if a := h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`); a.Status != 429 || a.Header.Get("Retry-After") != "2" {
+		t.Errorf("%d, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
+	}
+	h.WantError(h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`, "Idempotency-Key", strings.Repeat("x", 256)), 400)
+}
+
+func TestQuestionsGoToInsights(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	base := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights"
+	a := h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{"range":"lastYear"}`)
+	if a.Status != 200 || string(a.Body) != `{"columns":[]}` || a.Header.Get("X-Octavo-Site") != h.Ours.Site.ID {
+		t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
+	}
+	asker := strings.Fields(a.Header.Get("X-Octavo-Asker"))
+	if len(asker) != 3 || asker[0] != h.Ours.Organization.ID || asker[1] == "" || asker[2] != a.Header.Get("X-Request-Id") {
+		t.Errorf("asked by %v", asker)
+	}
+	h.WantError(h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{}`), 400)
+	if a := h.Do("GET", base+"/visitor-segments", h.Ours.Tokens[schema.RoleRead], nil); string(a.Body) != `{"items":[],"count":0}` {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// TestEventBalance reads a site's balance, which is for admins of its organization only.
+func TestEventBalance(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	path := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events/balance"
+	got := apitest.Ask[schema.EventBalance](h, schema.RoleAdmin, "GET", path, nil, http.StatusOK)
+	if got.Site != h.Ours.Site.ID || got.Received != 9 || got.Refused["unknown_type"] != 3 || got.InFlight != -2 || got.UnreadRequests["overloaded"] != 2 {
+		t.Errorf("%+v", got)
+	}
+	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
+}

@@ -1,0 +1,90 @@
+package insights
+
+import (
+	"fmt"
+
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// OpenAPIBody describes what every event has; what a type has of its own is open.
+func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
+	location := jsonschema.Dict{"url": jsonschema.Dict{"type": "string", "format": "uri"}, "displayContext": jsonschema.Enum(insights.DisplayContexts.Words())}
+	for _, id := range []string{"siteSection", "siteSpace", "siteShareKey", "space", "revision", "page"} {
+		location[id] = jsonschema.Nullable(jsonschema.Text())
+	}
+	session := jsonschema.Dict{
+		"visitorId": jsonschema.Text(), "sessionId": jsonschema.Text(), "cookies": jsonschema.Dict{"type": "object", "additionalProperties": jsonschema.Text()},
+		"ip": jsonschema.Text(), "userAgent": jsonschema.Text(), "language": jsonschema.Nullable(jsonschema.Text()), "referrer": jsonschema.Nullable(jsonschema.Text()),
+		"visitorAuthClaims": jsonschema.Dict{"type": "object"},
+	}
+	event := jsonschema.Object(jsonschema.Dict{
+		"type": jsonschema.Enum(insights.EventTypes.Words()), "timestamp": jsonschema.Dict{"type": "string", "format": "date-time"},
+		"session": jsonschema.Object(session, "visitorId", "sessionId"), "location": jsonschema.Object(location, "url"),
+	}, "type", "session", "location")
+	return jsonschema.Object(jsonschema.Dict{"events": jsonschema.Array(event)}, "events")
+}
+
+// OpenAPIBody follows the column table.
+func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
+	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
+		"range": jsonschema.Dict{"oneOf": []any{
+			jsonschema.Enum(query.Presets()),
+			jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
+				"from": jsonschema.Dict{"type": "string", "format": "date-time"}, "to": jsonschema.Dict{"type": "string", "format": "date-time"},
+			}, "from", "to")),
+		}},
+		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
+		"groupBy": jsonschema.Array(columnSchema(insights.Group)),
+		"where":   jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas()}),
+		"order": jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
+			"by": columnSchema(insights.Group | insights.Measure), "direction": jsonschema.Enum([]string{"asc", "desc"}),
+		}, "by", "direction")),
+		"limit": jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": 1000},
+	}, "range"))
+}
+
+// columnSchema is a column in one of the roles: those without a parameter together, each other one by itself.
+func columnSchema(roles insights.Role) jsonschema.Dict {
+	var plain []string
+	var alternatives []any
+	for _, c := range insights.Columns() {
+		if c.Name == "" || c.Roles&roles == 0 {
+			continue
+		}
+		if c.Extra == nil {
+			plain = append(plain, c.Name)
+			continue
+		}
+		required := []string{"column"}
+		if c.Extra.Required {
+			required = append(required, c.Extra.Name)
+		}
+		alternatives = append(alternatives, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
+			"column": jsonschema.Enum([]string{c.Name}), c.Extra.Name: c.Extra.Schema(),
+		}, required...)), c.Doc))
+	}
+	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
+}
+
+// filterSchemas has an alternative per column that can be filtered.
+func filterSchemas() []any {
+	var all []any
+	for _, c := range insights.Columns() {
+		if c.Name == "" || len(c.Operators) == 0 {
+			continue
+		}
+		members := jsonschema.Dict{
+			"column": jsonschema.Enum([]string{c.Name}), "operator": jsonschema.Enum(insights.OperatorWords(c.Operators)),
+			"values": jsonschema.Dict{"type": "array", "description": fmt.Sprintf("Each is %s.", c.Value.Shape())},
+		}
+		required := []string{"column", "values"}
+		if c.Extra != nil && c.Extra.Required {
+			members[c.Extra.Name] = c.Extra.Schema()
+			required = append(required, c.Extra.Name)
+		}
+		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(members, required...)), c.Doc))
+	}
+	return all
+}

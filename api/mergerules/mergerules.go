@@ -1,0 +1,133 @@
+package mergerules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// spaceMergeRules are the merge rules that a space can have.
+type SpaceMergeRules struct {
+	Type  *string          `json:"type" rules:"required,enum=spaceMergeRules"`
+	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
+}
+
+// organizationMergeRules are the merge rules that an organization can have: there is nothing above it to inherit from.
+type OrganizationMergeRules struct {
+	Type  *string          `json:"type" rules:"required,enum=mergeRules"`
+	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
+}
+
+type MergeRuleInput struct {
+	Rule       *string  `json:"rule" rules:"required,enum=mergeRule"`
+	Users      []string `json:"users" rules:"len=..100"`
+	Expression *string  `json:"expression" rules:"len=..1024"`
+}
+
+// OpenAPIKeywords ask for a list where the type is that of a list.
+func (SpaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("spaceMergeRules") }
+
+// OpenAPIKeywords ask for a list where the type is that of a list.
+func (OrganizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
+
+func listOfMergeRules(types string) jsonschema.Dict {
+	listless := slices.DeleteFunc(slices.Clone(Vocabulary.Enums[types]), func(kind string) bool { return kind == "rules" })
+	return jsonschema.Dict{"anyOf": []any{jsonschema.Dict{"required": []any{"rules"}}, jsonschema.Dict{"properties": jsonschema.Dict{"type": jsonschema.Enum(listless)}}}}
+}
+
+// OpenAPIKeywords have an alternative for the rules that take users and one for the others. What cannot be evaluated is in none.
+func (MergeRuleInput) OpenAPIKeywords() map[string]any {
+	var plain, ofUsers []string
+	for name, takes := range schema.MergeRuleKinds() {
+		switch {
+		case takes.Unknowable:
+		case takes.Users:
+			ofUsers = append(ofUsers, name)
+		default:
+			plain = append(plain, name)
+		}
+	}
+	slices.Sort(plain)
+	slices.Sort(ofUsers)
+	return jsonschema.Dict{"oneOf": []any{
+		jsonschema.Dict{"properties": jsonschema.Dict{"rule": jsonschema.Enum(plain)}},
+		jsonschema.Dict{"properties": jsonschema.Dict{"rule": jsonschema.Enum(ofUsers)}, "required": []any{"users"}},
+	}}
+}
+
+// mergeRules checks what concerns several members of the rules.
+func Check(c *rules.Checker, kind string, rules []MergeRuleInput) {
+	if kind == "rules" && rules == nil {
+		c.Add("mergeRules.rules", "is required")
+	}
+	kinds := schema.MergeRuleKinds()
+	for i, rule := range rules {
+		field := fmt.Sprintf("mergeRules.rules[%d]", i)
+		takes := kinds[*rule.Rule]
+		if takes.Unknowable {
+			c.Add(field+".rule", "cannot be evaluated by this version of the service")
+			continue
+		}
+		if takes.Users && rule.Users == nil {
+			c.Add(field+".users", "is required")
+		}
+		if takes.Expression && rule.Expression == nil {
+			c.Add(field+".expression", "is required")
+		}
+	}
+}
+
+// storedMergeRules gives the rules as they are stored, once everybody whom they name is in the organization.
+func Encode(
+	ctx context.Context, st *store.Store, organization, kind string, rules []MergeRuleInput,
+) ([]byte, error) {
+	stored := schema.MergeRules{Type: kind}
+	if kind == "rules" {
+		stored.Rules = []schema.MergeRule{}
+		var named []string
+		for _, rule := range rules {
+			named = append(named, rule.Users...)
+			stored.Rules = append(stored.Rules, mergeRuleOf(rule))
+		}
+		members, err := st.MembersAmong(ctx, organization, named)
+		if err != nil {
+			return nil, err
+		}
+		for i, rule := range rules {
+			for j, user := range rule.Users {
+				if !members[user] {
+					return nil, schema.Invalid(fmt.Sprintf("mergeRules.rules[%d].users[%d]", i, j), "names no member of the organization")
+				}
+			}
+		}
+	}
+	return json.Marshal(stored)
+}
+
+// mergeRuleOf keeps of a rule what its kind takes.
+func mergeRuleOf(rule MergeRuleInput) schema.MergeRule {
+	takes := schema.MergeRuleKinds()[*rule.Rule]
+	kept := schema.MergeRule{Rule: *rule.Rule}
+	if takes.Users {
+		kept.Users = rule.Users
+	}
+	if takes.Expression {
+		kept.Expression = *rule.Expression
+	}
+	return kept
+}
+
+// mergeRulesResource reads stored rules back. Nothing but storedMergeRules and the column's default writes them.
+func Decode(stored []byte) schema.MergeRules {
+	var rules schema.MergeRules
+	if err := json.Unmarshal(stored, &rules); err != nil {
+		panic(fmt.Errorf("merge rules %q: %w", stored, err))
+	}
+	return rules
+}

@@ -1,0 +1,120 @@
+package orgs
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// TXTResolver looks TXT records up; *net.Resolver is one.
+type TXTResolver interface {
+	LookupTXT(ctx context.Context, name string) ([]string, error)
+}
+
+// domainLookupTimeout bounds the look-up of one record.
+const domainLookupTimeout = 5 * time.Second
+
+// domainRecordPrefix begins the TXT record that proves a domain.
+const domainRecordPrefix = "octavo-domain-verification="
+
+// emailDomains are the operations on the domains whose people may join an organization.
+type emailDomains struct {
+	store    *store.Store
+	resolver TXTResolver
+}
+
+func emailDomainOperations(h *emailDomains) []frame.Operation {
+	const base = "/orgs/{organizationId}/email-domains"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "listEmailDomainsInOrganization", Tag: "organizations",
+			Doc:   "List the e-mail domains of an organization, with the DNS record that proves each.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/{domain}/prove", ID: "proveEmailDomainInOrganization", Tag: "organizations",
+			Doc:   "Look for the DNS record that proves an e-mail domain, and open the organization to the domain's people.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.prove),
+		},
+	}
+}
+
+// list has all domains on one page: there are few.
+func (h *emailDomains) list(ctx context.Context, c *access.Caller, _ *struct{}) (schema.List[schema.EmailDomain], error) {
+	domains, err := h.store.EmailDomains(ctx, c.Organization.Organization)
+	list := schema.List[schema.EmailDomain]{Items: make([]schema.EmailDomain, len(domains)), Count: int64(len(domains))}
+	for i, domain := range domains {
+		list.Items[i] = emailDomain(domain)
+	}
+	return list, err
+}
+
+type proveDomainRequest struct {
+	Domain string `path:"domain"`
+}
+
+func (h *emailDomains) prove(ctx context.Context, c *access.Caller, r *proveDomainRequest) (schema.EmailDomain, error) {
+	organization, name := c.Organization.Organization, strings.ToLower(r.Domain)
+	domain, err := h.find(ctx, organization, name)
+	if err != nil || domain.ProvedAt != nil {
+		return emailDomain(domain), err
+	}
+	if err := h.lookUp(ctx, domain); err != nil {
+		return schema.EmailDomain{}, err
+	}
+	if err := h.store.ProveDomain(ctx, organization.ID, name, store.ProvedByDNS); err != nil {
+		return schema.EmailDomain{}, err
+	}
+	domain, err = h.find(ctx, organization, name)
+	return emailDomain(domain), err
+}
+
+func (h *emailDomains) find(ctx context.Context, organization store.Organization, name string) (store.EmailDomain, error) {
+	domains, err := h.store.EmailDomains(ctx, organization)
+	if err != nil {
+		return store.EmailDomain{}, err
+	}
+	at := slices.IndexFunc(domains, func(d store.EmailDomain) bool { return d.Domain == name })
+	if at < 0 {
+		return store.EmailDomain{}, schema.NotFound("email domain")
+	}
+	return domains[at], nil
+}
+
+// lookUp refuses a domain without the record that proves it. Name servers that do not answer are the domain's fault, not ours.
+func (h *emailDomains) lookUp(ctx context.Context, domain store.EmailDomain) error {
+	ctx, cancel := context.WithTimeout(ctx, domainLookupTimeout)
+	defer cancel()
+	record := domainRecord(domain)
+	// The dot at the end keeps the host's own search list out of it.
+	texts, err := h.resolver.LookupTXT(ctx, record.Name+".")
+	if slices.Contains(texts, record.Value) {
+		return nil
+	}
+	missing := schema.PreconditionFailed("no TXT record of " + record.Name + " is " + record.Value)
+	if dns, ok := errors.AsType[*net.DNSError](err); err != nil && (!ok || !dns.IsNotFound) {
+		missing = schema.PreconditionFailed("the TXT records of " + record.Name + " cannot be looked up now")
+		missing.Cause = err
+	}
+	return missing
+}
+
+func emailDomain(d store.EmailDomain) schema.EmailDomain {
+	return schema.EmailDomain{
+		Object: "email-domain", Domain: d.Domain, Proved: d.ProvedAt != nil, ProvedBy: d.ProvedBy, ProvedAt: schema.UTC(d.ProvedAt),
+		Record: domainRecord(d),
+	}
+}
+
+func domainRecord(d store.EmailDomain) schema.DomainRecord {
+	return schema.DomainRecord{Type: "TXT", Name: d.Domain, Value: domainRecordPrefix + d.Token}
+}

@@ -1,0 +1,155 @@
+package orgs
+
+import (
+	"context"
+	"net/http"
+	"net/mail"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/jsonschema"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// invites are the operations by which people become members.
+type invites struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func inviteOperations(h *invites) []frame.Operation {
+	const many, one = "/orgs/{organizationId}/link-invites", "/orgs/{organizationId}/link-invites/{inviteId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites", ID: "inviteUsersToOrganization", Tag: "invites",
+			Doc:   "Invite people by their e-mail addresses; they become members when they accept.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.invite),
+		},
+		{
+			// Whoever accepts is no member yet, so there is no right on the organization to ask for.
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
+			Tag: "invites", Doc: "Accept an invite by e-mail, whose id is the caller's own, or take what a link invite gives.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/invites", ID: "listOrganizationInvites", Tag: "invites",
+			Doc:   "List those who are invited by e-mail and have not accepted.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.listPending),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "deleteOrganizationInvite", Tag: "invites",
+			Doc:   "End an invite by e-mail that is not accepted yet.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.endPending),
+		},
+		{
+			Method: http.MethodGet, Path: "/user/invites", ID: "listInvitesForAuthenticatedUser", Tag: "invites",
+			Doc: "List the invites by e-mail that the caller has not accepted.", Scope: access.AnyUser(), Status: http.StatusOK,
+			Handler: frame.Handle(h.listOwn),
+		},
+		{
+			Method: http.MethodDelete, Path: "/user/invites/{organizationId}", ID: "declineOrganizationInvite", Tag: "invites",
+			Doc: "Decline an organization's invite by e-mail.", Scope: access.AnyUser(), Status: http.StatusNoContent,
+			Handler: frame.Handle(h.decline),
+		},
+		{
+			Method: http.MethodGet, Path: many, ID: "listOrganizationInviteLinks", Tag: "invites",
+			Doc:   "List the link invites to an organization.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: many, ID: "createOrganizationInvite", Tag: "invites",
+			Doc:   "Create a link invite.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: one, ID: "getOrganizationInviteLink", Tag: "invites", Doc: "Read a link invite.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: one, ID: "updateOrganizationInviteById", Tag: "invites",
+			Doc:   "Change what a link invite gives.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: one, ID: "deleteOrganizationInviteById", Tag: "invites",
+			Doc: "Delete a link invite.", Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent,
+			Handler: frame.Handle(h.delete),
+		},
+	}
+}
+
+// maxEmail is the longest address that mail can be sent to.
+const maxEmail = 254
+
+// emailInvite is one to invite: an address, or an object with a role of its own.
+type emailInvite struct {
+	email  string
+	role   schema.Opt[string]
+	object bool
+}
+
+// UnmarshalJSONFrom reads either form.
+func (e *emailInvite) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == jsontext.KindString {
+		return json.UnmarshalDecode(d, &e.email)
+	}
+	var object struct {
+		Email string             `json:"email"`
+		Role  schema.Opt[string] `json:"role"`
+	}
+	if err := json.UnmarshalDecode(d, &object); err != nil {
+		return err
+	}
+	e.email, e.role, e.object = object.Email, object.Role, true
+	return nil
+}
+
+// OpenAPISchema describes both forms.
+func (emailInvite) OpenAPISchema() map[string]any {
+	address := jsonschema.Dict{"type": "string", "format": "email", "maxLength": maxEmail}
+	role := jsonschema.Dict{"type": []any{"string", "null"}, "enum": append(jsonschema.AnyOf(schema.RoleNames()), nil)}
+	return jsonschema.Dict{"anyOf": []any{address, jsonschema.Dict{
+		"type": "object", "required": []any{"email"}, "properties": jsonschema.Dict{"email": address, "role": role},
+	}}}
+}
+
+// Problems checks the address and the role; the field of an address is that of the entry unless it is a member of it.
+func (e emailInvite) Problems(field string) []schema.Detail {
+	var c rules.Checker
+	at := field
+	if e.object && e.email != "" {
+		at = field + ".email"
+	}
+	if parsed, err := mail.ParseAddress(e.email); err != nil || parsed.Address != e.email || len(e.email) > maxEmail {
+		c.Add(at, "must be an e-mail address")
+	}
+	c.Enum(field+".role", e.role.Value, schema.RoleNames())
+	return c.Details
+}
+
+type inviteUsersRequest struct {
+	Body struct {
+		Emails []emailInvite      `json:"emails" rules:"required,len=..1000"`
+		Role   schema.Opt[string] `json:"role" rules:"enum=role"`
+		SSO    *bool              `json:"sso" rules:"default=false"`
+	} `body:"json"`
+}
+
+// invite gives everyone the role that stands beside the address, else that of the request, else the organization's own.
+func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
+	organization := c.Organization.Organization
+	role := r.Body.Role.Or(organization.DefaultRole)
+	list := make([]store.PersonToInvite, len(r.Body.Emails))
+	for i, e := range r.Body.Emails {
+		list[i] = store.PersonToInvite{Email: e.email, Role: e.role.Or(role)}
+	}
+	return h.store.InviteByEmail(ctx, organization.ID, c.Principal.UserID, list, schema.Or(r.Body.SSO, false))
+}

@@ -1,0 +1,53 @@
+package orgs
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+type listPendingRequest struct {
+	schema.PageRequest
+}
+
+func (h *invites) listPending(ctx context.Context, c *access.Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "invites "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.EmailInvite], error) {
+			return h.store.ListEmailInvites(ctx, organization, after, size)
+		},
+		pendingInvite, func(i schema.EmailInvite) string { return i.ID })
+}
+
+func (h *invites) endPending(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.EndEmailInvite(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
+	return frame.ListPage(ctx, "invites of "+c.Principal.UserID, r.PageRequest,
+		func(after string, size int) (store.Page[store.InviteOfUser], error) {
+			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
+		},
+		func(row store.InviteOfUser) schema.EmailInvite {
+			invite := pendingInvite(row.EmailInvite)
+			invite.Organization = &schema.InvitingOrganization{ID: row.EmailInvite.OrganizationID, Title: row.Title}
+			return invite
+		},
+		func(i schema.EmailInvite) string { return i.Organization.ID })
+}
+
+func (h *invites) decline(ctx context.Context, c *access.Caller, r *struct {
+	OrganizationID string `path:"organizationId"`
+}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.EndEmailInvite(ctx, r.OrganizationID, c.Principal.UserID)
+}
+
+func pendingInvite(row store.EmailInvite) schema.EmailInvite {
+	return schema.EmailInvite{
+		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: schema.UTC(row.ExpiresAt),
+	}
+}

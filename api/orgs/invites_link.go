@@ -1,0 +1,185 @@
+package orgs
+
+import (
+	"context"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+type linkInviteRequest struct {
+	ID string `path:"inviteId"`
+}
+
+type joinRequest struct {
+	OrganizationID string `path:"organizationId"`
+	ID             string `path:"inviteId"`
+}
+
+func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (struct{}, error) {
+	return struct{}{}, h.store.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
+}
+
+type listLinkInvitesRequest struct {
+	schema.PageRequest
+}
+
+// list has the invites to the organization as a whole, as the contract has it.
+func (h *invites) list(ctx context.Context, c *access.Caller, r *listLinkInvitesRequest) (schema.List[schema.LinkInvite], error) {
+	organization := c.Organization.Organization.ID
+	return frame.ListPage(ctx, "link invites "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.LinkInvite], error) {
+			return h.store.ListLinkInvites(ctx, organization, after, size)
+		},
+		func(row store.LinkInvite) schema.LinkInvite {
+			return h.urls.LinkInvite(c.Organization.Role, row)
+		},
+		func(i schema.LinkInvite) string { return i.ID })
+}
+
+// createLinkInviteRequest has the members of all three alternatives: a role, or a level on a space or a collection.
+type createLinkInviteRequest struct {
+	Body struct {
+		Role       schema.Opt[string] `json:"role" rules:"enum=role"`
+		Level      schema.Opt[string] `json:"level" rules:"enum=role"`
+		Space      *string            `json:"space"`
+		Collection *string            `json:"collection"`
+	} `body:"json"`
+}
+
+func (r *createLinkInviteRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	b := r.Body
+	content := b.Space != nil || b.Collection != nil || b.Level.Set
+	switch {
+	case b.Role.Set && content:
+		c.Add("role", "cannot be given together with level, space or collection")
+	case !b.Role.Set && !content:
+		c.Add("role", "is required, or a level with a space or a collection; null is a guest")
+	case b.Space != nil && b.Collection != nil:
+		c.Add("collection", "cannot be given together with space")
+	case content && !b.Level.Set:
+		c.Add("level", "is required with a space or a collection; null is a guest")
+	case content && b.Space == nil && b.Collection == nil:
+		c.Add("space", "is required with level, or else collection")
+	}
+	return c.Details
+}
+
+func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInviteRequest) (schema.LinkInvite, error) {
+	b := r.Body
+	if !c.Organization.Organization.InviteLinks {
+		return schema.LinkInvite{}, schema.Forbidden("the organization's invite links are off: turn inviteLinks on first")
+	}
+	invite := store.NewLinkInvite{
+		OrganizationID: c.Organization.Organization.ID, UserID: c.Principal.UserID, Role: b.Role.Value, SpaceID: b.Space,
+		CollectionID: b.Collection,
+	}
+	if b.Level.Set {
+		invite.Role = b.Level.Value
+	}
+	if err := h.requireContent(ctx, c, b.Space, b.Collection); err != nil {
+		return schema.LinkInvite{}, err
+	}
+	row, err := h.store.CreateLinkInvite(ctx, invite)
+	if err != nil {
+		return schema.LinkInvite{}, err
+	}
+	return h.resource(ctx, c, row)
+}
+
+// requireContent refuses what is not in the organization. An admin of the organization, who alone gets here, may give access
+// to all that is.
+func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, collection *string) error {
+	organization := c.Organization.Organization.ID
+	refuse := func(field, owner string, err error) error {
+		if schema.IsCode(err, schema.CodeNotFound) || err == nil && owner != organization {
+			return schema.Invalid(field, "names no "+field+" of this organization")
+		}
+		return err
+	}
+	switch {
+	case space != nil && !schema.ValidID(*space):
+		return refuse("space", "", nil)
+	case collection != nil && !schema.ValidID(*collection):
+		return refuse("collection", "", nil)
+	case space != nil:
+		access, err := h.store.Space(ctx, c.Principal.UserID, *space)
+		return refuse("space", access.Space.OrganizationID, err)
+	case collection != nil:
+		access, err := h.store.Collection(ctx, c.Principal.UserID, *collection)
+		return refuse("collection", access.Collection.OrganizationID, err)
+	}
+	return nil
+}
+
+func (h *invites) get(ctx context.Context, c *access.Caller, r *linkInviteRequest) (schema.LinkInvite, error) {
+	row, err := h.store.LinkInvite(ctx, c.Organization.Organization.ID, r.ID)
+	if err != nil {
+		return schema.LinkInvite{}, err
+	}
+	return h.resource(ctx, c, row)
+}
+
+type updateLinkInviteRequest struct {
+	ID   string `path:"inviteId"`
+	Body struct {
+		Role  schema.Opt[string] `json:"role" rules:"enum=role"`
+		Level schema.Opt[string] `json:"level" rules:"enum=role"`
+	} `body:"json" rules:"some"`
+}
+
+// update takes the member that the invite has: a role for one to the organization, a level for one to content.
+func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInviteRequest) (schema.LinkInvite, error) {
+	organization := c.Organization.Organization.ID
+	row, err := h.store.LinkInvite(ctx, organization, r.ID)
+	if err != nil {
+		return schema.LinkInvite{}, err
+	}
+	given, wrong, field := r.Body.Role, r.Body.Level, "level"
+	if row.SpaceID != nil || row.CollectionID != nil {
+		given, wrong, field = wrong, given, "role"
+	}
+	if wrong.Set {
+		return schema.LinkInvite{}, schema.Invalid(field, "is not what this invite gives")
+	}
+	if row, err = h.store.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
+		return schema.LinkInvite{}, err
+	}
+	return h.resource(ctx, c, row)
+}
+
+func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+// resource shows an invite of any form as the caller sees it.
+func (h *invites) resource(ctx context.Context, c *access.Caller, row store.LinkInvite) (schema.LinkInvite, error) {
+	invite := h.urls.LinkInvite(c.Organization.Role, row)
+	if row.SpaceID == nil && row.CollectionID == nil {
+		return invite, nil
+	}
+	invite.Role, invite.Level = nil, invite.Role
+	var held store.ContentAccess
+	if row.SpaceID != nil {
+		space, err := h.store.Space(ctx, c.Principal.UserID, *row.SpaceID)
+		if err != nil {
+			return invite, err
+		}
+		resource := h.urls.Space(space)
+		invite.Space, held = &resource, space.ContentAccess
+	} else {
+		collection, err := h.store.Collection(ctx, c.Principal.UserID, *row.CollectionID)
+		if err != nil {
+			return invite, err
+		}
+		resource := h.urls.Collection(collection)
+		invite.Collection, held = &resource, collection.ContentAccess
+	}
+	role, _ := access.EffectiveRole(access.Access{Role: held.Role, Level: &held.Level, Grant: held.Grant})
+	invite.Redundant = role.AtLeast(*invite.Level)
+	return invite, nil
+}

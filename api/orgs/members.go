@@ -1,0 +1,130 @@
+package orgs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// members are the operations on the users of an organization.
+type members struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func memberOperations(h *members) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/members", ID: "listMembersInOrganizationById", Tag: "organizations",
+			Doc: "List the members of an organization.", Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK,
+			Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/members/{userId}", ID: "getMemberInOrganizationById",
+			Tag: "organizations", Doc: "Read a member of an organization.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}/members/{userId}", ID: "updateMemberInOrganizationById",
+			Tag: "organizations", Doc: "Change the role of a member; an organization keeps at least one admin.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/members/{userId}", ID: "removeMemberFromOrganizationById",
+			Tag: "organizations", Doc: "Remove a member, as an admin, or leave; an organization keeps at least one admin.",
+			// Everybody may leave.
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/ping", ID: "updateOrganizationMemberLastSeenAt",
+			Tag: "organizations", Doc: "Note that the caller was seen in an organization.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.ping),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/join", ID: "joinOrganization", Tag: "organizations",
+			Doc: "Join an organization that is open to the domain of the caller's e-mail address.", Scope: access.AnyUser(),
+			Status: http.StatusNoContent, Handler: frame.Handle(h.join),
+		},
+	}
+}
+
+type listMembersRequest struct {
+	schema.PageRequest
+	Order  *string `query:"order" rules:"enum=order,default=desc"`
+	Role   *string `query:"role" rules:"enum=memberRole"`
+	Search *string `query:"search" rules:"len=..255"`
+	Sort   *string `query:"sort" rules:"enum=memberSort,default=joinedAt"`
+}
+
+func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequest) (schema.List[schema.Member], error) {
+	organization := c.Organization.Organization.ID
+	filter := store.MemberFilter{
+		Role: r.Role, Search: r.Search, BySeen: schema.Or(r.Sort, "joinedAt") == "lastSeenAt", Ascending: schema.Or(r.Order, "desc") == "asc",
+	}
+	name := fmt.Sprintf("members %s %q %q %t %t", organization, schema.Or(r.Role, ""), schema.Or(r.Search, ""), filter.BySeen, filter.Ascending)
+	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
+		func(after []string, size int) (store.Page[store.MemberRow], error) {
+			place, err := store.ParseCursor[time.Time](after)
+			if err != nil {
+				return store.Page[store.MemberRow]{}, err
+			}
+			return h.store.ListMembers(ctx, organization, filter, place, size)
+		},
+		h.urls.Member, func(row store.MemberRow, _ schema.Member) []string { return filter.Cursor(row).Keys() })
+}
+
+type memberRequest struct {
+	UserID string `path:"userId"`
+}
+
+func (h *members) get(ctx context.Context, c *access.Caller, r *memberRequest) (schema.Member, error) {
+	row, err := h.store.Member(ctx, c.Organization.Organization.ID, r.UserID)
+	if err != nil {
+		return schema.Member{}, err
+	}
+	return h.urls.Member(row), nil
+}
+
+type updateMemberRequest struct {
+	memberRequest
+	Body struct {
+		Role schema.Opt[string] `json:"role" rules:"enum=role"`
+	} `body:"json"`
+}
+
+func (h *members) update(ctx context.Context, c *access.Caller, r *updateMemberRequest) (schema.Member, error) {
+	if r.Body.Role.Set {
+		role := schema.RoleFromNullable(r.Body.Role.Value)
+		if err := h.store.ChangeMemberRole(ctx, c.Organization.Organization.ID, r.UserID, role); err != nil {
+			return schema.Member{}, err
+		}
+	}
+	return h.get(ctx, c, &r.memberRequest)
+}
+
+func (h *members) remove(ctx context.Context, c *access.Caller, r *memberRequest) (frame.NoContent, error) {
+	if r.UserID != c.Principal.UserID {
+		if err := c.Require(access.RightAdmin, "organization"); err != nil {
+			return frame.NoContent{}, err
+		}
+	}
+	return frame.NoContent{}, h.store.RemoveMember(ctx, c.Organization.Organization.ID, r.UserID)
+}
+
+func (h *members) ping(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Ping, error) {
+	return schema.Ping{}, h.store.SeeMember(ctx, c.Organization.Organization.ID, c.Principal.UserID, c.Now)
+}
+
+func (h *members) join(ctx context.Context, c *access.Caller, r *struct {
+	OrganizationID string `path:"organizationId"`
+}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.JoinOrganization(ctx, r.OrganizationID, c.Principal.UserID)
+}

@@ -1,0 +1,171 @@
+package orgs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/mergerules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// organizations are the operations on tenants.
+type organizations struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func organizationOperations(h *organizations) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs", ID: "createOrganization", Tag: "organizations",
+			Doc:   "Create an organization; its creator becomes its first admin.",
+			Scope: access.AnyUser(), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs", ID: "listOrganizationsForAuthenticatedUser", Tag: "organizations",
+			Doc: "List the organizations that the caller is a member of.", Scope: access.AnyUser(), Status: http.StatusOK,
+			Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}", ID: "getOrganizationById", Tag: "organizations",
+			Doc: "Read an organization.", Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK,
+			Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}", ID: "updateOrganizationById", Tag: "organizations",
+			Doc: "Change an organization's settings.", Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}", ID: "deleteOrganizationById", Tag: "organizations",
+			Doc:   "Delete an organization with all that is in it. Its sites' events stay stored, and nobody can query them.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
+			Method: http.MethodGet, Path: "/subdomains/{subdomain}", ID: "getSubdomain", Tag: "organizations",
+			Doc: "Find the organization whose hostname this is.", Scope: access.AnyUser(), Status: http.StatusOK,
+			Handler: frame.Handle(h.subdomain),
+		},
+	}
+}
+
+type createOrganizationRequest struct {
+	Body struct {
+		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
+		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
+		// The answers of the published client's onboarding are checked and have no effect here.
+		OnboardingPreferences *struct {
+			Source    *string  `json:"source" rules:"enum=onboardingSource"`
+			Audience  *string  `json:"audience" rules:"enum=onboardingAudience"`
+			Interests []string `json:"interests" each:"enum=onboardingInterest"`
+		} `json:"onboardingPreferences"`
+	} `body:"json"`
+}
+
+func (h *organizations) create(ctx context.Context, c *access.Caller, r *createOrganizationRequest) (schema.Organization, error) {
+	membership, err := h.store.CreateOrganization(ctx, c.Principal.UserID, store.NewOrganization{
+		Title: *r.Body.Title, EmailDomains: r.Body.EmailDomains,
+	})
+	if err != nil {
+		return schema.Organization{}, err
+	}
+	return h.urls.Organization(membership), nil
+}
+
+type listOrganizationsRequest struct {
+	schema.PageRequest
+}
+
+func (h *organizations) list(
+	ctx context.Context, c *access.Caller, r *listOrganizationsRequest,
+) (schema.List[schema.Organization], error) {
+	return frame.ListPage(ctx, "orgs", r.PageRequest,
+		func(after string, size int) (store.Page[store.Membership], error) {
+			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
+		},
+		h.urls.Organization, func(o schema.Organization) string { return o.ID })
+}
+
+func (h *organizations) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Organization, error) {
+	return h.urls.Organization(*c.Organization), nil
+}
+
+type updateOrganizationRequest struct {
+	Body struct {
+		Title          *string                            `json:"title" rules:"len=2..255,pattern=text"`
+		EmailDomains   []string                           `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
+		Hostname       *string                            `json:"hostname" rules:"len=3..32,pattern=subdomain"`
+		DefaultRole    schema.Opt[string]                 `json:"defaultRole" rules:"enum=role"`
+		DefaultContent schema.Opt[contentSetting]         `json:"defaultContent"`
+		Logo           schema.Opt[string]                 `json:"logo" rules:"len=..2048,pattern=uri"`
+		MergeRules     *mergerules.OrganizationMergeRules `json:"mergeRules"`
+		SSO            *bool                              `json:"sso"`
+		AI             *bool                              `json:"ai"`
+		InviteLinks    *bool                              `json:"inviteLinks"`
+	} `body:"json"`
+}
+
+// contentSetting names the content that a visitor of an organization's address gets.
+type contentSetting struct {
+	Type *string `json:"type" rules:"required,enum=contentTarget"`
+	Site *string `json:"site" rules:"required"`
+}
+
+func (r *updateOrganizationRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if rules := r.Body.MergeRules; rules != nil {
+		mergerules.Check(&c, *rules.Type, rules.Rules)
+	}
+	return c.Details
+}
+
+func (h *organizations) update(ctx context.Context, c *access.Caller, r *updateOrganizationRequest) (schema.Organization, error) {
+	id := c.Organization.Organization.ID
+	change := store.OrganizationChange{
+		Title: r.Body.Title, EmailDomains: r.Body.EmailDomains, Hostname: r.Body.Hostname, DefaultRole: r.Body.DefaultRole,
+		DefaultSite: schema.Opt[string]{Set: r.Body.DefaultContent.Set}, Logo: r.Body.Logo,
+		SSO: r.Body.SSO, AI: r.Body.AI, InviteLinks: r.Body.InviteLinks,
+	}
+	if content := r.Body.DefaultContent.Value; content != nil {
+		change.DefaultSite.Value = content.Site
+	}
+	if rules := r.Body.MergeRules; rules != nil {
+		encoded, err := mergerules.Encode(ctx, h.store, id, *rules.Type, rules.Rules)
+		if err != nil {
+			return schema.Organization{}, err
+		}
+		change.MergeRules = encoded
+	}
+	row, err := h.store.UpdateOrganization(ctx, id, change)
+	if err != nil {
+		return schema.Organization{}, err
+	}
+	return h.urls.Organization(store.Membership{Organization: row, Role: c.Organization.Role}), nil
+}
+
+func (h *organizations) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteOrganization(ctx, c.Organization.Organization.ID)
+}
+
+func (h *organizations) subdomain(ctx context.Context, _ *access.Caller, r *struct {
+	Subdomain string `path:"subdomain"`
+}) (schema.Subdomain, error) {
+	// No other form can be a hostname, so nothing else needs to be looked for.
+	if !subdomainForm.Match(r.Subdomain) {
+		return schema.Subdomain{}, schema.NotFound("subdomain")
+	}
+	organization, err := h.store.OrganizationBySubdomain(ctx, r.Subdomain)
+	if err != nil {
+		return schema.Subdomain{}, err
+	}
+	return schema.Subdomain{
+		Object: "subdomain", Subdomain: r.Subdomain, IsActive: true,
+		Target: schema.SubdomainTarget{Type: "organization", Organization: organization},
+	}, nil
+}

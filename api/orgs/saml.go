@@ -1,0 +1,194 @@
+package orgs
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"net/http"
+	"strings"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// samlProviders are the operations on an organization's identity providers.
+type samlProviders struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func samlOperations(h *samlProviders) []frame.Operation {
+	const many, one = "/orgs/{organizationId}/saml", "/orgs/{organizationId}/saml/{samlProviderId}"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: many, ID: "listSAMLProvidersInOrganizationById", Tag: "sso",
+			Doc:   "List the SAML providers of an organization.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPost, Path: many, ID: "createOrganizationSAMLProvider", Tag: "sso",
+			Doc:   "Create a SAML provider; it is pending until all that a login needs is known.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: one, ID: "getOrganizationSAMLProviderById", Tag: "sso", Doc: "Read a SAML provider.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: one, ID: "updateOrganizationSAMLProvider", Tag: "sso",
+			Doc:   "Change a SAML provider.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: one, ID: "deleteOrganizationSAMLProvider", Tag: "sso",
+			Doc: "Delete a SAML provider.", Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent,
+			Handler: frame.Handle(h.delete),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/sso", ID: "listSSOProviderLoginsInOrganization", Tag: "sso",
+			Doc:   "List the ways to log in to an organization.",
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.logins),
+		},
+	}
+}
+
+type listSAMLProvidersRequest struct {
+	schema.PageRequest
+}
+
+func (h *samlProviders) list(
+	ctx context.Context, c *access.Caller, r *listSAMLProvidersRequest,
+) (schema.List[schema.SAMLProvider], error) {
+	organization := c.Organization.Organization.ID
+	var teams map[string]store.TeamRow
+	return frame.ListPage(ctx, "saml "+organization, r.PageRequest,
+		func(after string, size int) (store.Page[store.SAMLProvider], error) {
+			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
+			if err != nil {
+				return page, err
+			}
+			teams, err = h.store.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
+			return page, err
+		},
+		func(row store.SAMLProvider) schema.SAMLProvider { return h.urls.SAMLProvider(c.Rights, row, teams) },
+		func(p schema.SAMLProvider) string { return p.ID })
+}
+
+// resource answers one provider.
+func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row store.SAMLProvider, err error) (schema.SAMLProvider, error) {
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	teams, err := h.store.DefaultTeams(ctx, c.Principal.UserID, row)
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	return h.urls.SAMLProvider(c.Rights, row, teams), nil
+}
+
+// isNoPrivateKey keeps out what an administrator copies by mistake and what must not be shown to others.
+func isNoPrivateKey(text string) bool { return !strings.Contains(text, "PRIVATE KEY-----") }
+
+// SAMLSettings are what an administrator takes from the identity provider. Null takes a value back, and so does an empty
+// text, which is how the resource shows that there is none.
+type SAMLSettings struct {
+	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
+	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
+	SSOURL      schema.Opt[string] `json:"ssoURL" rules:"len=..2048,pattern=plainURL"`
+	DefaultRole schema.Opt[string] `json:"defaultRole" rules:"enum=role"`
+	DefaultTeam schema.Opt[string] `json:"defaultTeam"`
+}
+
+func emptyIsNone(o schema.Opt[string]) schema.Opt[string] {
+	if o.Value != nil && *o.Value == "" {
+		o.Value = nil
+	}
+	return o
+}
+
+type createSAMLProviderRequest struct {
+	Body struct {
+		Label *string `json:"label" rules:"required,len=1..30"`
+		SAMLSettings
+	} `body:"json"`
+}
+
+func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createSAMLProviderRequest) (schema.SAMLProvider, error) {
+	row, err := h.store.CreateSAMLProvider(ctx, store.NewSAMLProvider{
+		OrganizationID: c.Organization.Organization.ID, Label: *r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID).Value,
+		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
+		SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
+	})
+	return h.resource(ctx, c, row, err)
+}
+
+type samlProviderRequest struct {
+	ID string `path:"samlProviderId"`
+}
+
+func (h *samlProviders) get(ctx context.Context, c *access.Caller, r *samlProviderRequest) (schema.SAMLProvider, error) {
+	row, err := h.store.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
+	return h.resource(ctx, c, row, err)
+}
+
+type updateSAMLProviderRequest struct {
+	ID   string `path:"samlProviderId"`
+	Body struct {
+		Label *string `json:"label" rules:"len=1..30"`
+		SAMLSettings
+	} `body:"json"`
+}
+
+func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateSAMLProviderRequest) (schema.SAMLProvider, error) {
+	row, err := h.store.UpdateSAMLProvider(ctx, c.Organization.Organization.ID, r.ID, store.SAMLProviderChange{
+		Label: r.Body.Label, EntityID: emptyIsNone(r.Body.EntityID), Certificate: emptyIsNone(r.Body.Certificate),
+		CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
+		SSOURL:            r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
+	})
+	return h.resource(ctx, c, row, err)
+}
+
+func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlProviderRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
+}
+
+// logins shows any member what they need to log in, and nothing of the providers' settings.
+func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SSOLogins, error) {
+	organization := c.Organization.Organization.ID
+	rows, err := h.store.SSOLogins(ctx, organization)
+	if err != nil {
+		return schema.SSOLogins{}, err
+	}
+	logins := schema.SSOLogins{Items: make([]schema.SSOLogin, len(rows))}
+	for i, row := range rows {
+		logins.Items[i] = schema.SSOLogin{
+			ID: row.ID, Label: row.Label, StartURL: h.urls.SAMLService(organization, row.ID).StartURL,
+		}
+	}
+	return logins, nil
+}
+
+// isCertificate says whether a text is a certificate as administrators copy it: with the lines of PEM, or only what is
+// between them. The contract takes any text: one that is none is kept, and nobody can log in by it.
+func isCertificate(text string) bool {
+	var der []byte
+	if block, rest := pem.Decode([]byte(text)); block != nil {
+		if block.Type != "CERTIFICATE" || strings.TrimSpace(string(rest)) != "" {
+			return false
+		}
+		der = block.Bytes
+	} else {
+		var err error
+		if der, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err != nil {
+			return false
+		}
+	}
+	_, err := x509.ParseCertificate(der)
+	return err == nil
+}

@@ -1,0 +1,132 @@
+package orgs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// teams are the operations on groups of members.
+type teams struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func teamOperations(h *teams) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams", ID: "listTeamsInOrganizationById", Tag: "teams",
+			Doc: "List the teams of an organization.", Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK,
+			Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams", ID: "createOrganizationTeam", Tag: "teams",
+			Doc: "Create a team.", Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/teams/{teamId}", ID: "getTeamInOrganizationById", Tag: "teams",
+			Doc: "Read a team.", Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/teams/{teamId}", ID: "removeTeamFromOrganizationById", Tag: "teams",
+			Doc:   "Delete a team with what was given to it; its members stay in the organization.",
+			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
+			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
+			Tag: "teams", Doc: "Change who is in a team, and who owns it.",
+			// Owners of the team may do it as well as admins of the organization.
+			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),
+		},
+	}
+}
+
+type listTeamsRequest struct {
+	schema.PageRequest
+	Owner *string `query:"owner" rules:"len=..64"`
+	Title *string `query:"title" rules:"len=..64"`
+}
+
+func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest) (schema.List[schema.Team], error) {
+	organization := c.Organization.Organization.ID
+	name := fmt.Sprintf("teams %s %q %q", organization, schema.Or(r.Owner, ""), schema.Or(r.Title, ""))
+	return frame.ListPage(ctx, name, r.PageRequest,
+		func(after string, size int) (store.Page[store.TeamRow], error) {
+			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
+			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
+		},
+		view.Team(c.Rights), func(t schema.Team) string { return t.ID })
+}
+
+type createTeamRequest struct {
+	Body struct {
+		Title   *string  `json:"title" rules:"required,len=1..64"`
+		Members []string `json:"members" rules:"len=..1000"`
+	} `body:"json"`
+}
+
+func (h *teams) create(ctx context.Context, c *access.Caller, r *createTeamRequest) (schema.Team, error) {
+	organization := c.Organization.Organization.ID
+	made, err := h.store.CreateTeam(ctx, organization, *r.Body.Title, r.Body.Members)
+	if err != nil {
+		return schema.Team{}, err
+	}
+	team, err := h.get(ctx, c, &teamRequest{TeamID: made.ID})
+	return team.At(h.urls.API("orgs", organization, "teams", made.ID)), err
+}
+
+type teamRequest struct {
+	TeamID string `path:"teamId"`
+}
+
+func (h *teams) get(ctx context.Context, c *access.Caller, r *teamRequest) (schema.Team, error) {
+	row, err := h.store.Team(ctx, c.Principal.UserID, c.Organization.Organization.ID, r.TeamID)
+	if err != nil {
+		return schema.Team{}, err
+	}
+	return view.Team(c.Rights)(row), nil
+}
+
+func (h *teams) remove(ctx context.Context, c *access.Caller, r *teamRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteTeam(ctx, c.Organization.Organization.ID, r.TeamID)
+}
+
+type updateTeamMembersRequest struct {
+	teamRequest
+	Body struct {
+		Add         []string              `json:"add" rules:"len=..1000"`
+		Memberships map[string]membership `json:"memberships" rules:"len=..1000"`
+		Remove      []string              `json:"remove" rules:"len=..1000"`
+	} `body:"json"`
+}
+
+// membership is what a user is to be in a team.
+type membership struct {
+	Role *string `json:"role" rules:"required,enum=teamRole"`
+}
+
+func (h *teams) updateMembers(ctx context.Context, c *access.Caller, r *updateTeamMembersRequest) (frame.NoContent, error) {
+	organization := c.Organization.Organization.ID
+	if !c.Rights.Has(access.RightAdmin) {
+		team, err := h.store.Team(ctx, c.Principal.UserID, organization, r.TeamID)
+		if err != nil {
+			return frame.NoContent{}, err
+		}
+		if team.ViewerRole != store.TeamOwner {
+			return frame.NoContent{}, c.Require(access.RightAdmin, "organization")
+		}
+	}
+	change := store.TeamChange{Add: r.Body.Add, Remove: r.Body.Remove, Roles: map[string]string{}}
+	for user, in := range r.Body.Memberships {
+		change.Roles[user] = *in.Role
+	}
+	return frame.NoContent{}, h.store.ChangeTeam(ctx, organization, r.TeamID, change)
+}

@@ -1,0 +1,50 @@
+package orgs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// users are the operations on people's accounts.
+type users struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func userOperations(h *users) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: "/user", ID: "getAuthenticatedUser", Tag: "users",
+			Doc: "Read the user that the token acts for.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.self),
+		},
+		{
+			Method: http.MethodGet, Path: "/users/{userId}", ID: "getUserById", Tag: "users",
+			Doc: "Read a user who shares an organization with the caller.", Scope: access.AnyUser(), Status: http.StatusOK,
+			Handler: frame.Handle(h.get),
+		},
+	}
+}
+
+func (h *users) self(ctx context.Context, c *access.Caller, _ *struct{}) (schema.User, error) {
+	user, err := h.store.User(ctx, c.Principal.UserID)
+	if err != nil {
+		return schema.User{}, err
+	}
+	return h.urls.User(user), nil
+}
+
+func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
+	UserID string `path:"userId"`
+}) (schema.User, error) {
+	user, err := h.store.UserKnownTo(ctx, c.Principal.UserID, r.UserID)
+	if err != nil {
+		return schema.User{}, err
+	}
+	return h.urls.User(user), nil
+}

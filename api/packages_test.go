@@ -1,0 +1,51 @@
+package api_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/api/access"
+)
+
+// TestOnlyTheFrameSeesFasthttp keeps the operations' functions free of the server. The linter holds the rest of the import
+// rules; this one is older than it and is asked on every run.
+func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
+	t.Parallel()
+	found := 0
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, imported := range parsed.Imports {
+			if !strings.Contains(imported.Path.Value, "fasthttp") {
+				continue
+			}
+			found++
+			if filepath.Dir(path) != "frame" {
+				t.Errorf("%s imports %s", path, imported.Path.Value)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found == 0 {
+		t.Error("no file imports fasthttp: the test looks for the wrong name")
+	}
+	// What every function is given must not carry it either.
+	for i := range reflect.TypeFor[access.Caller]().NumField() {
+		if field := reflect.TypeFor[access.Caller]().Field(i); strings.Contains(field.Type.String(), "fasthttp") {
+			t.Errorf("Caller.%s is a %s", field.Name, field.Type)
+		}
+	}
+}

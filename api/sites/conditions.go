@@ -1,0 +1,26 @@
+package sites
+
+import (
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
+)
+
+// condition checks the expression that decides whether visitors see something; null removes one, and so does the empty text,
+// which the contract allows.
+func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
+	if schema.Or(text.Value, "") == "" {
+		return
+	}
+	if _, err := condition.Parse(*text.Value); err != nil {
+		c.Add(field, "is no condition: "+err.Error())
+	}
+}
+
+// conditionOrNone is a condition as it is stored: the empty one is none.
+func conditionOrNone(text schema.Opt[string]) schema.Opt[string] {
+	if schema.Or(text.Value, "") == "" {
+		text.Value = nil
+	}
+	return text
+}

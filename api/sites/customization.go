@@ -1,0 +1,170 @@
+package sites
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// customization are the operations on how sites and their site spaces look. What is answered is always everything: the
+// defaults, with what the site sets over them and what the site space overrides over that.
+type customization struct {
+	store *store.Store
+}
+
+func customizationOperations(h *customization) []frame.Operation {
+	const (
+		ofSite      = "/orgs/{organizationId}/sites/{siteId}/customization"
+		ofSiteSpace = "/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/customization"
+	)
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: ofSite, ID: "getSiteCustomizationById", Tag: "site-customization",
+			Doc:   "Read a site's customization settings.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPut, Path: ofSite, ID: "updateSiteCustomizationById", Tag: "site-customization",
+			Doc:   "Replace a site's customization settings; what is absent gets its default.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
+		},
+		{
+			Method: http.MethodGet, Path: ofSiteSpace, ID: "getSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Read a site space's customization settings: the site's, with the site space's overrides.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.getOfSiteSpace),
+		},
+		{
+			Method: http.MethodPatch, Path: ofSiteSpace, ID: "overrideSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Override settings for a site space: null drops an override, except an announcement's, and what is absent stays as it is.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.override),
+		},
+		{
+			Method: http.MethodDelete, Path: ofSiteSpace, ID: "deleteSiteSpaceCustomizationById", Tag: "site-customization",
+			Doc:   "Drop all overrides of a site space.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.reset),
+		},
+	}
+}
+
+// readCustomizationRequest takes `unmasked`, which is deprecated: it asks not to hide what the site's plan does not include.
+// There are no plans, so nothing is hidden either way.
+type readCustomizationRequest struct {
+	Unmasked *bool `query:"unmasked" rules:"default=false"`
+}
+
+func (h *customization) get(ctx context.Context, c *access.Caller, _ *readCustomizationRequest) (schema.Customization, error) {
+	settings, err := h.store.SiteCustomization(ctx, c.Site.Site.ID)
+	return schema.Merge(schema.DefaultCustomization(), settings), err
+}
+
+type setCustomizationRequest struct {
+	Body struct {
+		schema.Customization
+		// Favicon is the one member that the contract requires; it stands before the embedded one.
+		Favicon *schema.Favicon `json:"favicon" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *setCustomizationRequest) Validate() []schema.Detail {
+	return customizationProblems(r.settings())
+}
+
+func (r *setCustomizationRequest) settings() schema.Customization {
+	settings := r.Body.Customization
+	settings.Favicon = schema.Some(*r.Body.Favicon)
+	// Null says no more here than absence.
+	return schema.Merge(schema.Customization{}, settings)
+}
+
+func (h *customization) set(ctx context.Context, c *access.Caller, r *setCustomizationRequest) (schema.Customization, error) {
+	settings := r.settings()
+	settings.Normalize()
+	err := h.store.SetSiteCustomization(ctx, c.Site.Site.ID, settings)
+	return schema.Merge(schema.DefaultCustomization(), settings), err
+}
+
+type readSiteSpaceCustomizationRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+	Unmasked    *bool  `query:"unmasked" rules:"default=false"`
+}
+
+func (h *customization) getOfSiteSpace(
+	ctx context.Context, c *access.Caller, r *readSiteSpaceCustomizationRequest,
+) (schema.Customization, error) {
+	settings, overrides, err := h.store.SiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+	return overridden(settings, overrides), err
+}
+
+type overrideCustomizationRequest struct {
+	SiteSpaceID string               `path:"siteSpaceId"`
+	Body        schema.Customization `body:"json"`
+}
+
+func (r *overrideCustomizationRequest) Validate() []schema.Detail {
+	c := rules.Checker{Details: customizationProblems(r.Body)}
+	checkOverrides(&c, r.Body)
+	return c.Details
+}
+
+func (h *customization) override(
+	ctx context.Context, c *access.Caller, r *overrideCustomizationRequest,
+) (schema.Customization, error) {
+	r.Body.Normalize()
+	settings, overrides, err := h.store.OverrideSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID, r.Body)
+	return overridden(settings, overrides), err
+}
+
+type resetCustomizationRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+}
+
+func (h *customization) reset(ctx context.Context, c *access.Caller, r *resetCustomizationRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSiteSpaceCustomization(ctx, c.Site.Site.ID, r.SiteSpaceID)
+}
+
+func overridden(settings, overrides schema.Customization) schema.Customization {
+	return schema.Merge(schema.Merge(schema.DefaultCustomization(), settings), overrides)
+}
+
+// customizationProblems checks what concerns several members of a leaf.
+func customizationProblems(settings schema.Customization) []schema.Detail {
+	var c rules.Checker
+	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
+		c.Add("favicon", "must have icon or emoji, not both")
+	}
+	if f := settings.Favicon.Value; f != nil && f.Unknown() != "" {
+		c.Add("favicon."+frame.Clip(f.Unknown(), frame.LongestName), "is no member of a favicon")
+	}
+	return c.Details
+}
+
+// overrideProblems checks what the contract asks of overrides alone: the groups of a single switch have it, if only as null,
+// and an announcement cannot be dropped by itself.
+func checkOverrides(c *rules.Checker, o schema.Customization) {
+	if o.Announcement.Null() {
+		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")
+	}
+	for _, member := range []struct {
+		name         string
+		group, given bool
+	}{
+		{"internationalization.locale", o.Internationalization.Value != nil, schema.Or(o.Internationalization.Value, schema.Internationalization{}).Locale.Set},
+		{"pdf.enabled", o.PDF.Value != nil, schema.Or(o.PDF.Value, schema.Toggle{}).Enabled.Set},
+		{"feedback.enabled", o.Feedback.Value != nil, schema.Or(o.Feedback.Value, schema.Toggle{}).Enabled.Set},
+		{"git.showEditLink", o.Git.Value != nil, schema.Or(o.Git.Value, schema.GitSettings{}).ShowEditLink.Set},
+		{"externalLinks.target", o.ExternalLinks.Value != nil, schema.Or(o.ExternalLinks.Value, schema.ExternalLinkSettings{}).Target.Set},
+		{"pagination.enabled", o.Pagination.Value != nil, schema.Or(o.Pagination.Value, schema.Toggle{}).Enabled.Set},
+		{"trademark.enabled", o.Trademark.Value != nil, schema.Or(o.Trademark.Value, schema.Toggle{}).Enabled.Set},
+	} {
+		if member.group && !member.given {
+			c.Add(member.name, "is required")
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func siteRedirectRows(h *sites) []frame.Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/redirects"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "listSiteRedirects", Tag: "site-redirects",
+			Doc:   "List the redirects of a site.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listRedirects),
+		},
+		{
+			Method: http.MethodPost, Path: base, ID: "createSiteRedirect", Tag: "site-redirects",
+			Doc:   "Make a path of a site lead to a section, a site space, a page or another address.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.createRedirect),
+		},
+		{
+			Method: http.MethodPatch, Path: base + "/{siteRedirectId}", ID: "updateSiteRedirectById", Tag: "site-redirects",
+			Doc: "Change a redirect.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateRedirect),
+		},
+		{
+			Method: http.MethodDelete, Path: base + "/{siteRedirectId}", ID: "deleteSiteRedirectById", Tag: "site-redirects",
+			Doc: "Delete a redirect.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeRedirect),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}/redirect", ID: "getSiteRedirectBySource", Tag: "site-redirects",
+			Doc:   "Find the redirect of a path, and where it leads to now.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.findRedirect),
+		},
+	}
+}
+
+type listRedirectsRequest struct {
+	schema.PageRequest
+	Search *string `query:"search"`
+}
+
+func (h *sites) listRedirects(ctx context.Context, c *access.Caller, r *listRedirectsRequest) (schema.List[schema.SiteRedirect], error) {
+	site := c.Site.Site
+	return frame.ListPage(ctx, fmt.Sprintf("redirects %s %q", site.ID, schema.Or(r.Search, "")), r.PageRequest,
+		func(after string, size int) (store.Page[store.SiteRedirect], error) {
+			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
+		},
+		redirectResource, func(s schema.SiteRedirect) string { return s.ID })
+}
+
+// redirectDestination has the members of every kind of destination; the kind says which of them count.
+type redirectDestination struct {
+	Kind          *string `json:"kind" rules:"required,enum=redirectKind"`
+	SiteSectionID *string `json:"siteSectionId"`
+	SiteSpaceID   *string `json:"siteSpaceId"`
+	PageID        *string `json:"pageId"`
+	URL           *string `json:"url" rules:"len=..2048,pattern=plainURL"`
+}
+
+// problems finds the members that the kind needs and that are missing.
+func (d *redirectDestination) problems() []schema.Detail {
+	var c rules.Checker
+	need := func(name string, value *string) {
+		if value == nil {
+			c.Add("destination."+name, "is required")
+		}
+	}
+	switch *d.Kind {
+	case schema.RedirectToSection:
+		need("siteSectionId", d.SiteSectionID)
+	case schema.RedirectToSpace:
+		need("siteSpaceId", d.SiteSpaceID)
+	case schema.RedirectToPage:
+		need("siteSpaceId", d.SiteSpaceID)
+		need("pageId", d.PageID)
+	case schema.RedirectToExternal:
+		need("url", d.URL)
+	}
+	return c.Details
+}
+
+// resource keeps the members that the kind has.
+func (d *redirectDestination) resource() schema.SiteRedirectDestination {
+	to := schema.SiteRedirectDestination{Kind: *d.Kind}
+	switch *d.Kind {
+	case schema.RedirectToSection:
+		to.SiteSectionID = d.SiteSectionID
+	case schema.RedirectToSpace:
+		to.SiteSpaceID = d.SiteSpaceID
+	case schema.RedirectToPage:
+		to.SiteSpaceID, to.PageID = d.SiteSpaceID, d.PageID
+	case schema.RedirectToExternal:
+		to.URL = d.URL
+	}
+	return to
+}
+
+type createRedirectRequest struct {
+	Body struct {
+		Source      *string              `json:"source" rules:"required,len=..512,pattern=redirectSource"`
+		Destination *redirectDestination `json:"destination" rules:"required"`
+	} `body:"json"`
+}
+
+func (r *createRedirectRequest) Validate() []schema.Detail { return r.Body.Destination.problems() }
+
+func (h *sites) createRedirect(ctx context.Context, c *access.Caller, r *createRedirectRequest) (schema.SiteRedirect, error) {
+	to := r.Body.Destination.resource()
+	if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
+		return schema.SiteRedirect{}, err
+	}
+	row, err := h.store.CreateSiteRedirect(ctx, c.Site.Site.ID, store.NewSiteRedirect{Source: *r.Body.Source, Destination: to})
+	return redirectResource(row), err
+}
+
+type updateRedirectRequest struct {
+	RedirectID string `path:"siteRedirectId"`
+	Body       struct {
+		Source      *string              `json:"source" rules:"len=..512,pattern=redirectSource"`
+		Destination *redirectDestination `json:"destination"`
+	} `body:"json"`
+}
+
+func (r *updateRedirectRequest) Validate() []schema.Detail {
+	if r.Body.Destination == nil {
+		return nil
+	}
+	return r.Body.Destination.problems()
+}
+
+func (h *sites) updateRedirect(ctx context.Context, c *access.Caller, r *updateRedirectRequest) (schema.SiteRedirect, error) {
+	change := store.SiteRedirectChange{Source: r.Body.Source}
+	if r.Body.Destination != nil {
+		to := r.Body.Destination.resource()
+		if err := h.mustLeadSomewhere(ctx, c, to); err != nil {
+			return schema.SiteRedirect{}, err
+		}
+		change.Destination = &to
+	}
+	row, err := h.store.UpdateSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID, change)
+	return redirectResource(row), err
+}
+
+type redirectRequest struct {
+	RedirectID string `path:"siteRedirectId"`
+}
+
+func (h *sites) removeRedirect(ctx context.Context, c *access.Caller, r *redirectRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSiteRedirect(ctx, c.Site.Site.ID, r.RedirectID)
+}
+
+type findRedirectRequest struct {
+	ShareKey *string `query:"shareKey"`
+	Source   *string `query:"source" rules:"required,len=..512,pattern=redirectSource"`
+}
+
+// findRedirect resolves the destination as it is now, after every renaming and move. The target is an address for whoever can
+// read the site, and otherwise the path below the site's address. For a caller who may not read the space of a page it is that
+// of the site space, whether the page is there or not.
+func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
+	site := c.Site.Site
+	row, err := h.store.SiteRedirectBySource(ctx, site.ID, *r.Source)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	address, err := h.address(ctx, site, r.ShareKey)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	redirect := redirectResource(row)
+	found := schema.SiteRedirectTarget{Redirect: redirect}
+	if external := redirect.Destination.URL; external != nil {
+		found.Target = *external
+		return found, nil
+	}
+	to, err := h.destination(ctx, c, redirect.Destination)
+	if err != nil {
+		return schema.SiteRedirectTarget{}, err
+	}
+	found.Target = address.target(to.path)
+	return found, nil
+}
+
+// mustLeadSomewhere blames the member of a request that names what the site does not have.
+func (h *sites) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
+	if to.Kind == schema.RedirectToExternal {
+		return nil
+	}
+	found, err := h.destination(ctx, c, to)
+	// A page that the caller may not read is as good as none: the answer must not tell which pages a closed space has.
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && found.closed {
+		return schema.Invalid("destination."+found.member, "names nothing in this site")
+	}
+	return err
+}
+
+// destination is what a redirect leads to: its path below the site's address, and the member of the redirect that names it.
+// Of a page in a space that is closed to the caller the path leads to the site space.
+type destination struct {
+	path   []string
+	member string
+	closed bool
+}
+
+// destination finds what a redirect leads to. Where there is nothing, it still gives the member that names it.
+func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) (destination, error) {
+	site := c.Site.Site.ID
+	if to.Kind == schema.RedirectToSection {
+		row, err := h.store.Section(ctx, site, *to.SiteSectionID)
+		return destination{path: sectionPath(row.Section.Path, row.Section.IsDefault), member: "siteSectionId"}, err
+	}
+	row, err := h.store.SiteSpace(ctx, site, *to.SiteSpaceID)
+	if err != nil || to.Kind == schema.RedirectToSpace {
+		return destination{path: siteSpacePath(row), member: "siteSpaceId"}, err
+	}
+	found := destination{path: siteSpacePath(row), member: "pageId"}
+	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, []string{row.Space.ID})
+	if err != nil {
+		return found, err
+	}
+	if !access.ContentRights(spaces[row.Space.ID].ContentAccess).Has(access.RightAccess) {
+		found.closed = true
+		return found, nil
+	}
+	page, err := h.store.PagePath(ctx, row.Space.ID, *to.PageID)
+	found.path = append(found.path, page...)
+	return found, err
+}
+
+func redirectResource(r store.SiteRedirect) schema.SiteRedirect {
+	return schema.SiteRedirect{
+		Object: "site-redirect", ID: r.ID, Source: r.Source,
+		Destination: schema.SiteRedirectDestination{
+			Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,
+		},
+	}
+}

@@ -1,0 +1,181 @@
+package sites
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func siteSectionRows(h *sites) []frame.Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/sections"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "listSiteSections", Tag: "site-sections",
+			Doc:   "List the sections of a site with their site spaces, in order.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listSections),
+		},
+		{
+			Method: http.MethodPost, Path: base, ID: "addSectionToSite", Tag: "site-sections",
+			Doc:   "Add a section with a space to a site. Before the first section, the site spaces that the site has come into a default section of their own, so that its home page stays what it is.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.addSection),
+		},
+		{
+			Method: http.MethodPatch, Path: base + "/{siteSectionId}", ID: "updateSiteSectionById", Tag: "site-sections",
+			Doc: "Change a section.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSection),
+		},
+		{
+			Method: http.MethodDelete, Path: base + "/{siteSectionId}", ID: "deleteSiteSectionById", Tag: "site-sections",
+			Doc:   "Delete a section with its site spaces; after the default one the next in order is the default.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeSection),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/{siteSectionId}/move", ID: "moveSiteSection", Tag: "site-sections",
+			Doc:   "Move a section beside another one, or to the end of the site. Deprecated: see sortSiteStructure.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSection),
+		},
+	}
+}
+
+type listSiteSectionsRequest struct {
+	schema.PageRequest
+	ShareKey *string `query:"shareKey"`
+}
+
+func (h *sites) listSections(
+	ctx context.Context, c *access.Caller, r *listSiteSectionsRequest,
+) (schema.List[schema.SiteSection], error) {
+	site := c.Site.Site
+	view, err := h.view(ctx, c, r.ShareKey)
+	if err != nil {
+		return schema.List[schema.SiteSection]{}, err
+	}
+	return frame.ListKeyed(ctx, "site-sections "+site.ID, r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
+			return h.store.ListSections(ctx, site.ID, lastKey(after), size)
+		},
+		h.sectionResource(view),
+		func(row store.SiteSectionRow, _ schema.SiteSection) []string { return []string{row.Section.Rank} })
+}
+
+type addSectionRequest struct {
+	Body struct {
+		SpaceID *string `json:"spaceId" rules:"required"`
+		Title   *string `json:"title" rules:"len=2..128"`
+		Icon    *string `json:"icon" rules:"len=..50"`
+	} `body:"json"`
+}
+
+func (h *sites) addSection(ctx context.Context, c *access.Caller, r *addSectionRequest) (schema.SiteSection, error) {
+	if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
+		return schema.SiteSection{}, err
+	}
+	row, err := h.store.AddSection(ctx, c.Site.Site.ID, store.NewSection{
+		SpaceID: *r.Body.SpaceID, Title: r.Body.Title, Icon: r.Body.Icon,
+	})
+	return h.oneSection(ctx, c, row, err)
+}
+
+type updateSectionRequest struct {
+	SectionID string `path:"siteSectionId"`
+	Body      struct {
+		Title            *string            `json:"title" rules:"len=2..128"`
+		Path             *string            `json:"path" rules:"len=1..100,pattern=sitePath"`
+		DefaultSiteSpace *string            `json:"defaultSiteSpace"`
+		Condition        schema.Opt[string] `json:"condition" rules:"len=..1024"`
+		Icon             schema.Opt[string] `json:"icon" rules:"len=..50"`
+		Description      schema.Opt[string] `json:"description" rules:"len=..256"`
+	} `body:"json"`
+}
+
+func (r *updateSectionRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	checkCondition(&c, "condition", r.Body.Condition)
+	return c.Details
+}
+
+func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSectionRequest) (schema.SiteSection, error) {
+	b := &r.Body
+	row, err := h.store.UpdateSection(ctx, c.Site.Site.ID, r.SectionID, store.SectionChange{
+		Title: b.Title, Path: b.Path, DefaultSiteSpace: b.DefaultSiteSpace,
+		Condition: conditionOrNone(b.Condition), Icon: b.Icon, Description: b.Description,
+	})
+	return h.oneSection(ctx, c, row, err)
+}
+
+type sectionRequest struct {
+	SectionID string `path:"siteSectionId"`
+}
+
+func (h *sites) removeSection(ctx context.Context, c *access.Caller, r *sectionRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSection(ctx, c.Site.Site.ID, r.SectionID)
+}
+
+type moveSectionRequest struct {
+	SectionID string `path:"siteSectionId"`
+	Body      struct {
+		Position *struct {
+			Before *sectionPointer `json:"before"`
+			After  *sectionPointer `json:"after"`
+		} `json:"position"`
+	} `body:"json,optional"`
+}
+
+type sectionPointer struct {
+	Type        *string `json:"type" rules:"enum=siteItemSection"`
+	SiteSection *string `json:"siteSection" rules:"required"`
+}
+
+func (p *sectionPointer) item() *schema.ItemPointer {
+	if p == nil {
+		return nil
+	}
+	return &schema.ItemPointer{Type: schema.SiteItemSection, ID: *p.SiteSection}
+}
+
+func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectionRequest) (schema.SiteSection, error) {
+	var position schema.SiteItemPosition
+	if p := r.Body.Position; p != nil {
+		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
+	}
+	site := c.Site.Site.ID
+	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSection, ID: r.SectionID}, position)
+	if err != nil {
+		return schema.SiteSection{}, err
+	}
+	row, err := h.store.Section(ctx, site, r.SectionID)
+	return h.oneSection(ctx, c, row, err)
+}
+
+// oneSection answers with what a change has left.
+func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow, err error) (schema.SiteSection, error) {
+	if err != nil {
+		return schema.SiteSection{}, err
+	}
+	view, err := h.view(ctx, c, nil)
+	return h.sectionResource(view)(row), err
+}
+
+func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) schema.SiteSection {
+	siteSpace := h.siteSpaceResource(view)
+	return func(row store.SiteSectionRow) schema.SiteSection {
+		s := row.Section
+		section := schema.SiteSection{
+			Object: "site-section", ID: s.ID, Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
+			Condition: schema.Or(s.Condition, ""), SectionGroup: schema.Or(s.GroupID, ""), Icon: schema.Or(s.Icon, ""),
+			SiteSpaces: make([]schema.SiteSpace, len(row.Spaces)),
+			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
+		}
+		for i, space := range row.Spaces {
+			section.SiteSpaces[i] = siteSpace(space)
+		}
+		return section
+	}
+}

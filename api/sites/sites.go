@@ -1,0 +1,201 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// sites are the operations on sites.
+type sites struct {
+	store *store.Store
+	urls  view.Presenter
+}
+
+func siteOperations(h *sites) []frame.Operation {
+	return slices.Concat(siteRows(h), siteStructureRows(h), siteSectionRows(h), siteSpaceRows(h), shareLinkRows(h), siteRedirectRows(h))
+}
+
+func siteRows(h *sites) []frame.Operation {
+	return []frame.Operation{
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites", ID: "createSite", Tag: "sites",
+			Doc:   "Create a site, with the spaces it is made of.",
+			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites", ID: "listSites", Tag: "sites",
+			Doc:   "List the sites of an organization.",
+			Scope: access.Having(access.RightAccess, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.list),
+		},
+		{
+			Method: http.MethodGet, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "getSiteById", Tag: "sites",
+			Doc: "Read a site.", Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.get),
+		},
+		{
+			Method: http.MethodPatch, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "updateSiteById", Tag: "sites",
+			Doc: "Change a site.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
+		},
+		{
+			Method: http.MethodDelete, Path: "/orgs/{organizationId}/sites/{siteId}", ID: "deleteSiteById", Tag: "sites",
+			Doc:   "Delete a site; the spaces that it shows stay.",
+			Scope: access.Having(access.RightAdmin, access.OnSite).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/publish", ID: "publishSite", Tag: "sites",
+			Doc:   "Make a site readable at its published address.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.publish),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/unpublish", ID: "unpublishSite", Tag: "sites",
+			Doc:   "Take a site from its published address.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.unpublish),
+		},
+	}
+}
+
+type createSiteRequest struct {
+	Body struct {
+		Type       *string  `json:"type" rules:"enum=siteType"`
+		Title      *string  `json:"title" rules:"len=2..128"`
+		Visibility *string  `json:"visibility" rules:"enum=siteVisibility"`
+		Spaces     []string `json:"spaces" rules:"len=..1000"`
+	} `body:"json,optional"`
+}
+
+func (r *createSiteRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	for i, space := range r.Body.Spaces {
+		field := fmt.Sprintf("spaces[%d]", i)
+		if !schema.ValidID(space) {
+			c.Add(field, "names no space of this organization")
+		} else if slices.Contains(r.Body.Spaces[:i], space) {
+			c.Add(field, "names a space twice")
+		}
+	}
+	return c.Details
+}
+
+func (h *sites) create(ctx context.Context, c *access.Caller, r *createSiteRequest) (schema.Site, error) {
+	org := c.Organization
+	if err := h.mayAttach(ctx, c, org.Organization.ID, func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, r.Body.Spaces...); err != nil {
+		return schema.Site{}, err
+	}
+	row, err := h.store.CreateSite(ctx, store.NewSite{
+		OrganizationID: c.Organization.Organization.ID, Type: schema.Or(r.Body.Type, "basic"), Title: schema.Or(r.Body.Title, "Untitled site"),
+		Visibility: schema.Or(r.Body.Visibility, "public"), Spaces: r.Body.Spaces,
+	})
+	if err != nil {
+		return schema.Site{}, err
+	}
+	return h.urls.Site(row), nil
+}
+
+type listSitesRequest struct {
+	schema.PageRequest
+	Space     *string  `query:"space"`
+	Title     *string  `query:"title"`
+	Published *bool    `query:"published"`
+	Types     []string `query:"type" each:"enum=siteType"`
+}
+
+func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest) (schema.List[schema.Site], error) {
+	organization := c.Organization.Organization.ID
+	published := "any"
+	if r.Published != nil {
+		published = strconv.FormatBool(*r.Published)
+	}
+	name := fmt.Sprintf("sites %s %q %q %s %q", organization, schema.Or(r.Space, ""), schema.Or(r.Title, ""), published, r.Types)
+	filter := store.SiteFilter{Space: r.Space, Title: r.Title, Published: r.Published, Types: r.Types}
+	return frame.ListPage(ctx, name, r.PageRequest,
+		func(after string, size int) (store.Page[store.SiteRow], error) {
+			return h.store.ListSites(ctx, organization, filter, after, size)
+		},
+		h.urls.Site, func(s schema.Site) string { return s.ID })
+}
+
+func (h *sites) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	return h.urls.Site(c.Site.SiteRow), nil
+}
+
+type updateSiteRequest struct {
+	Body struct {
+		Title           *string `json:"title" rules:"len=2..128"`
+		Visibility      *string `json:"visibility" rules:"enum=siteVisibility"`
+		Basename        *string `json:"basename" rules:"len=1..100,pattern=sitePath"`
+		AdaptiveContent *struct {
+			Enabled *bool `json:"enabled" rules:"required"`
+		} `json:"adaptiveContent"`
+		AgentsContext      *string            `json:"agentsContext" rules:"enum=agentsContext"`
+		DefaultSiteSpace   *string            `json:"defaultSiteSpace"`
+		DefaultSiteSection *string            `json:"defaultSiteSection"`
+		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
+	} `body:"json"`
+}
+
+func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteRequest) (schema.Site, error) {
+	b := &r.Body
+	change := store.SiteChange{
+		Title: b.Title, Visibility: b.Visibility, Basename: b.Basename, AgentsContext: b.AgentsContext,
+		DefaultSiteSpace: b.DefaultSiteSpace, DefaultSiteSection: b.DefaultSiteSection, Proxy: b.Proxy,
+	}
+	if b.AdaptiveContent != nil {
+		change.AdaptiveContent = b.AdaptiveContent.Enabled
+	}
+	site, err := h.store.UpdateSite(ctx, c.Site.Site.ID, change)
+	return h.changed(c, site, err)
+}
+
+func (h *sites) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSite(ctx, c.Site.Site.ID)
+}
+
+func (h *sites) publish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, true)
+	return h.changed(c, site, err)
+}
+
+func (h *sites) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
+	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, false)
+	return h.changed(c, site, err)
+}
+
+// changed answers with a site whose site spaces stayed as they are.
+func (h *sites) changed(c *access.Caller, site store.Site, err error) (schema.Site, error) {
+	if err != nil {
+		return schema.Site{}, err
+	}
+	return h.urls.Site(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces}), nil
+}
+
+// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: whoever could add
+// those to a site would read them there.
+func (h *sites) mayAttach(
+	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
+) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	spaces, err := h.store.SpacesByID(ctx, c.Principal.UserID, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		space, ok := spaces[id]
+		if !ok || space.Space.OrganizationID != organization || !access.ContentRights(space.ContentAccess).Has(access.RightAccess) {
+			return schema.Invalid(field(i), "names no space of this organization")
+		}
+	}
+	return nil
+}

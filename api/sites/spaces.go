@@ -1,0 +1,192 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func siteSpaceRows(h *sites) []frame.Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}/site-spaces"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base, ID: "listSiteSpaces", Tag: "site-spaces",
+			Doc:   "List the site spaces of a site, in order. With default=true these are those that their sections, or the root of a site without sections, open with: one for each section.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listSpaces),
+		},
+		{
+			Method: http.MethodPost, Path: base, ID: "addSpaceToSite", Tag: "site-spaces",
+			Doc:   "Add a space to a section of a site: to its default section if none is named, to the root of a site without sections.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.addSpace),
+		},
+		{
+			Method: http.MethodPatch, Path: base + "/{siteSpaceId}", ID: "updateSiteSpaceById", Tag: "site-spaces",
+			Doc: "Change a site space.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateSpace),
+		},
+		{
+			Method: http.MethodDelete, Path: base + "/{siteSpaceId}", ID: "deleteSiteSpaceById", Tag: "site-spaces",
+			Doc:   "Take a space from a site; after a default one the next in order is the default.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeSpace),
+		},
+		{
+			Method: http.MethodPost, Path: base + "/{siteSpaceId}/move", ID: "moveSiteSpace", Tag: "site-spaces",
+			Doc:   "Move a site space beside another one, or to the end of its section. Deprecated: see sortSiteStructure.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSpace),
+		},
+	}
+}
+
+type listSiteSpacesRequest struct {
+	schema.PageRequest
+	ShareKey *string `query:"shareKey"`
+	Default  *bool   `query:"default"`
+}
+
+func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpacesRequest) (schema.List[schema.SiteSpace], error) {
+	site := c.Site.Site
+	view, err := h.view(ctx, c, r.ShareKey)
+	if err != nil {
+		return schema.List[schema.SiteSpace]{}, err
+	}
+	isDefault := "any"
+	if r.Default != nil {
+		isDefault = strconv.FormatBool(*r.Default)
+	}
+	return frame.ListKeyed(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
+			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, lastKey(after), size)
+		},
+		h.siteSpaceResource(view),
+		func(row store.SiteSpaceRow, _ schema.SiteSpace) []string { return []string{row.SiteSpace.Rank} })
+}
+
+// lastKey is where a list with one key goes on.
+func lastKey(after []string) string {
+	if after == nil {
+		return ""
+	}
+	return after[0]
+}
+
+type addSiteSpaceRequest struct {
+	Body struct {
+		SpaceID   *string `json:"spaceId" rules:"required"`
+		SectionID *string `json:"sectionId"`
+	} `body:"json"`
+}
+
+func (h *sites) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpaceRequest) (schema.SiteSpace, error) {
+	if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
+		return schema.SiteSpace{}, err
+	}
+	row, err := h.store.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, r.Body.SectionID)
+	return h.oneSiteSpace(ctx, c, row, err)
+}
+
+func (h *sites) mayAttachOne(ctx context.Context, c *access.Caller, id string) error {
+	return h.mayAttach(ctx, c, c.Site.Site.OrganizationID, func(int) string { return "spaceId" }, id)
+}
+
+type updateSiteSpaceRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+	Body        struct {
+		Path      *string            `json:"path" rules:"len=1..100,pattern=sitePath"`
+		Condition schema.Opt[string] `json:"condition" rules:"len=..1024"`
+		SpaceID   *string            `json:"spaceId"`
+		Hidden    *bool              `json:"hidden"`
+	} `body:"json"`
+}
+
+func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	checkCondition(&c, "condition", r.Body.Condition)
+	return c.Details
+}
+
+func (h *sites) updateSpace(ctx context.Context, c *access.Caller, r *updateSiteSpaceRequest) (schema.SiteSpace, error) {
+	if r.Body.SpaceID != nil {
+		if err := h.mayAttachOne(ctx, c, *r.Body.SpaceID); err != nil {
+			return schema.SiteSpace{}, err
+		}
+	}
+	row, err := h.store.UpdateSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID, store.SiteSpaceChange{
+		Path: r.Body.Path, Condition: conditionOrNone(r.Body.Condition), SpaceID: r.Body.SpaceID, Hidden: r.Body.Hidden,
+	})
+	return h.oneSiteSpace(ctx, c, row, err)
+}
+
+type siteSpaceRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+}
+
+func (h *sites) removeSpace(ctx context.Context, c *access.Caller, r *siteSpaceRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID)
+}
+
+type moveSiteSpaceRequest struct {
+	SiteSpaceID string `path:"siteSpaceId"`
+	Body        struct {
+		Position *struct {
+			Before *siteSpacePointer `json:"before"`
+			After  *siteSpacePointer `json:"after"`
+		} `json:"position"`
+	} `body:"json,optional"`
+}
+
+type siteSpacePointer struct {
+	Type      *string `json:"type" rules:"enum=siteItemSpace"`
+	SiteSpace *string `json:"siteSpace" rules:"required"`
+}
+
+func (p *siteSpacePointer) item() *schema.ItemPointer {
+	if p == nil {
+		return nil
+	}
+	return &schema.ItemPointer{Type: schema.SiteItemSpace, ID: *p.SiteSpace}
+}
+
+func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpaceRequest) (schema.SiteSpace, error) {
+	var position schema.SiteItemPosition
+	if p := r.Body.Position; p != nil {
+		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
+	}
+	site := c.Site.Site.ID
+	err := h.store.MoveSiteItem(ctx, site, schema.ItemPointer{Type: schema.SiteItemSpace, ID: r.SiteSpaceID}, position)
+	if err != nil {
+		return schema.SiteSpace{}, err
+	}
+	row, err := h.store.SiteSpace(ctx, site, r.SiteSpaceID)
+	return h.oneSiteSpace(ctx, c, row, err)
+}
+
+// oneSiteSpace answers with what a change has left.
+func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow, err error) (schema.SiteSpace, error) {
+	if err != nil {
+		return schema.SiteSpace{}, err
+	}
+	view, err := h.view(ctx, c, nil)
+	return h.siteSpaceResource(view)(row), err
+}
+
+// siteSpaceResource shows site spaces to the caller. Of a space that the caller may not see, no more than that it is there.
+func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) schema.SiteSpace {
+	return func(row store.SiteSpaceRow) schema.SiteSpace {
+		l := row.SiteSpace
+		return schema.SiteSpace{
+			Object: "site-space", ID: l.ID, Path: l.Path, Section: schema.Or(l.SectionID, ""),
+			Space: h.urls.SpaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}),
+			Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
+			URLs: view.published(siteSpacePath(row)),
+		}
+	}
+}

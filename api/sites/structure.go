@@ -1,0 +1,311 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func siteStructureRows(h *sites) []frame.Operation {
+	const base = "/orgs/{organizationId}/sites/{siteId}"
+	const groups = base + "/section-groups"
+	return []frame.Operation{
+		{
+			Method: http.MethodGet, Path: base + "/structure", ID: "getSiteStructure", Tag: "site-structure",
+			Doc:   "Read everything that a site is made of, in order.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.structure),
+		},
+		{
+			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
+			Doc:   "Move a site space, a section or a section group beside another item of the site, or to the end.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.sort),
+		},
+		{
+			Method: http.MethodGet, Path: groups, ID: "listSiteSectionGroups", Tag: "site-section-groups",
+			Doc:   "List the section groups of a site, those in other groups too, in order.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK, Handler: frame.Handle(h.listGroups),
+		},
+		{
+			Method: http.MethodPost, Path: groups, ID: "addSectionGroupToSite", Tag: "site-section-groups",
+			Doc:   "Add a section group to a site or to another group, and move sections into it.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.addGroup),
+		},
+		{
+			Method: http.MethodPatch, Path: groups + "/{siteSectionGroupId}", ID: "updateSiteSectionGroupById", Tag: "site-section-groups",
+			Doc: "Change a section group.", Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateGroup),
+		},
+		{
+			Method: http.MethodDelete, Path: groups + "/{siteSectionGroupId}", ID: "deleteSiteSectionGroupById", Tag: "site-section-groups",
+			Doc:   "Delete a section group; what is in it takes its place.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeGroup),
+		},
+		{
+			Method: http.MethodPost, Path: groups + "/{siteSectionGroupId}/sections", ID: "addSectionToGroup", Tag: "site-section-groups",
+			Doc:   "Move a section to the end of a section group.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.addToGroup),
+		},
+		{
+			Method: http.MethodDelete, Path: groups + "/{siteSectionGroupId}/sections/{siteSectionId}", ID: "removeSectionFromGroup",
+			Tag: "site-section-groups", Doc: "Move a section out of a section group, to right behind it.",
+			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeFromGroup),
+		},
+	}
+}
+
+type structureRequest struct {
+	ShareKey *string `query:"shareKey"`
+}
+
+func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureRequest) (schema.SiteStructure, error) {
+	tree, err := h.siteTree(ctx, c, r.ShareKey)
+	if err != nil {
+		return schema.SiteStructure{}, err
+	}
+	// A site without sections is one of site spaces, even while it has neither; it may have empty groups then.
+	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
+		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
+	}
+	items := make([]schema.SiteItem, len(tree.spaces[""]))
+	for i, row := range tree.spaces[""] {
+		space := tree.siteSpace(row)
+		items[i].Space = &space
+	}
+	return schema.SiteStructure{Type: schema.StructureOfSiteSpaces, Structure: items}, nil
+}
+
+// siteTree is the structure of a site by what things stand in; the empty id is the root.
+type siteTree struct {
+	groups    map[string][]store.SiteSectionGroup
+	byID      map[string]store.SiteSectionGroup
+	sections  map[string][]store.SiteSection
+	spaces    map[string][]store.SiteSpaceRow
+	section   func(store.SiteSectionRow) schema.SiteSection
+	siteSpace func(store.SiteSpaceRow) schema.SiteSpace
+}
+
+// siteTree reads the whole structure at once, so that no group costs a statement of its own.
+func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string) (*siteTree, error) {
+	site := c.Site.Site
+	view, err := h.view(ctx, c, shareKey)
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.store.SiteStructure(ctx, site.ID)
+	if err != nil {
+		return nil, err
+	}
+	tree := &siteTree{
+		groups: map[string][]store.SiteSectionGroup{}, byID: map[string]store.SiteSectionGroup{},
+		sections: map[string][]store.SiteSection{}, spaces: map[string][]store.SiteSpaceRow{},
+		section: h.sectionResource(view), siteSpace: h.siteSpaceResource(view),
+	}
+	for _, g := range all.Groups {
+		tree.groups[schema.Or(g.ParentID, "")] = append(tree.groups[schema.Or(g.ParentID, "")], g)
+		tree.byID[g.ID] = g
+	}
+	for _, s := range all.Sections {
+		tree.sections[schema.Or(s.GroupID, "")] = append(tree.sections[schema.Or(s.GroupID, "")], s)
+	}
+	for _, row := range all.Spaces {
+		tree.spaces[schema.Or(row.SiteSpace.SectionID, "")] = append(tree.spaces[schema.Or(row.SiteSpace.SectionID, "")], row)
+	}
+	return tree, nil
+}
+
+// children merges the sections and the groups in a group, both of which are in order, by their common sequence.
+func (t *siteTree) children(group string) []schema.SiteItem {
+	groups, items := t.groups[group], []schema.SiteItem{}
+	for _, s := range t.sections[group] {
+		for len(groups) > 0 && groups[0].Rank < s.Rank {
+			items, groups = append(items, t.group(groups[0])), groups[1:]
+		}
+		section := t.section(store.SiteSectionRow{Section: s, Spaces: t.spaces[s.ID]})
+		items = append(items, schema.SiteItem{Section: &section})
+	}
+	for _, g := range groups {
+		items = append(items, t.group(g))
+	}
+	return items
+}
+
+func (t *siteTree) group(g store.SiteSectionGroup) schema.SiteItem {
+	resource := t.groupResource(g)
+	return schema.SiteItem{Group: &resource}
+}
+
+func (t *siteTree) groupResource(g store.SiteSectionGroup) schema.SiteSectionGroup {
+	group := schema.SiteSectionGroup{
+		Object: "site-section-group", ID: g.ID, Title: g.Title, SectionGroup: schema.Or(g.ParentID, ""), Icon: schema.Or(g.Icon, ""),
+		Sections: []schema.SiteSection{}, Children: t.children(g.ID),
+	}
+	for _, item := range group.Children {
+		if item.Section != nil {
+			group.Sections = append(group.Sections, *item.Section)
+		}
+	}
+	return group
+}
+
+type sortRequest struct {
+	Body struct {
+		Item     *itemPointer `json:"item" rules:"required"`
+		Position *struct {
+			Before *itemPointer `json:"before"`
+			After  *itemPointer `json:"after"`
+		} `json:"position"`
+	} `body:"json"`
+}
+
+type itemPointer struct {
+	Type *string `json:"type" rules:"required,enum=siteItem"`
+	ID   *string `json:"id" rules:"required"`
+}
+
+func (p *itemPointer) item() *schema.ItemPointer {
+	if p == nil {
+		return nil
+	}
+	return &schema.ItemPointer{Type: *p.Type, ID: *p.ID}
+}
+
+func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (schema.SiteItem, error) {
+	var position schema.SiteItemPosition
+	if p := r.Body.Position; p != nil {
+		position = schema.SiteItemPosition{Before: p.Before.item(), After: p.After.item()}
+	}
+	item, site := *r.Body.Item.item(), c.Site.Site.ID
+	if err := h.store.MoveSiteItem(ctx, site, item, position); err != nil {
+		return schema.SiteItem{}, err
+	}
+	switch item.Type {
+	case schema.SiteItemSpace:
+		row, err := h.store.SiteSpace(ctx, site, item.ID)
+		space, err := h.oneSiteSpace(ctx, c, row, err)
+		return schema.SiteItem{Space: &space}, err
+	case schema.SiteItemSection:
+		row, err := h.store.Section(ctx, site, item.ID)
+		section, err := h.oneSection(ctx, c, row, err)
+		return schema.SiteItem{Section: &section}, err
+	}
+	group, err := h.oneGroup(ctx, c, item.ID)
+	return schema.SiteItem{Group: &group}, err
+}
+
+type listGroupsRequest struct {
+	schema.PageRequest
+}
+
+func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *listGroupsRequest) (schema.List[schema.SiteSectionGroup], error) {
+	tree, err := h.siteTree(ctx, c, nil)
+	if err != nil {
+		return schema.List[schema.SiteSectionGroup]{}, err
+	}
+	site := c.Site.Site.ID
+	return frame.ListKeyed(ctx, "section-groups "+site, r.PageRequest, 1,
+		func(after []string, size int) (store.Page[store.SiteSectionGroup], error) {
+			return h.store.ListSectionGroups(ctx, site, lastKey(after), size)
+		},
+		tree.groupResource, func(g store.SiteSectionGroup, _ schema.SiteSectionGroup) []string { return []string{g.Rank} })
+}
+
+type addGroupRequest struct {
+	Body struct {
+		Title    *string  `json:"title" rules:"required,len=1..100"`
+		Icon     *string  `json:"icon" rules:"len=..50"`
+		Sections []string `json:"sections" rules:"len=..1000"`
+		Parent   *string  `json:"parent"`
+	} `body:"json"`
+}
+
+func (r *addGroupRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	for i, section := range r.Body.Sections {
+		if slices.Contains(r.Body.Sections[:i], section) {
+			c.Add(fmt.Sprintf("sections[%d]", i), "names a section twice")
+		}
+	}
+	return c.Details
+}
+
+func (h *sites) addGroup(ctx context.Context, c *access.Caller, r *addGroupRequest) (schema.SiteSectionGroup, error) {
+	row, err := h.store.AddSectionGroup(ctx, c.Site.Site.ID, store.NewSectionGroup{
+		Title: *r.Body.Title, Icon: r.Body.Icon, Parent: r.Body.Parent, Sections: r.Body.Sections,
+	})
+	if err != nil {
+		return schema.SiteSectionGroup{}, err
+	}
+	return h.oneGroup(ctx, c, row.ID)
+}
+
+type updateGroupRequest struct {
+	GroupID string `path:"siteSectionGroupId"`
+	Body    struct {
+		Title *string            `json:"title" rules:"len=1..100"`
+		Icon  schema.Opt[string] `json:"icon" rules:"len=..50"`
+	} `body:"json"`
+}
+
+func (h *sites) updateGroup(ctx context.Context, c *access.Caller, r *updateGroupRequest) (schema.SiteSectionGroup, error) {
+	err := h.store.UpdateSectionGroup(ctx, c.Site.Site.ID, r.GroupID, store.SectionGroupChange{
+		Title: r.Body.Title, Icon: r.Body.Icon,
+	})
+	if err != nil {
+		return schema.SiteSectionGroup{}, err
+	}
+	return h.oneGroup(ctx, c, r.GroupID)
+}
+
+type groupRequest struct {
+	GroupID string `path:"siteSectionGroupId"`
+}
+
+func (h *sites) removeGroup(ctx context.Context, c *access.Caller, r *groupRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.DeleteSectionGroup(ctx, c.Site.Site.ID, r.GroupID)
+}
+
+type addToGroupRequest struct {
+	GroupID string `path:"siteSectionGroupId"`
+	Body    struct {
+		SectionID *string `json:"sectionId" rules:"required"`
+	} `body:"json"`
+}
+
+func (h *sites) addToGroup(ctx context.Context, c *access.Caller, r *addToGroupRequest) (schema.SiteSectionGroup, error) {
+	if err := h.store.AddSectionToGroup(ctx, c.Site.Site.ID, r.GroupID, *r.Body.SectionID); err != nil {
+		return schema.SiteSectionGroup{}, err
+	}
+	return h.oneGroup(ctx, c, r.GroupID)
+}
+
+type groupSectionRequest struct {
+	GroupID   string `path:"siteSectionGroupId"`
+	SectionID string `path:"siteSectionId"`
+}
+
+func (h *sites) removeFromGroup(ctx context.Context, c *access.Caller, r *groupSectionRequest) (frame.NoContent, error) {
+	return frame.NoContent{}, h.store.RemoveSectionFromGroup(ctx, c.Site.Site.ID, r.GroupID, r.SectionID)
+}
+
+// oneGroup answers with what a change has left of a group.
+func (h *sites) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
+	tree, err := h.siteTree(ctx, c, nil)
+	if err != nil {
+		return schema.SiteSectionGroup{}, err
+	}
+	group, ok := tree.byID[id]
+	if !ok {
+		return schema.SiteSectionGroup{}, schema.NotFound("site section group")
+	}
+	return tree.groupResource(group), nil
+}

@@ -1,0 +1,28 @@
+package sites
+
+import (
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// sitesVocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+var vocabulary = rules.Vocabulary{
+	Enums: map[string][]string{
+		"siteType":        schema.SiteTypes(),
+		"siteVisibility":  schema.SiteVisibilities(),
+		"agentsContext":   schema.AgentsContexts(),
+		"siteItem":        schema.SiteItemTypes(),
+		"siteItemSection": {schema.SiteItemSection},
+		"siteItemSpace":   {schema.SiteItemSpace},
+		"redirectKind":    schema.RedirectKinds(),
+	},
+	Patterns: map[string]rules.Pattern{
+		// One segment of an address. What begins with "~" is a share key there, and "." and ".." would be folded away.
+		"sitePath": rules.Matching(`^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._~-]*$`,
+			"must be letters, digits and - _ . ~, and begin with a letter, a digit, - or _"),
+		"proxyOrigin": rules.Matching(`^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$`,
+			"must be a host and a path, such as company.com/docs"),
+		"redirectSource": rules.Matching(`^/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+(?:/(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+)*$`,
+			"must be an absolute path without a slash at its end; characters other than letters, digits and - . _ ~ are percent-encoded"),
+	},
+}

@@ -1,0 +1,22 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func (l Presenter) ChangeRequest(row store.ChangeRequestRow, author store.User) schema.ChangeRequest {
+	r := row.ChangeRequest
+	resource := schema.ChangeRequest{
+		Object: "change-request", ID: r.ID, Number: r.Number, Status: r.Status, Subject: r.Subject, CreatedBy: l.User(author),
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Space: r.SpaceID, Revision: r.Revision,
+		RevisionInitial: r.RevisionInitial, RevisionMergedAncestor: schema.Or(r.RevisionMergedAncestor, ""),
+		RevisionMerged: schema.Or(r.RevisionMerged, ""), Comments: r.OpenComments, Outdated: row.Outdated(),
+		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: l.ChangeRequestURLs(r.SpaceID, r.ID),
+	}
+	if r.Description != nil {
+		description := Decoded[schema.Document](r.Description)
+		resource.Description = &description
+	}
+	return resource
+}

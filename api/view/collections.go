@@ -1,0 +1,17 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// collectionResource shows a collection as the member sees it whose access was read with it.
+func (l Presenter) Collection(a store.CollectionAccess) schema.Collection {
+	row := a.Collection
+	return schema.Collection{
+		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
+		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: l.CollectionURLs(row.ID),
+		Permissions: access.CollectionPermissions(access.ContentRights(a.ContentAccess)),
+	}
+}

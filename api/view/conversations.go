@@ -1,0 +1,35 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func (l Presenter) Conversation(row store.Conversation) schema.Conversation {
+	c := schema.Conversation{
+		Object: "conversation", ID: row.ID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
+		Impact: schema.Impact(schema.Or(row.Impact, "")),
+		URLs:   schema.ConversationURLs{Location: l.API("orgs", row.OrganizationID, "conversations", row.ID)},
+	}
+	if row.ProcessedAt != nil {
+		at := row.ProcessedAt.UTC()
+		c.ProcessedAt = &at
+	}
+	if row.Url != nil && schema.AbsoluteURL(*row.Url) {
+		c.URLs.Source = *row.Url
+	}
+	return c
+}
+
+func (l Presenter) Issue(row store.IssueRow) schema.IssueInConversation {
+	i := row.Issue
+	return schema.IssueInConversation{
+		Issue: schema.ConversationIssue{
+			Object: "conversation-issue", ID: i.ID, Title: i.Title, Details: Decoded[schema.Document](i.Details), Summary: i.Summary,
+			Impact: schema.Impact(i.Impact), CreatedAt: i.CreatedAt.UTC(), IngestedAt: i.IngestedAt.UTC(),
+			Conversation: i.ConversationID, Cluster: schema.Or(i.ClusterID, ""),
+			URLs: schema.LocationURLs{Location: l.API("orgs", i.OrganizationID, "conversations-issues", i.ID)},
+		},
+		Conversation: l.Conversation(row.Conversation),
+	}
+}

@@ -1,0 +1,43 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// openAPISpecResource shows specifications to whoever has these rights on their organization. A URL that was given as the
+// source is not fetched by this version: it stays pending, and the specification says so.
+func (l Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
+	return func(s store.OpenAPISpec) schema.OpenAPISpec {
+		resource := schema.OpenAPISpec{
+			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
+			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
+			URLs: schema.OpenAPISpecURLs{
+				Location: l.API("orgs", s.OrganizationID, "openapi", s.Slug), App: l.App("orgs", s.OrganizationID, "openapi", s.Slug),
+			},
+			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
+		}
+		if s.LastProcessedAt != nil {
+			at := s.LastProcessedAt.UTC()
+			resource.LastProcessedAt = &at
+		}
+		if s.ProcessingState == schema.SpecPending {
+			resource.LastErrors = []schema.OpenAPISpecError{{
+				Message: "waiting: this version of the service does not fetch URLs; send the document as source.text",
+			}}
+		}
+		return resource
+	}
+}
+
+// openAPIVersionResource shows versions of a specification. One that was sent as text has its content's address as its url.
+func (l Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
+	return func(v store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
+		location := l.API("orgs", organization, "openapi", slug, "versions", v.ID)
+		return schema.OpenAPISpecVersion{
+			Object: "openapi-spec-version", ID: v.ID, CreatedAt: v.CreatedAt.UTC(), URL: schema.Or(v.SourceUrl, location+"/content"),
+			URLs: schema.OpenAPISpecVersionURLs{Location: location},
+		}
+	}
+}

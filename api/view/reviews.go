@@ -1,0 +1,13 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func (l Presenter) Reviewer(row store.ReviewerRow) schema.RequestedReviewer {
+	return schema.RequestedReviewer{
+		Object: "change-request-requested-reviewer", Kind: "user", User: l.User(row.User), Revision: row.Revision,
+		RequestedBy: l.User(row.RequestedBy), CreatedAt: row.CreatedAt.UTC(),
+	}
+}

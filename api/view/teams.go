@@ -1,0 +1,21 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// teamResource shows teams to a member with these rights in the organization.
+func Team(rights access.Rights) func(store.TeamRow) schema.Team {
+	return func(row store.TeamRow) schema.Team {
+		t := row.Team
+		return schema.Team{
+			Object: "team", ID: t.ID, Title: t.Title, Members: row.Members, Spaces: row.Spaces, CreatedAt: t.CreatedAt.UTC(),
+			Permissions: schema.TeamPermissions{
+				Admin: rights.Has(access.RightAdmin) || row.ViewerRole == store.TeamOwner,
+				View:  rights.Has(access.RightAccess) || row.ViewerRole != "",
+			},
+		}
+	}
+}

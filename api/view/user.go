@@ -1,0 +1,13 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+func (l Presenter) User(u store.User) schema.User {
+	return schema.User{
+		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: schema.Or(u.Email, ""), PhotoURL: schema.Or(u.PhotoUrl, ""),
+		URLs: l.UserURLs(u.ID),
+	}
+}
