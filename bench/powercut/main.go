@@ -105,7 +105,7 @@ func (c *command) live(ctx context.Context, dir string, r *result, tell func(str
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot keep a log: %w", err)
+		return fmt.Errorf("cannot create a log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	for len(r.Cuts) < c.Cuts && err == nil {

@@ -31,7 +31,7 @@ type child struct {
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the log of %s: %w", name, err)
+		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }() // the child has its own descriptor
 	// stop ends it, not a context.
