@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// connectionAttacks are ways to hold connections.
+// connectionAttacks are ways to keep connections open.
 func connectionAttacks() []*attack {
 	announced := "POST /v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: 8388600\r\n"
 	return []*attack{
@@ -22,7 +22,7 @@ func connectionAttacks() []*attack {
 	}
 }
 
-// connections looks at the node while connections are held.
+// connections measures the node while connections are held open.
 func (o options) connections(ctx context.Context, node *node) error {
 	attacks := connectionAttacks()
 	ask := question{method: http.MethodGet, path: "/v1/user", token: node.Client.Token}
@@ -33,15 +33,15 @@ func (o options) connections(ctx context.Context, node *node) error {
 	return judge(idle, attacks, o.Memory, 2)
 }
 
-// hold keeps the connections of an attack open, and opens those anew that are
-// closed, while somebody else asks.
+// hold keeps the connections of an attack open, reopening closed ones, while
+// another client sends requests.
 func (o options) hold(ctx context.Context, node *node, a *attack, ask question) error {
 	attacking, end := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	before := a.opened.Load()
 	slots := make(chan int)
-	// So many goroutines wait for so many connections; each connects again when
-	// its own is closed, after a pause that bounds the load.
+	// Each goroutine holds one connection and reopens it when it is closed,
+	// after a pause that bounds the load.
 	for range o.Connections {
 		workers.Go(func() {
 			for i := range slots {
@@ -55,7 +55,7 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 		slots <- i
 	}
 	close(slots)
-	// Measured is what lasts, not the wave of the beginning.
+	// Measure the steady state, not the initial wave of connections.
 	for wave := time.Now(); a.opened.Load() < before+int64(o.Connections) && time.Since(wave) < reopen && ctx.Err() == nil; {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -65,12 +65,12 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 	return err
 }
 
-// reopen is the pause before a closed connection is opened anew: as often as an
-// attack had to when each was held for 30 s. It is of held connections, not of
-// new ones.
+// reopen is the pause before a closed connection is reopened: as often as an
+// attack had to reopen connections when the node held each for 30 s. The attack
+// tests held connections, not new ones.
 const reopen = 30 * time.Second
 
-// once opens a connection and waits for its end.
+// once opens a connection and waits until it is closed.
 func once(ctx context.Context, address string, a *attack, i int) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%a.addresses))}}
 	conn, err := dialer.DialContext(ctx, "tcp", address)

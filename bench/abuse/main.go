@@ -1,16 +1,17 @@
-// Command abuse measures what callers who take all they can cost the others, on
-// a node that is otherwise idle.
+// Command abuse measures how much greedy callers slow down others on an
+// otherwise idle node.
 //
-// Without a token, ten thousand connections: they announce a body of 8 MiB and
-// send none of it, from one address and from fifty of 127.0.0.0/8; they send
-// nothing, or nothing after a first request. They are opened anew when they are
-// closed. The node may take --memory, and answer others at the 99th percentile
-// in twice the idle time (and 5 ms).
+// Without a token, it holds ten thousand connections. They announce a body of 8
+// MiB and send none of it, from one address and from fifty of 127.0.0.0/8; or
+// they send nothing, or nothing after a first request. Closed connections are
+// reopened. The node may use --memory, and may take twice the idle time (and 5
+// ms) to answer others, at the 99th percentile.
 //
-// With a token, eighty heavy queries at once, again and again: another token's
-// light ones may take three times as long at the 99th percentile (and 5 ms).
+// With a token, it runs eighty heavy queries at once, over and over. Another
+// token's light queries may take three times the idle time (and 5 ms) at the
+// 99th percentile.
 //
-//	go run ./bench/abuse           # some ten minutes
+//	go run ./bench/abuse           # about ten minutes
 //	go run ./bench/abuse --connections 1000 --hold 3s --rounds 1
 package main
 
@@ -29,14 +30,14 @@ import (
 )
 
 type options struct {
-	Connections int           `default:"10000" help:"How many are held."`
-	Queries     int           `default:"80" help:"How many heavy ones are asked at once."`
-	Events      int           `default:"500000" help:"How many events they are asked of."`
-	Hold        time.Duration `default:"15s" help:"How long an attack goes on."`
-	Rounds      int           `default:"3" help:"Of all attacks."`
-	Pause       time.Duration `default:"5ms" help:"Between two requests of somebody else."`
-	Memory      int           `default:"300" help:"Most that the node may take under connections, in MB."`
-	Binary      string        `help:"An octavo that is built; default: build one."`
+	Connections int           `default:"10000" help:"Number of connections to hold."`
+	Queries     int           `default:"80" help:"Number of concurrent heavy queries."`
+	Events      int           `default:"500000" help:"Number of events that are queried."`
+	Hold        time.Duration `default:"15s" help:"Duration of each attack."`
+	Rounds      int           `default:"3" help:"Rounds of all attacks."`
+	Pause       time.Duration `default:"5ms" help:"Pause between requests of the other client."`
+	Memory      int           `default:"300" help:"Memory that the node may use under connections, in MB."`
+	Binary      string        `help:"Path of an octavo binary. Default: build one."`
 }
 
 func main() {
@@ -51,18 +52,19 @@ func main() {
 	}
 }
 
-// attack is what is done to the node, and how somebody else fares meanwhile.
+// attack is one way to attack the node, and what another client measured
+// meanwhile.
 type attack struct {
 	name      string
 	addresses int
 	request   string
 
-	opened atomic.Int64    // connections, or queries
-	times  []time.Duration // of somebody else
-	peak   int             // of the node's memory, in MB
+	opened atomic.Int64    // connections or queries
+	times  []time.Duration // response times of the other client
+	peak   int             // peak memory of the node, in MB
 }
 
-// look asks as somebody else for as long as an attack goes on.
+// look measures the other client's requests for the duration of an attack.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)
@@ -83,8 +85,9 @@ func (o options) run(ctx context.Context) (err error) {
 	return errors.Join(o.connections(ctx, node), o.queries(ctx, node))
 }
 
-// series does each attack in turn, some rounds of all. On a shared machine the
-// idle node's tail moves as well: it is looked at before each attack.
+// series runs all attacks in turn, for several rounds. It measures the idle
+// node before each attack, because on a shared machine the idle node's tail
+// latency varies too.
 func (o options) series(ctx context.Context, node *node, ask question, attacks []*attack, do func(*attack) error) (idle *attack, err error) {
 	idle = &attack{name: "idle"}
 	for range o.Rounds {
@@ -100,23 +103,23 @@ func (o options) series(ctx context.Context, node *node, ask question, attacks [
 	return idle, nil
 }
 
-// judge prints what was seen and says what is beyond its bound.
+// judge prints the measurements and returns an error for each exceeded limit.
 func judge(idle *attack, attacks []*attack, memory int, times float64) error {
 	fmt.Printf("%-44s %8s %8s %8s %8s %8s\n", "", "peak MB", "p50 ms", "p99 ms", "asked", "attacks")
 	var failed []error
 	for _, a := range append([]*attack{idle}, attacks...) {
 		fmt.Printf("%-44s %8d %8.2f %8.2f %8d %8d\n", a.name, a.peak, ms(a.times, 50), ms(a.times, 99), len(a.times), a.opened.Load())
 		if memory > 0 && a.peak > memory {
-			failed = append(failed, fmt.Errorf("%s: the node took %d MB", a.name, a.peak))
+			failed = append(failed, fmt.Errorf("%s: the node used %d MB", a.name, a.peak))
 		}
 		if bound := times*ms(idle.times, 99) + 5; ms(a.times, 99) > bound {
-			failed = append(failed, fmt.Errorf("%s: others waited %.2f ms at the 99th percentile, else %.2f", a.name, ms(a.times, 99), ms(idle.times, 99)))
+			failed = append(failed, fmt.Errorf("%s: others waited %.2f ms at the 99th percentile, %.2f ms when idle", a.name, ms(a.times, 99), ms(idle.times, 99)))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// ms is a percentile in milliseconds.
+// ms returns a percentile in milliseconds.
 func ms(times []time.Duration, percentile int) float64 {
 	sorted := slices.Sorted(slices.Values(times))
 	if len(sorted) == 0 {

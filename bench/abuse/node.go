@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// node is the octavo under attack, and the client of somebody else.
+// node is the node under attack, with the other client.
 type node struct {
 	single.Node
 	others *http.Client
@@ -53,11 +53,11 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 	return n, nil
 }
 
-// question is a request of somebody else.
+// question is a request of the other client.
 type question struct{ method, path, token, body string }
 
 // ask makes requests for some time with a pause before each, half of them on
-// new connections, and gives their times and the most memory that it saw.
+// new connections. It returns their times and the node's peak memory.
 func (n *node) ask(ctx context.Context, total, pause time.Duration, q question) (times []time.Duration, peak int, err error) {
 	for end := time.Now().Add(total); time.Now().Before(end); {
 		time.Sleep(pause)
@@ -70,10 +70,10 @@ func (n *node) ask(ctx context.Context, total, pause time.Duration, q question) 
 		began := time.Now()
 		status, err := n.do(ctx, q)
 		if err != nil {
-			return nil, 0, fmt.Errorf("somebody else is not answered: %w", err)
+			return nil, 0, fmt.Errorf("the other client got no answer: %w", err)
 		}
 		if times = append(times, time.Since(began)); status != http.StatusOK {
-			return nil, 0, fmt.Errorf("somebody else is answered %d", status)
+			return nil, 0, fmt.Errorf("the other client was answered %d", status)
 		}
 	}
 	return times, peak, nil

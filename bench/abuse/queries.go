@@ -13,19 +13,18 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// A heavy query counts visitors by all that tells them apart; a light one is
-// what a dashboard asks.
+// The heavy query counts visitors by many columns; the light one is a typical
+// dashboard query.
 const (
 	heavyQuery = `{"range":"last3Months","select":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"},{"column":"visitorsCount"},{"column":"sessionsCount"}],` +
 		`"groupBy":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"}],"order":{"by":{"column":"visitorsCount"},"direction":"desc"},"limit":100}`
 	lightQuery = `{"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`
 )
 
-// refusedPause is how long one who was refused waits before it asks again, as
-// its Retry-After says.
+// refusedPause is the pause after a refused query, as its Retry-After says.
 const refusedPause = time.Second
 
-// queries looks at the node while one token asks heavy queries.
+// queries measures the node while one token runs heavy queries.
 func (o options) queries(ctx context.Context, node *node) error {
 	path, err := o.seed(ctx, node)
 	if err != nil {
@@ -74,7 +73,7 @@ func (o options) queries(ctx context.Context, node *node) error {
 	return judge(idle, attacks, 0, 3)
 }
 
-// seed fills a site and says where its events are counted.
+// seed fills a site with events and returns the path for aggregate queries.
 func (o options) seed(ctx context.Context, node *node) (path string, err error) {
 	organization, err := node.Client.Create(ctx, "/v1/orgs", "Abuse")
 	if err != nil {

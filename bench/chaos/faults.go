@@ -18,27 +18,28 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// kind is a sort of fault. Its name is what the output says.
+// kind is a kind of fault. Its name appears in the output.
 type kind struct {
 	name    string
-	weight  int      // how often it comes in a deck
-	targets []string // one is chosen, one that no other fault is at
-	// inject does it and returns once the target has recovered or ctx is done.
-	// errNotInjected: there was nothing to do it to.
+	weight  int      // how often it is in a deck
+	targets []string // one is chosen that no other fault is using
+	// inject injects the fault and returns once the target has recovered or ctx
+	// is done. It returns errNotInjected if the fault was not possible just
+	// then.
 	inject func(ctx context.Context, target string, variant int) error
 }
 
 var errNotInjected = errors.New("not injected")
 
 const (
-	// recoverLimit bounds how long a fault waits for its target; the next ones
-	// do not wait for it.
+	// recoverLimit bounds how long a fault waits for its target to recover.
+	// Other faults do not wait for it.
 	recoverLimit = 30 * time.Second
-	// insertLimit bounds how long a fault waits for an insert to come.
+	// insertLimit bounds how long a fault waits for an insert.
 	insertLimit = 10 * time.Second
 )
 
-// kinds are all sorts of faults of a rig.
+// kinds returns all kinds of faults that the rig supports.
 func (r *rig) kinds() []kind {
 	var apis, sinks []string
 	for i := range apiNodes {
@@ -69,7 +70,7 @@ func (r *rig) kinds() []kind {
 	return list
 }
 
-// kill is kill -9.
+// kill sends SIGKILL.
 func (r *rig) kill(ctx context.Context, target string, _ int) error {
 	before, err := r.signal(target, syscall.SIGKILL)
 	if err != nil {
@@ -78,25 +79,25 @@ func (r *rig) kill(ctx context.Context, target string, _ int) error {
 	return r.restarted(ctx, before)
 }
 
-// nodeExchanged is a step of a rolling upgrade, or of taking one back.
+// nodeExchanged is a step of a rolling upgrade or downgrade.
 const nodeExchanged = "node exchanged for the other version"
 
-// exchange stops a node as an operator would, and starts it again from the other version's binary.
+// exchange stops a node as an operator would, and restarts it from the other version's binary.
 func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 	r.mu.Lock()
 	r.isFormer[target] = !r.isFormer[target]
 	r.mu.Unlock()
 	before, err := r.signal(target, syscall.SIGTERM)
 	if err != nil {
-		return errNotInjected // it starts just now, from either
+		return errNotInjected // it is just starting, from either version
 	}
 	return r.restarted(ctx, before)
 }
 
-// diskTarget stands for the file system that holds the engines' data.
+// diskTarget is the target name of the file system with the engines' data.
 const diskTarget = "disk"
 
-// fillDisk leaves the engines no room for a few seconds.
+// fillDisk leaves the engines no disk space for a few seconds.
 func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 	free, err := r.disk.Fill(ctx)
 	if err != nil {
@@ -109,9 +110,9 @@ func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 	return r.ready(ctx)
 }
 
-// pause stops a sink for longer than its session and wakes it: at any moment,
-// or at the one where an insert is on its way, so that it goes on with that
-// when the partition is another's.
+// pause stops a sink for longer than its session timeout and then wakes it. It
+// stops the sink at any moment, or when an insert has begun, so that the sink
+// continues that insert after the partition has moved to another sink.
 func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	paused, err := r.state(target), error(nil)
 	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }
@@ -128,7 +129,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return errNotInjected
 	}
 	if variant%4 == 0 {
-		return r.wake(paused, r.session) // on the brink of losing its partitions
+		return r.wake(paused, r.session) // just when it loses its partitions, or just before
 	}
 	time.Sleep(r.session)
 	moved := witness.Await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
@@ -136,15 +137,15 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return err
 	}
 	if moved != nil {
-		return errNotInjected // the other was away just then: no rebalance
+		return errNotInjected // the other sink was down, so there was no rebalance
 	}
 	return nil
 }
 
-// stalledSeries is a metric that a sink has for each of its partitions.
+// stalledSeries is a metric that a sink exports for each of its partitions.
 const stalledSeries = "octavo_sink_stalled_seconds{"
 
-// othersHaveAll says whether the sinks but one have all partitions.
+// othersHaveAll returns nil if the sinks other than but have all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
 	for i, address := range r.sinks {
@@ -165,10 +166,11 @@ func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 
 const brokerPaused = "broker paused past a produce"
 
-// produceLimit is above what the intake gives one attempt to append.
+// produceLimit is longer than the intake allows one attempt to append.
 const produceLimit = 5500 * time.Millisecond
 
-// pauseBroker stops the broker until the intake has tried to append again. Awake, it finds both attempts, and must take one.
+// pauseBroker stops the broker until the intake has retried an append. When it wakes, the broker finds both attempts
+// and must store one.
 func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error {
 	before := r.failedProduces(ctx)
 	paused, err := r.signal(target, syscall.SIGSTOP)
@@ -179,14 +181,14 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 		return err
 	}
 	for api, n := range r.failedProduces(ctx) {
-		if n != cmp.Or(before[api], "0") { // a node without a figure before has just started
+		if n != cmp.Or(before[api], "0") { // a node without a value before has just started
 			return nil
 		}
 	}
-	return errNotInjected // no produce was on its way
+	return errNotInjected // no produce was in flight
 }
 
-// failedProduces is how many attempts to produce have failed, by API node as far as they answer.
+// failedProduces returns the number of failed attempts to produce of each API node that answers.
 func (r *rig) failedProduces(ctx context.Context) map[string]string {
 	const series = "\noctavo_log_produce_errors_total "
 	found := map[string]string{}
@@ -202,22 +204,22 @@ func (r *rig) failedProduces(ctx context.Context) map[string]string {
 	return found
 }
 
-// wake lets a stopped process go on after a while. The while is the fault
-// itself, so it is not cut short.
+// wake continues a stopped process after a delay. The delay is the fault
+// itself, so it is not interruptible.
 func (r *rig) wake(paused supervise.State, after time.Duration) error {
 	time.Sleep(after)
 	if now := r.state(paused.Name); now.PID != paused.PID {
-		return nil // it ended meanwhile
+		return nil // it exited meanwhile
 	}
 	return syscall.Kill(paused.PID, syscall.SIGCONT)
 }
 
-// cut cuts an insert of a sink after it was applied and before the answer
-// arrives.
+// cut cuts an insert of a sink after the engine has applied it and before the
+// response arrives.
 func (r *rig) cut(ctx context.Context, target string, _ int) error {
 	waiting, cancel := context.WithTimeout(ctx, insertLimit)
 	defer cancel()
-	// An insert that was refused or died with its engine is no such fault.
+	// An insert that was refused, or ended with its engine, does not count.
 	if applied, cut := r.proxyOf(target).cutNext(waiting); !cut || !applied {
 		return errNotInjected
 	}
@@ -236,23 +238,23 @@ func (r *rig) proxyOf(sink string) *proxy {
 // injector injects faults at random moments.
 type injector struct {
 	kinds []kind
-	rng   *rand.Rand // of the goroutine that plans
-	deck  []int      // kinds that are still to come before the next shuffle
+	rng   *rand.Rand // used only by the goroutine of run
+	deck  []int      // kinds left before the next shuffle
 	say   func(format string, arguments ...any)
 
 	running sync.WaitGroup
 	mu      sync.Mutex
-	busy    map[string]bool // targets
-	again   []int           // kinds that came to nothing, to be drawn again after two others
+	busy    map[string]bool // by target
+	again   []int           // kinds that were not possible, to be drawn again after two others
 	done    map[string]*faultCount
 	total   int
-	began   int // injected or about to be
+	began   int // injected or in progress
 }
 
-// faultCount is what came of a kind.
+// faultCount counts the faults of a kind.
 type faultCount struct {
 	Injected  int           `json:"injected"`
-	Late      int           `json:"lateRecoveries"` // not back within recoverLimit
+	Late      int           `json:"lateRecoveries"` // did not recover within recoverLimit
 	Longest   time.Duration `json:"-"`
 	LongestMS int64         `json:"longestRecoveryMillis"`
 }
@@ -265,8 +267,8 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 	return in
 }
 
-// run injects so many faults, spread over a time, until ctx is done. It
-// returns when every target has recovered or was given up.
+// run injects faults spread over a time, until there are enough or ctx is done.
+// It returns when every target has recovered or was given up.
 func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
 	end := time.Now().Add(over)
@@ -277,10 +279,11 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 		if total >= faults {
 			return
 		}
-		// Those under way may come to nothing, so the last ones are waited for.
+		// Faults in progress may turn out not to be possible, so wait for the
+		// last ones.
 		wait := 50 * time.Millisecond
 		if began < faults {
-			// Up to twice what is left for each, so that some fall on the
+			// Wait up to twice the average, so that some faults hit during the
 			// recovery of others.
 			wait = max(wait, time.Duration(in.rng.Float64()*2*float64(time.Until(end))/float64(faults-began)))
 		}
@@ -295,9 +298,9 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	}
 }
 
-// next draws a fault and begins it. Kinds come from a shuffled deck, so that
-// each has its share also of a few faults. Kinds whose targets are all busy
-// wait for their turn; if there are no others left, a new deck is put behind.
+// next draws a fault and starts it. Kinds are drawn from a shuffled deck, so
+// that each has its share even of a few faults. Kinds whose targets are all
+// busy stay in the deck; if no others are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
 	in.deck, in.again = slices.Insert(in.deck, min(2, len(in.deck)), in.again...), nil
@@ -329,7 +332,7 @@ func (in *injector) holdsEachKind() bool {
 	return true
 }
 
-// shuffled is a deck that begins with each kind once.
+// shuffled returns a deck that begins with each kind once.
 func (in *injector) shuffled() []int {
 	deck := in.rng.Perm(len(in.kinds))
 	var more []int

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Few faults have each kind, and what could not be injected is not counted.
+// Even a few faults include each kind, and faults that could not be injected
+// are not counted.
 func TestInjectorDrawsEachKind(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -45,7 +46,7 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// The same seed shuffles the same decks, another one others.
+// The same seed gives the same decks, another seed gives others.
 func TestInjectorFollowsItsSeed(t *testing.T) {
 	t.Parallel()
 	decks := func(seed uint64) (list []int) {
@@ -67,7 +68,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	at := map[string]int{}
 	began := 0
 	release := make(chan struct{})
-	// The first fault lasts until others have been drawn beside it.
+	// The first fault lasts until others have been drawn meanwhile.
 	inject := func(_ context.Context, target string, _ int) error {
 		mu.Lock()
 		at[target]++
@@ -89,7 +90,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 		return nil
 	}
 	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
-	in.run(t.Context(), 20, 20*time.Millisecond) // in many decks: x is left of one, and busy, when y is drawn from the next
+	in.run(t.Context(), 20, 20*time.Millisecond) // over many decks: x is busy and left in one deck when y is drawn from the next
 	if in.total != 20 {
 		t.Errorf("%d faults, want 20", in.total)
 	}
@@ -102,7 +103,7 @@ func TestInjectorEndsWithItsContext(t *testing.T) {
 	in := newInjector([]kind{{"never", 1, []string{"x"}, func(context.Context, string, int) error { return errNotInjected }}}, 1, func(string, ...any) {})
 	in.run(ctx, 5, 5*time.Millisecond)
 	r := &result{Faults: in.done, Wanted: 5}
-	if in.total != 0 || !slices.Contains(r.problems(), "only 0 of 5 faults came about in the time") || !slices.Contains(r.problems(), "no never") {
+	if in.total != 0 || !slices.Contains(r.problems(), "only 0 of 5 faults were injected in the time") || !slices.Contains(r.problems(), `no fault "never" was injected`) {
 		t.Errorf("%d faults; problems %v", in.total, r.problems())
 	}
 }

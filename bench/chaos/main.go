@@ -20,19 +20,19 @@ import (
 )
 
 type command struct {
-	Faults   int           `default:"300" help:"Faults to inject."`
-	Duration time.Duration `default:"18m" help:"Time over which they are spread; four times as long at most, where targets take long to come back."`
-	Seed     uint64        `help:"Of all that is random; 0: a new one, which is printed."`
+	Faults   int           `default:"300" help:"Number of faults to inject."`
+	Duration time.Duration `default:"18m" help:"Time over which faults are spread. It may take up to four times as long if targets recover slowly."`
+	Seed     uint64        `help:"Seed of everything random. 0: a random one, which is printed."`
 	Rate     float64       `default:"1000" help:"Events per second."`
-	Keyed    float64       `default:"${keyed}" help:"Share of the requests that carry an Idempotency-Key and are sent until they are acknowledged, some to two nodes at once."`
-	Session  time.Duration `default:"6s" help:"The sinks' session: after so long a paused one loses its partitions. Apache Kafka takes no less than 6s."`
-	Kafka    string        `default:"embedded" enum:"embedded,apache" help:"Which broker to start; OCTAVO_TEST_KAFKA_BROKERS names one that runs, which is not killed."`
-	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Brokers that run already."`
-	Binary   string        `type:"path" help:"The octavo binary; absent: built from the module."`
-	Former   string        `default:"722db72" help:"The commit of an earlier version, built from this repository: nodes are exchanged for it and back. Empty: none."`
-	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store what is left when all is well again."`
+	Keyed    float64       `default:"${keyed}" help:"Share of requests with an Idempotency-Key, which are sent until they are acknowledged, some to two nodes at once."`
+	Session  time.Duration `default:"6s" help:"The sinks' session timeout, after which a paused sink loses its partitions. Apache Kafka allows no less than 6s."`
+	Kafka    string        `default:"embedded" enum:"embedded,apache" help:"Broker to start. OCTAVO_TEST_KAFKA_BROKERS names a running one instead, which is not killed."`
+	Brokers  []string      `env:"OCTAVO_TEST_KAFKA_BROKERS" help:"Addresses of running brokers."`
+	Binary   string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
+	Former   string        `default:"722db72" help:"Commit of an earlier version to build: nodes are switched to it and back. Empty: none."`
+	Catchup  time.Duration `default:"5m" help:"How long the sinks may take to store the rest after the faults."`
 	Record   bool          `help:"Keep the result in bench/results."`
-	Keep     bool          `help:"Keep data and logs; they are kept in any case when something is wrong."`
+	Keep     bool          `help:"Keep data and logs. They are always kept after a failure."`
 }
 
 // keyedByDefault is the share of requests with an Idempotency-Key.
@@ -40,19 +40,19 @@ const keyedByDefault = "0.3"
 
 func main() {
 	var c command
-	ctx := kong.Parse(&c, kong.Name("chaos"), kong.Description("Shows that what was acknowledged is stored once, through faults of every process."),
+	ctx := kong.Parse(&c, kong.Name("chaos"), kong.Description("Checks that everything acknowledged is stored once, through faults of every process."),
 		kong.Vars{"keyed": keyedByDefault})
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// say prints a line with the time since the start.
+// say returns a function that prints lines with the time since the start.
 func say(began time.Time) func(string, ...any) {
 	return func(format string, arguments ...any) {
 		fmt.Printf("%7.1fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, arguments...))
 	}
 }
 
-// errBroken is what the run ends with when a promise was.
+// errBroken is the error of a run in which a promise was broken.
 var errBroken = errors.New("a promise was broken")
 
 // Run injects faults under load, compares, and reports.
@@ -67,7 +67,7 @@ func (c *command) Run() (err error) {
 	}
 	dir, err := os.MkdirTemp("", "octavo-chaos-")
 	if err != nil {
-		return fmt.Errorf("cannot make a data directory: %w", err)
+		return fmt.Errorf("cannot create a data directory: %w", err)
 	}
 	m, err := machine.This()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *command) Run() (err error) {
 	tell("seed %d, %d faults over %s, %g events/s", c.Seed, c.Faults, c.Duration, c.Rate)
 	r := &rig{dir: dir, binary: c.Binary, session: c.Session, kafka: c.Kafka, topic: fmt.Sprintf("octavo.chaos.%d", time.Now().UnixNano())}
 	if c.Former != "" && product.Shallow(ctx) {
-		tell("NOT RUN: nodes are not exchanged for commit %s, which a shallow clone does not have", c.Former)
+		tell("NOT RUN: nodes are not switched to commit %s, which this shallow clone lacks", c.Former)
 		c.Former = ""
 	}
 	if c.Former != "" {
@@ -116,12 +116,12 @@ func (c *command) Run() (err error) {
 	return nil
 }
 
-// shake does everything between the start of the rig and the comparison.
+// shake runs everything from the start of the rig to the comparison.
 func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(string, ...any)) error {
 	if err := r.start(ctx); err != nil {
 		return err
 	}
-	tell("everything runs: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
+	tell("everything is running: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
 	l := witness.NewLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
 	loading, endLoad := context.WithCancel(ctx)
 	defer endLoad()
@@ -148,7 +148,7 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 	}
 	l.Finish()
 	result.Sent = l.Count()
-	tell("every node is ready, every request is answered or given up: %d events acknowledged", result.Sent.Acknowledged)
+	tell("every node is ready, every request was answered or given up: %d events acknowledged", result.Sent.Acknowledged)
 	result.requests = l.Requests()
 	began := time.Now()
 	if err := r.caughtUp(settling); err != nil {

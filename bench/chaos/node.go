@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// startNode starts `octavo serve` as a process of its own and keeps it alive.
+// startNode starts `octavo serve` as a separate process and keeps it alive.
 func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (address string, err error) {
 	if address, err = enginetest.FreeAddress(); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 	return address, r.nodes.Start(ctx, supervise.Spec{
 		Name: name,
 		Command: func() (*exec.Cmd, error) {
-			cmd := exec.CommandContext(context.Background(), r.binaryOf(name), "serve") // the supervisor ends it
+			cmd := exec.CommandContext(context.Background(), r.binaryOf(name), "serve") // the supervisor stops it
 			cmd.Env = settings
 			return cmd, nil
 		},
@@ -49,12 +49,12 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 			return product.Client{Address: address}.Call(ctx, http.MethodGet, "/healthz", nil, http.StatusOK, nil)
 		},
 		StartTimeout: startLimit,
-		// A paused sink is left alone: that is the fault.
+		// Never restart a paused sink: the pause is the fault.
 		PingFailures: neverGiveUp,
 	})
 }
 
-// binaryOf is what a node runs now.
+// binaryOf returns the binary that a node is running.
 func (r *rig) binaryOf(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *rig) binaryOf(name string) string {
 	return r.binary
 }
 
-// metricsOf is where a node shows its metrics: the former version had no listener for operators.
+// metricsOf returns the address of a node's metrics. The former version has no operators' listener.
 func (r *rig) metricsOf(name, address string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,6 +106,6 @@ func (r *rig) startApache(ctx context.Context) error {
 }
 
 func port(address string) string {
-	_, port, _ := net.SplitHostPort(address) // our own
+	_, port, _ := net.SplitHostPort(address) // always valid
 	return port
 }

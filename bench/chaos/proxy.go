@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// proxy stands between one sink and the insights engine. Armed, it cuts an
-// insert after the engine has applied it and before its answer arrives, or
-// tells when an insert begins. It follows the native protocol only as far as
-// that needs: which connection has an insert whose rows are on their way.
+// proxy is between one sink and the insights engine. When armed, it cuts an
+// insert after the engine has applied it and before the response arrives, or
+// runs a hook when an insert begins. It follows the native protocol only as far
+// as necessary to know which connection is sending the rows of an insert.
 type proxy struct {
 	listener net.Listener
 	target   string
-	// settled returns when the inserts that the engine runs have ended.
+	// settled waits until the engine's running inserts have ended.
 	settled func(context.Context) error
 
 	mu      sync.Mutex
 	links   map[*link]struct{}
 	closed  bool
-	cut     chan bool // armed: takes whether the insert had been applied
-	begun   func()    // armed: an insert begins, and goes on when this returns
+	cut     chan bool // armed: receives whether the insert had been applied
+	begun   func()    // armed: called when an insert begins, which continues when it returns
 	running sync.WaitGroup
 }
 
-// settleLimit bounds how long an answer is held back.
+// settleLimit bounds how long a response is withheld.
 const settleLimit = 10 * time.Second
 
-// startProxy listens on an address and passes connections on to the target.
+// startProxy listens on an address and forwards connections to the target.
 func startProxy(ctx context.Context, address, target string, settled func(context.Context) error) (*proxy, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen before the insights engine: %w", err)
+		return nil, fmt.Errorf("cannot listen for the insights engine's proxy: %w", err)
 	}
 	p := &proxy{listener: listener, target: target, settled: settled, links: map[*link]struct{}{}}
 	p.running.Go(p.accept)
@@ -53,7 +53,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// stop closes all connections and returns when nothing runs any more.
+// stop closes all connections and waits until every goroutine has ended.
 func (p *proxy) stop() {
 	_ = p.listener.Close()
 	p.mu.Lock()
@@ -68,7 +68,7 @@ func (p *proxy) stop() {
 func (p *proxy) serve(client net.Conn) {
 	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp4", p.target)
 	if err != nil {
-		_ = client.Close() // the engine is away: so are we
+		_ = client.Close() // the engine does not answer, so the proxy does not either
 		return
 	}
 	l := &link{proxy: p, client: client, server: server}
@@ -89,8 +89,8 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// cutNext cuts the next insert that is answered and returns whether it had
-// been applied. cut is false if none was answered before ctx was done.
+// cutNext cuts the next insert that is answered, and returns whether the engine
+// had applied it. cut is false if none was answered before ctx was done.
 func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	done := make(chan bool, 1)
 	p.mu.Lock()
@@ -111,8 +111,8 @@ func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	return false, false
 }
 
-// atInsert runs f when the next insert begins, before the engine hears of it.
-// It reports false if none began before ctx was done.
+// atInsert runs f when the next insert begins, before the engine sees it. It
+// returns false if none began before ctx was done.
 func (p *proxy) atInsert(ctx context.Context, f func()) bool {
 	done := make(chan struct{})
 	p.mu.Lock()
@@ -140,7 +140,7 @@ type link struct {
 
 	mu    sync.Mutex
 	state linkState
-	tail  []byte // of the client's bytes: a statement may arrive in two parts
+	tail  []byte // the client's last bytes: a statement may arrive in two parts
 }
 
 type linkState uint8
@@ -148,18 +148,18 @@ type linkState uint8
 const (
 	idle    linkState = iota
 	asked             // the client has sent an INSERT
-	invited           // the server has told the table's columns
-	sending           // rows are on their way
+	invited           // the server has sent the table's columns
+	sending           // the client sends rows
 )
 
 func (l *link) close() {
-	_ = l.client.Close() // what it did not take is lost on purpose
+	_ = l.client.Close() // unsent bytes are lost on purpose
 	_ = l.server.Close()
 }
 
 const bufferSize = 64 << 10
 
-// up passes the client's bytes on.
+// up forwards the client's bytes.
 func (l *link) up() {
 	defer l.close()
 	buffer := make([]byte, bufferSize)
@@ -181,7 +181,7 @@ func (l *link) up() {
 
 var insertStatement = []byte("INSERT INTO ")
 
-// fromClient follows the client and reports whether an insert begins.
+// fromClient tracks the client and reports whether an insert begins.
 func (l *link) fromClient(data []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +214,7 @@ const (
 	packetEndOfStream = 5
 )
 
-// down passes the server's bytes on, unless they are the answer to cut.
+// down forwards the server's bytes, unless they are the response to cut.
 func (l *link) down() {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -234,8 +234,8 @@ func (l *link) down() {
 	}
 }
 
-// fromServer follows the server. If the bytes are to be held back it returns
-// where to say how the insert ended.
+// fromServer tracks the server. If the bytes must be withheld, it returns the
+// channel for the insert's outcome.
 func (l *link) fromServer(data []byte) chan<- bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,9 +259,9 @@ func (l *link) fromServer(data []byte) chan<- bool {
 	return nil
 }
 
-// withhold waits until the engine has ended the insert whose answer has begun
-// to arrive, and reports whether that answer was a good one. last is the last
-// byte so far.
+// withhold waits until the engine has ended the insert whose response has begun
+// to arrive, and reports whether the insert succeeded. last is the last byte so
+// far.
 func (l *link) withhold(last byte) (applied bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()

@@ -12,11 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// testLimit only bounds a failure.
+// testLimit bounds how long a test waits before it fails.
 const testLimit = 20 * time.Second
 
-// engine stands in for the insights engine: the test plays its side of each
-// connection that the proxy makes.
+// engine is a stand-in for the insights engine: the test plays its side of each
+// connection from the proxy.
 type engine struct {
 	t     *testing.T
 	proxy *proxy
@@ -48,7 +48,7 @@ func newEngine(t *testing.T, settled func(context.Context) error) *engine {
 
 func settledAtOnce(context.Context) error { return nil }
 
-// connect makes a connection through the proxy and returns both its ends.
+// connect opens a connection through the proxy and returns both of its ends.
 func (e *engine) connect() (client, server net.Conn) {
 	e.t.Helper()
 	client, err := net.Dial("tcp4", e.proxy.address())
@@ -65,7 +65,7 @@ func (e *engine) connect() (client, server net.Conn) {
 	return client, server
 }
 
-// pass sends bytes from one end and wants them at the other.
+// pass sends bytes from one end and expects them at the other.
 func pass(t *testing.T, from, to net.Conn, data string) {
 	t.Helper()
 	if _, err := from.Write([]byte(data)); err != nil {
@@ -77,7 +77,7 @@ func pass(t *testing.T, from, to net.Conn, data string) {
 	}
 }
 
-// wantClosed wants the end of a connection with nothing more before it.
+// wantClosed expects a connection to be closed without further bytes.
 func wantClosed(t *testing.T, c net.Conn) {
 	t.Helper()
 	rest, err := io.ReadAll(c)
@@ -109,7 +109,7 @@ func (e *engine) awaitArmed() {
 	eventually.True(e.t, testLimit, "the proxy to be armed", func() bool { return armed(e.proxy) })
 }
 
-func TestProxyPassesEverythingOn(t *testing.T) {
+func TestProxyForwardsEverything(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)
 	client, server := e.connect()
@@ -126,8 +126,8 @@ func TestProxyPassesEverythingOn(t *testing.T) {
 	wantClosed(t, server)
 }
 
-// The answer of an insert whose rows were sent is withheld until the engine
-// has settled, and both sides are closed. What is no insert is not touched.
+// The response to an insert whose rows were sent is withheld until the engine
+// has settled, and then both sides are closed. Everything else is forwarded.
 func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -186,8 +186,8 @@ func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A refusal before any row was asked for is not the answer of an insert.
-func TestProxyPassesARefusedInsertOn(t *testing.T) {
+// A refusal before the engine asked for rows is not the response to an insert.
+func TestProxyForwardsARefusedInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)
 	client, server := e.connect()
@@ -206,9 +206,9 @@ func TestProxyPassesARefusedInsertOn(t *testing.T) {
 	}
 }
 
-// A statement that comes in two parts is seen, and the engine hears nothing of
-// it before the hook returns.
-func TestProxyTellsOfAnInsert(t *testing.T) {
+// A statement that arrives in two parts is recognised, and the engine sees
+// nothing of it before the hook returns.
+func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)
 	client, server := e.connect()
@@ -222,19 +222,19 @@ func TestProxyTellsOfAnInsert(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-began
-	// After a deadline that is over already, Read would not even look.
+	// With a deadline in the past, Read would not even try.
 	if err := server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := server.Read(make([]byte, 1)); n > 0 || err == nil {
-		t.Error("the engine hears of the insert before the hook has returned")
+		t.Error("the engine saw the insert before the hook returned")
 	}
 	if err := server.SetReadDeadline(time.Now().Add(testLimit)); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)
 	if !<-told {
-		t.Error("it says that no insert began")
+		t.Error("it reports that no insert began")
 	}
 	got := make([]byte, len(" INTO events"))
 	if _, err := io.ReadFull(server, got); err != nil {
@@ -242,7 +242,7 @@ func TestProxyTellsOfAnInsert(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e.proxy.atInsert(cancelled, func() { t.Error("nothing began") }) || armed(e.proxy) {
-		t.Error("no insert began, and it says otherwise or is still armed")
+	if e.proxy.atInsert(cancelled, func() { t.Error("the hook ran without an insert") }) || armed(e.proxy) {
+		t.Error("no insert began, but it reports one or is still armed")
 	}
 }

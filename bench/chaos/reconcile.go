@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// reconcile compares the log with the table as the product does.
+// reconcile runs `octavo reconcile` on the rig's engines.
 func (r *rig) reconcile(ctx context.Context) (witness.Reconciled, error) {
 	return witness.Reconcile(ctx, r.binary, append(product.KafkaLogin(r.engines.KafkaLogin.User, r.engines.KafkaLogin.Password),
 		"OCTAVO_DATA_DIR="+filepath.Join(r.dir, "reconcile"),

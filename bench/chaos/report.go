@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// result is what a run shows.
+// result is the result of a run.
 type result struct {
 	Date    string                 `json:"date"`
 	Commit  string                 `json:"commit"`
@@ -27,12 +27,12 @@ type result struct {
 	Wanted  int                    `json:"faultsWanted"`
 	Faults  map[string]*faultCount `json:"faults"`
 	Sent    witness.Counts         `json:"sent"`
-	Catchup string                 `json:"catchup"` // what was left when all was well again
+	Catchup string                 `json:"catchup"` // how long the sinks took to catch up after the faults
 	Stuck   string                 `json:"stuck,omitempty"`
 	Verdict witness.Verdict        `json:"verdict"`
-	// Log is the log against the table, as the product itself compares them.
+	// Log is the product's own comparison of the log with the table.
 	Log witness.Reconciled `json:"log"`
-	// Rollups is how many were compared with the raw rows.
+	// Rollups is the number of rollups that were compared with the raw rows.
 	Rollups     int      `json:"rollups"`
 	Differences []string `json:"rollupDifferences,omitempty"`
 
@@ -46,7 +46,7 @@ func (r *result) injected() (n int) {
 	return n
 }
 
-// problems are why the run shows nothing, or shows what must not be.
+// problems returns the reasons why the run failed or proves nothing.
 func (r *result) problems() (list []string) {
 	bad := func(wrong bool, format string, arguments ...any) {
 		if wrong {
@@ -55,14 +55,14 @@ func (r *result) problems() (list []string) {
 	}
 	list = r.Verdict.Problems()
 	bad(r.Log.Ranges > 0, "the log and the table differ in %d ranges of offsets", r.Log.Ranges)
-	bad(r.Log.Removed == 0 && r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged, and the log has %d", r.Sent.Acknowledged, r.Log.Events)
+	bad(r.Log.Removed == 0 && r.Sent.Acknowledged > int(r.Log.Events), "%d events were acknowledged but the log has %d", r.Sent.Acknowledged, r.Log.Events)
 	bad(len(r.Differences) > 0, "%d differences between raw rows and rollups", len(r.Differences))
 	bad(r.Stuck != "", "the sinks did not catch up: %s", r.Stuck)
 	bad(len(r.Sent.Odd) > 0, "good requests were refused: %s", strings.Join(r.Sent.Odd, ", "))
-	bad(r.Sent.Acknowledged == 0, "nothing was acknowledged, so nothing is shown")
-	bad(r.injected() < r.Wanted, "only %d of %d faults came about in the time", r.injected(), r.Wanted)
+	bad(r.Sent.Acknowledged == 0, "nothing was acknowledged, so the run proves nothing")
+	bad(r.injected() < r.Wanted, "only %d of %d faults were injected in the time", r.injected(), r.Wanted)
 	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
-		bad(r.Wanted >= len(r.Faults) && r.Faults[name].Injected == 0, "no %s", name)
+		bad(r.Wanted >= len(r.Faults) && r.Faults[name].Injected == 0, "no fault %q was injected", name)
 	}
 	return list
 }
@@ -87,19 +87,19 @@ func (r *result) text() string {
 	}{
 		{"acknowledged (204)", s.Acknowledged},
 		{"refused (4xx)", s.Refused},
-		{"failed (5xx: stored or not, whole and once)", s.Failed},
-		{"without an answer (the same)", s.Unknown},
-		{"that nobody listened to", s.Unsent},
+		{"failed (5xx: stored as a whole or not at all, once)", s.Failed},
+		{"without a response (the same)", s.Unknown},
+		{"not sent because nothing listened", s.Unsent},
 		{"stored", v.Stored},
 		{"**lost**", v.Lost},
 		{"**doubled**", v.Doubled},
-		{"stored though refused", v.Refused},
-		{"stored and never sent", v.Foreign},
-		{"requests stored in part", v.Torn},
+		{"stored although refused", v.Refused},
+		{"stored but never sent", v.Foreign},
+		{"requests stored partly", v.Torn},
 	} {
 		fmt.Fprintf(&b, "| %s | %d |\n", line.what, line.n)
 	}
-	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were sent again %d times; %d were held back because %d were open. Answers by status: ",
+	fmt.Fprintf(&b, "\n%d requests, of which %d carried an Idempotency-Key and were repeated %d times; %d were not sent because %d were open. Responses by status: ",
 		s.Requests, s.Keyed, s.Retries, s.Held, witness.MaxOpen)
 	for i, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		if i > 0 {
@@ -107,11 +107,11 @@ func (r *result) text() string {
 		}
 		fmt.Fprintf(&b, "%s × %d", status, s.Statuses[status])
 	}
-	fmt.Fprintf(&b, ".\nWhen all was well again the sinks had caught up within %s.\n", r.Catchup)
-	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, behind %d that have made room, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
+	fmt.Fprintf(&b, ".\nAfter the faults the sinks caught up within %s.\n", r.Catchup)
+	fmt.Fprintf(&b, "The log against the table (`octavo reconcile`): %d messages, after %d that were removed to make space, %d of them repeats; %d events, %d rows, %d ranges of offsets that differ.\n",
 		r.Log.Messages, r.Log.Removed, r.Log.Repeats, r.Log.Events, r.Log.Rows, r.Log.Ranges)
 	if r.Rollups == 0 {
-		b.WriteString("Raw rows against rollups: there are none yet, so nothing is compared.\n")
+		b.WriteString("Raw rows against rollups: there are no rollups yet.\n")
 	} else {
 		fmt.Fprintf(&b, "Raw rows against %d rollups: %d differences.\n", r.Rollups, len(r.Differences))
 	}
@@ -124,7 +124,7 @@ func (r *result) text() string {
 	return b.String()
 }
 
-// save keeps the result beside the benchmarks'.
+// save writes the result into bench/results.
 func (r *result) save() error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -137,13 +137,13 @@ func (r *result) save() error {
 	path := filepath.Join(root, "bench", "results", name)
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot save the result: %w", err)
 	}
 	for ending, content := range map[string][]byte{".md": []byte(r.text()), ".json": append(text, '\n')} {
 		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
-			return fmt.Errorf("cannot keep the result: %w", err)
+			return fmt.Errorf("cannot save the result: %w", err)
 		}
 	}
-	fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+	fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// A difference between raw rows and a rollup breaks the run.
+// A difference between raw rows and a rollup fails the run.
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {
@@ -19,17 +19,17 @@ func TestResultSaysWhatIsBroken(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*result){
 		"the log and the table differ in 1 ranges of offsets": func(r *result) { r.Log.Ranges = 1 },
-		"1 events were acknowledged, and the log has 0":       func(r *result) { r.Log.Events = 0 },
+		"1 events were acknowledged but the log has 0":        func(r *result) { r.Log.Events = 0 },
 		"1 acknowledged events are lost":                      func(r *result) { r.Verdict.Lost = 1 },
 		"2 events are stored more than once":                  func(r *result) { r.Verdict.Doubled = 2 },
-		"1 requests are stored in part":                       func(r *result) { r.Verdict.Torn = 1 },
-		"1 events are stored though they were refused":        func(r *result) { r.Verdict.Refused = 1 },
-		"1 events are stored that nobody sent":                func(r *result) { r.Verdict.Foreign = 1 },
+		"1 requests are partly stored":                        func(r *result) { r.Verdict.Torn = 1 },
+		"1 events are stored although they were refused":      func(r *result) { r.Verdict.Refused = 1 },
+		"1 stored events were never sent":                     func(r *result) { r.Verdict.Foreign = 1 },
 		"1 differences between raw rows and rollups":          func(r *result) { r.Differences = []string{"x"} },
 		"the sinks did not catch up: slow":                    func(r *result) { r.Stuck = "slow" },
 		"good requests were refused: 400 no":                  func(r *result) { r.Sent.Odd = []string{"400 no"} },
-		"nothing was acknowledged, so nothing is shown":       func(r *result) { r.Sent.Acknowledged = 0 },
-		"only 1 of 2 faults came about in the time":           func(r *result) { r.Wanted = 2 },
+		"nothing was acknowledged, so the run proves nothing": func(r *result) { r.Sent.Acknowledged = 0 },
+		"only 1 of 2 faults were injected in the time":        func(r *result) { r.Wanted = 2 },
 	} {
 		r := good()
 		spoil(r)

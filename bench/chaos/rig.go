@@ -27,20 +27,20 @@ const (
 	partitions          = 4
 	diskSize            = 8 << 30 // sparse
 	startLimit          = 2 * time.Minute
-	// Restarts come as fast as those of a service manager that never gives up.
+	// Restart as fast as a service manager would, and never give up.
 	restartAtMost = time.Second
 	neverGiveUp   = 1 << 30
 )
 
 // rig is everything that runs: the engines, the nodes, and the proxies between
-// the sinks and the insights engine. It restarts what ends.
+// the sinks and the insights engine. It restarts processes that exit.
 type rig struct {
 	dir    string
 	log    *os.File
 	binary string
-	disk   *disk.Disk // of the engines; nil without the right to mount one
+	disk   *disk.Disk // the engines' disk; nil without the right to mount one
 
-	// former is the binary of an earlier version, "" for none, and isFormer says which nodes run it.
+	// former is the binary of an earlier version, or "". isFormer tells which nodes run it.
 	former   string
 	mu       sync.Mutex
 	isFormer map[string]bool
@@ -48,7 +48,7 @@ type rig struct {
 	session time.Duration
 	topic   string
 	brokers []string
-	kafka   string // "embedded", "apache" or "foreign": who runs the broker
+	kafka   string // "embedded", "apache" or "foreign" (a broker that was already running)
 
 	engines *embedded.Engines
 	nodes   *supervise.Supervisor // and Apache Kafka
@@ -64,12 +64,12 @@ type rig struct {
 
 func (r *rig) insights() string { return product.Insights(r.org, r.site) }
 
-// start starts all of it and makes a site. stop is to be called even after an
-// error.
+// start starts everything and creates a site. The caller must call stop even
+// after an error.
 func (r *rig) start(ctx context.Context) error {
 	var err error
 	if r.log, err = os.OpenFile(filepath.Join(r.dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
-		return fmt.Errorf("cannot keep a log: %w", err)
+		return fmt.Errorf("cannot create a log: %w", err)
 	}
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	if r.binary == "" {
@@ -108,7 +108,8 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	r.client.Token = schema.NewToken()
 	for i := range apiNodes {
-		// The first migrates and makes the topic; the others find both.
+		// The first node migrates and creates the topic; the others find both
+		// done.
 		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
 		if err != nil {
 			return err
@@ -127,7 +128,7 @@ func (r *rig) start(ctx context.Context) error {
 func apiName(i int) string  { return "api-" + strconv.Itoa(i+1) }
 func sinkName(i int) string { return "sink-" + strconv.Itoa(i+1) }
 
-// startSink starts a sink whose way to the insights engine is a proxy.
+// startSink starts a sink that reaches the insights engine through a proxy.
 func (r *rig) startSink(ctx context.Context, i int) error {
 	behind, err := url.Parse(r.engines.ClickHouseURL)
 	if err != nil {
@@ -148,7 +149,7 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 	return err
 }
 
-// create makes the site that events are sent to.
+// create creates the site that events are sent to.
 func (r *rig) create(ctx context.Context) (err error) {
 	if r.org, err = r.client.Create(ctx, "/v1/orgs", "Chaos"); err != nil {
 		return err
@@ -157,7 +158,7 @@ func (r *rig) create(ctx context.Context) (err error) {
 	return err
 }
 
-// ready waits until every node says that it can reach all that it needs.
+// ready waits until every node is ready.
 func (r *rig) ready(ctx context.Context) error {
 	for _, address := range append(append([]string{}, r.apis...), r.sinks...) {
 		if err := witness.Await(ctx, product.Client{Address: address}.Ready); err != nil {
@@ -167,7 +168,7 @@ func (r *rig) ready(ctx context.Context) error {
 	return nil
 }
 
-// state is a process by name, as its supervisor sees it.
+// state returns the supervisor's state of a process by name.
 func (r *rig) state(name string) supervise.State {
 	for _, s := range append(r.engines.State(), r.nodes.State()...) {
 		if s.Name == name {
@@ -177,16 +178,16 @@ func (r *rig) state(name string) supervise.State {
 	return supervise.State{}
 }
 
-// signal sends a signal to a process that answers.
+// signal sends a signal to a running process and returns the state before.
 func (r *rig) signal(name string, signal syscall.Signal) (before supervise.State, err error) {
 	before = r.state(name)
 	if before.Status != supervise.StatusRunning || before.PID == 0 {
-		return before, fmt.Errorf("%s does not run", name)
+		return before, fmt.Errorf("%s is not running", name)
 	}
 	return before, syscall.Kill(before.PID, signal)
 }
 
-// restarted waits until a process that was killed has a successor that answers.
+// restarted waits until a killed process has been restarted and answers.
 func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	return witness.Await(ctx, func(context.Context) error {
 		if now := r.state(before.Name); now.Status != supervise.StatusRunning || now.PID == before.PID {
@@ -196,7 +197,8 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop ends everything, hard what does not end. The disk of the engines is kept or not.
+// stop stops everything and kills what does not exit. keep keeps the engines'
+// disk.
 func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -11,12 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// rollup is a table that the engine keeps beside the raw rows, and must agree
-// with them: Raw and Rolled each select a key and a count of events.
+// rollup is a table that the engine derives from the raw rows and that must
+// agree with them. Raw and Rolled are queries that each return keys and counts
+// of events.
 type rollup struct{ Name, Raw, Rolled string }
 
-// rollups is every rollup there is. There are none yet: the first one is one
-// row here.
+// rollups lists every rollup. There are none yet; the first one gets a row
+// here.
 var rollups = []rollup{}
 
 // differences compares every rollup with the raw rows.
@@ -32,19 +33,19 @@ func differences(ctx context.Context, table *witness.Table, list []rollup) (foun
 		}
 		for key, n := range raw {
 			if rolled[key] != n {
-				found = append(found, fmt.Sprintf("%s: %s has %d events raw and %d rolled up", r.Name, key, n, rolled[key]))
+				found = append(found, fmt.Sprintf("%s: %s has %d raw events and %d rolled up", r.Name, key, n, rolled[key]))
 			}
 		}
 		for key, n := range rolled {
 			if _, ok := raw[key]; !ok {
-				found = append(found, fmt.Sprintf("%s: %s has no event raw and %d rolled up", r.Name, key, n))
+				found = append(found, fmt.Sprintf("%s: %s has no raw events and %d rolled up", r.Name, key, n))
 			}
 		}
 	}
 	return found, nil
 }
 
-// lag is how many messages of the log the sinks have not committed.
+// lag returns the number of messages that the sinks have not committed.
 func (r *rig) lag(ctx context.Context) (int64, error) {
 	login, err := product.KafkaMechanism(r.engines.KafkaLogin.User, r.engines.KafkaLogin.Password)
 	if err != nil {
@@ -60,37 +61,37 @@ func (r *rig) lag(ctx context.Context) (int64, error) {
 	}
 	ends, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{r.topic: ask}})
 	if err != nil {
-		return 0, fmt.Errorf("cannot ask how long the log is: %w", err)
+		return 0, fmt.Errorf("cannot read the log's end offsets: %w", err)
 	}
 	group, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: r.topic + ".sink", Topics: map[string][]int{r.topic: ids}})
 	if err == nil {
 		err = group.Error
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cannot ask how far the sinks are: %w", err)
+		return 0, fmt.Errorf("cannot read the sinks' committed offsets: %w", err)
 	}
 	committed := map[int]int64{}
 	for _, p := range group.Topics[r.topic] {
 		if p.Error != nil {
-			return 0, fmt.Errorf("cannot ask how far the sinks are: %w", p.Error)
+			return 0, fmt.Errorf("cannot read the sinks' committed offsets: %w", p.Error)
 		}
 		committed[p.Partition] = max(0, p.CommittedOffset)
 	}
 	lag, told := int64(0), 0
 	for _, p := range ends.Topics[r.topic] {
 		if p.Error != nil {
-			return 0, fmt.Errorf("cannot ask how long the log is: %w", p.Error)
+			return 0, fmt.Errorf("cannot read the log's end offsets: %w", p.Error)
 		}
 		lag += p.LastOffset - committed[p.Partition]
 		told++
 	}
 	if told != partitions || len(committed) != partitions {
-		return 0, fmt.Errorf("the broker tells of %d partitions' ends and %d commits, want %d", told, len(committed), partitions)
+		return 0, fmt.Errorf("the broker returned %d end offsets and %d commits, want %d each", told, len(committed), partitions)
 	}
 	return lag, nil
 }
 
-// caughtUp waits until nothing of the log is left to store.
+// caughtUp waits until the sinks have committed the whole log.
 func (r *rig) caughtUp(ctx context.Context) error {
 	return witness.Await(ctx, func(ctx context.Context) error {
 		lag, err := r.lag(ctx)

@@ -1,4 +1,5 @@
-// Package disk makes file systems that a run may freeze, fill and cut the power of. It needs root.
+// Package disk makes file systems that a run can freeze, fill and cut the power of. It needs root. Of this module it
+// may import only bench/witness.
 package disk
 
 import (
@@ -18,11 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// Disk is an ext4 file system whose device is a file, so that what has reached the device at one moment can be kept. The file lies on
-// a file system of its own, the case: while that is frozen, no write reaches the device, and copying the file takes a picture of a
-// single moment. What a program wrote and nothing synced is in the page cache of the inner file system, and is not in the picture.
+// Disk is an ext4 file system whose device is a file, so that the device's content at one moment can be kept. The file
+// is on a file system of its own, the case: while the case is frozen, no write reaches the device, and a copy of the
+// file is a snapshot of a single moment. Data that a program wrote but nothing synced is in the page cache of the inner
+// file system, and not in the snapshot.
 type Disk struct {
-	Dir  string // of the images and the mount points; it is made
+	Dir  string // for the images and the mount points; it is created
 	Size int64  // bytes, sparse
 	undo []func() error
 }
@@ -31,10 +33,10 @@ func (d *Disk) caseImage() string { return filepath.Join(d.Dir, "case.img") }
 func (d *Disk) caseDir() string   { return filepath.Join(d.Dir, "case") }
 func (d *Disk) image() string     { return filepath.Join(d.caseDir(), "disk.img") }
 
-// Root is where the file system is mounted.
+// Root is the file system's mount point.
 func (d *Disk) Root() string { return filepath.Join(d.Dir, "disk") }
 
-// Make makes and mounts an empty one.
+// Make creates and mounts an empty disk.
 func (d *Disk) Make(ctx context.Context) error {
 	if err := d.mountCase(ctx); err != nil {
 		return err
@@ -48,7 +50,7 @@ func (d *Disk) Make(ctx context.Context) error {
 	return d.mountDisk(ctx)
 }
 
-// Restore mounts a picture that Keep took of another disk.
+// Restore mounts a snapshot that Keep took of another disk.
 func (d *Disk) Restore(ctx context.Context, picture string) error {
 	if err := d.mountCase(ctx); err != nil {
 		return err
@@ -62,10 +64,10 @@ func (d *Disk) Restore(ctx context.Context, picture string) error {
 func (d *Disk) mountCase(ctx context.Context) error {
 	for _, dir := range []string{d.Dir, d.caseDir(), d.Root()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("cannot make a mount point: %w", err)
+			return fmt.Errorf("cannot create a mount point: %w", err)
 		}
 	}
-	// A file system needs some room beside the file that fills it.
+	// A file system needs some space in addition to the file that fills it.
 	if err := sparse(d.caseImage(), d.Size+d.Size/8+(64<<20)); err != nil {
 		return err
 	}
@@ -85,29 +87,30 @@ func (d *Disk) mount(ctx context.Context, image, at string) error {
 	return nil
 }
 
-// unmount waits for processes that were killed and have not let go of their files yet.
+// unmount retries while killed processes still have files open.
 func unmount(ctx context.Context, at string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
 }
 
-// Freeze stops all writes to the device: the power is off. The processes above may go on for a while; nothing that they do is kept.
+// Freeze stops all writes to the device: the power is off. The processes may keep running for a while, but nothing that
+// they do is kept.
 func (d *Disk) Freeze(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
 }
 
-// Keep copies the device to a file. It must be frozen.
+// Keep copies the device to a file. The disk must be frozen.
 func (d *Disk) Keep(ctx context.Context, picture string) error {
 	return copySparse(ctx, d.image(), picture)
 }
 
-// Thaw lets writes go on, so that processes that wait for one can end.
+// Thaw lets writes continue, so that processes that wait for one can exit.
 func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }
 
-// Fill takes all the room that is left, and returns what gives it back.
+// Fill uses up all free space and returns a function that frees it.
 func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	filler := filepath.Join(d.Root(), "filler")
 	f, err := os.Create(filler)
@@ -132,7 +135,8 @@ func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	return func() error { return os.Remove(filler) }, nil
 }
 
-// Unmount leaves the images: to look into them, mount case.img by a loop device, and disk.img, which is in it, likewise.
+// Unmount unmounts the disk and keeps the images. To inspect them, mount case.img with a loop device, and then disk.img
+// inside it.
 func (d *Disk) Unmount() error {
 	var errs []error
 	for i := len(d.undo) - 1; i >= 0; i-- {
@@ -142,7 +146,7 @@ func (d *Disk) Unmount() error {
 	return errors.Join(errs...)
 }
 
-// Close unmounts it and removes its images.
+// Close unmounts the disk and removes its images.
 func (d *Disk) Close() error {
 	if err := d.Unmount(); err != nil {
 		return err // the images are in use
@@ -159,7 +163,7 @@ func sparse(path string, size int64) error {
 		err = errors.Join(f.Truncate(size), f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("cannot make a disk image: %w", err)
+		return fmt.Errorf("cannot create a disk image: %w", err)
 	}
 	return nil
 }
@@ -168,8 +172,8 @@ func copySparse(ctx context.Context, from, to string) error {
 	return run(ctx, "cp", "--sparse=always", from, to)
 }
 
-// run runs a system command and says what it said if it fails. A signal for this program is not one for it: a file system is not
-// left frozen.
+// run runs a system command; its error has the command's output. The command has a process group of its own, so that a
+// Ctrl-C does not end it and leave a file system frozen.
 func run(ctx context.Context, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

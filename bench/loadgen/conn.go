@@ -9,13 +9,13 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Conn is one kept-alive connection, for one goroutine. Requests are written
-// as ready-made bytes: the less the client costs, the more of the machine the
-// server has, and the more of a short time is the server's.
+// Conn is a keep-alive connection for use by one goroutine. Requests are
+// ready-made bytes: the less CPU time the client uses, the more is left for the
+// server, and the closer the measured time is to the server's.
 type Conn struct {
 	address  string
 	timeout  time.Duration
-	conn     net.Conn // nil: to be dialled
+	conn     net.Conn // nil: dial before the next request
 	reader   *bufio.Reader
 	response fasthttp.Response
 }
@@ -40,12 +40,12 @@ func (c *Conn) dial() error {
 	return nil
 }
 
-// Exchange sends a request and reads the answer. body is valid until the next
-// Exchange. After an error the next one dials again.
+// Exchange sends a request and reads the response. body is valid until the next
+// Exchange, which dials again after an error.
 func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {
 		if err := c.dial(); err != nil {
-			// A server that refuses connections would be asked in a hot loop.
+			// Do not spin while the server refuses connections.
 			time.Sleep(10 * time.Millisecond)
 			return 0, nil, err
 		}
@@ -69,7 +69,7 @@ func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 // Close ends the connection.
 func (c *Conn) Close() {
 	if c.conn != nil {
-		_ = c.conn.Close() // nothing is waiting to be written
+		_ = c.conn.Close() // no data is buffered
 		c.conn = nil
 	}
 }

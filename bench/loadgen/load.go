@@ -11,23 +11,24 @@ import (
 // Load says what to send and how.
 type Load struct {
 	Address string // host:port
-	// Requests are whole HTTP/1.1 requests, made by Request, sent in turn.
+	// Requests are complete HTTP/1.1 requests, made by Request, which are sent
+	// in turn.
 	Requests    [][]byte
 	Connections int
-	// Rate is requests per second; 0 is a closed loop.
+	// Rate is requests per second; 0 means a closed loop.
 	Rate     float64
-	Warmup   time.Duration // sent before Duration and not counted
+	Warmup   time.Duration // comes before Duration and is not counted
 	Duration time.Duration
-	// Timeout bounds one request, and how long an open loop that lags behind
-	// may go on after its end.
+	// Timeout bounds each request, and how long a lagging open loop may
+	// continue after its end.
 	Timeout time.Duration
 }
 
-// maxWaiting bounds the sends that are due but find no free connection.
+// maxWaiting bounds the requests that are due but have no free connection.
 const maxWaiting = 1 << 20
 
-// Run sends the load. An error means that it could not be sent at all; what
-// the server answered, and connections that broke, are in the result.
+// Run sends the load. It returns an error if the load could not be sent at all;
+// the server's responses and broken connections are in the result.
 func Run(ctx context.Context, l Load) (Result, error) {
 	if len(l.Requests) == 0 || l.Connections < 1 || l.Duration <= 0 {
 		return Result{}, errors.New("cannot send a load without requests, connections or duration")
@@ -54,7 +55,8 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Rate > 0 {
 		due = make(chan time.Time, maxWaiting)
 		go pace(ctx, due, began, span.end, l.Rate)
-		// What an open loop sends late counts: its wait is its latency.
+		// Late requests of an open loop count too: their wait is part of the
+		// latency.
 		span.end = span.deadline
 	}
 	var wait sync.WaitGroup
@@ -77,7 +79,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	total.Elapsed = l.Duration
 	switch {
 	case due != nil:
-		// An open loop that lagged took longer than asked for.
+		// A lagging open loop takes longer than asked for.
 		total.Elapsed = max(l.Duration, time.Since(span.measured))
 		total.Unsent += uint64(len(due))
 	case span.extended.Load():
@@ -86,8 +88,9 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	return *total, ctx.Err()
 }
 
-// pace writes the intended moment of each send when it has come. Sends that
-// find no connection wait in the channel, and their wait counts as latency.
+// pace sends the intended time of each request to due when it has come.
+// Requests without a free connection wait in the channel, and the wait counts
+// as latency.
 func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate float64) {
 	defer close(due)
 	gap := float64(time.Second) / rate
@@ -100,7 +103,7 @@ func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate 
 		select {
 		case due <- at:
 		default:
-			return // a million sends behind: the result's Unsent says so
+			return // a million requests behind: Result.Unsent shows it
 		}
 	}
 }

@@ -42,21 +42,22 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	if bad.Load() != 0 {
 		t.Errorf("%d of %d requests arrived changed", bad.Load(), answered.Load())
 	}
-	// Up to one request of each connection ends after the measured time.
+	// Up to one request per connection ends after the measured time.
 	if sent := uint64(answered.Load()); result.All[204] != sent || result.Requests > sent || result.Requests+3 < sent {
-		t.Errorf("%d requests counted and %d in all, the server answered %d", result.Requests, result.All[204], sent)
+		t.Errorf("%d requests counted and %d in total, but the server answered %d", result.Requests, result.All[204], sent)
 	}
 	if result.Latency.TotalCount() != int64(result.Requests) || result.Quantile(0.5) > result.Max() {
 		t.Errorf("%d latencies of %d requests", result.Latency.TotalCount(), result.Requests)
 	}
 }
 
-// A server that stalls once must show in the latency of all requests that were
-// due meanwhile, though only one was on its way on the one connection.
+// When a server stalls once, the latency of all requests that were due
+// meanwhile must show it, although only one was in flight on the only
+// connection.
 //
-// The stall is by the clock because time is what is measured: requests are due
-// by the clock, and nothing but its passing makes them late. Nobody waits for
-// the stall to be over; a slower machine only makes it longer.
+// The stall uses real time because time is what is measured: requests are due
+// by the clock, and only its passing makes them late. The test does not depend
+// on the stall's exact length; a slower machine only makes it longer.
 func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var n atomic.Int64
@@ -94,14 +95,15 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	}
 }
 
-// A closed loop whose server answers nothing within the measured time goes on
-// until it does, and the longer time is what its speed is counted over. The
-// measured time is the clock's, so the server's silence is as well.
+// If the server answers nothing within the measured time, a closed loop
+// continues until it does, and its rate is computed over the longer time. The
+// measured time is real time, so the server's silence is too.
 func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			const window = 50 * time.Millisecond
-			// From the first request, which is later than Run's own beginning.
+			// Count from the first request, which is later than the start of
+			// Run.
 			began := sync.OnceValue(time.Now)
 			address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				select {
@@ -127,7 +129,7 @@ func TestClosedLoopOutlastsAStall(t *testing.T) {
 	}
 }
 
-func TestOpenLoopSaysWhatItCouldNotSend(t *testing.T) {
+func TestOpenLoopReportsUnsentRequests(t *testing.T) {
 	ended := make(chan struct{})
 	address := serve(t, func(http.ResponseWriter, *http.Request) { <-ended }) // it never answers
 	defer close(ended)
@@ -139,7 +141,7 @@ func TestOpenLoopSaysWhatItCouldNotSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	if result.Unsent < 100 || result.Only(204) == nil {
-		t.Errorf("%d sends were late for ever, %d answered; want most of 200", result.Unsent, result.Requests)
+		t.Errorf("%d requests were not sent and %d answered; want most of 200 unsent", result.Unsent, result.Requests)
 	}
 }
 
@@ -154,7 +156,7 @@ func TestWarmupIsNotCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n.Load() != 40 || result.Requests != 20 || result.All[200] != 40 {
-		t.Errorf("%d sent, %d counted and %d in all, want 40, 20 and 40", n.Load(), result.Requests, result.All[200])
+		t.Errorf("%d sent, %d counted and %d in total, want 40, 20 and 40", n.Load(), result.Requests, result.All[200])
 	}
 }
 
@@ -190,7 +192,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Run(context.Background(), Load{Address: address, Connections: 1, Duration: time.Second, Requests: [][]byte{{}}}); err == nil {
-		t.Error("a load to nobody is no error")
+		t.Error("a load without a server is no error")
 	}
 }
 

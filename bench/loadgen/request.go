@@ -2,8 +2,8 @@ package loadgen
 
 import "fmt"
 
-// Request makes a whole HTTP/1.1 request with a JSON body. An empty token
-// sends no Authorization. Headers are "name: value".
+// Request makes a complete HTTP/1.1 request with a JSON body. With an empty
+// token it has no Authorization header. Headers are "name: value".
 func Request(method, address, path, token string, body []byte, headers ...string) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, address, len(body))
 	if token != "" {

@@ -16,18 +16,18 @@ type worker struct {
 	result *Result
 }
 
-// window is the time in which answers count. One in which nothing is answered
-// says nothing about the server's speed but that it stalled: it goes on until
-// something is.
+// window is the time in which responses count. If nothing is answered in it, it
+// is extended until something is: otherwise it would only show that the server
+// stalled, and not how fast it is.
 type window struct {
-	turn          atomic.Uint64 // of the next request
+	turn          atomic.Uint64 // index of the next request
 	measured, end time.Time
-	deadline      time.Time // after which nothing more is sent
+	deadline      time.Time // nothing is sent after it
 	answered      atomic.Bool
 	extended      atomic.Bool // nothing was answered before end
 }
 
-// counts tells whether what was sent and answered at these moments counts.
+// counts tells whether a request with these times counts.
 func (w *window) counts(intended, answered time.Time) bool {
 	switch {
 	case intended.Before(w.measured):
@@ -41,12 +41,12 @@ func (w *window) counts(intended, answered time.Time) bool {
 	return w.extended.Load()
 }
 
-// over tells whether nothing more is to be sent.
+// over tells whether to stop sending.
 func (w *window) over(now time.Time) bool {
 	return !now.Before(w.end) && (w.answered.Load() || w.extended.Load() || !now.Before(w.deadline))
 }
 
-// closed sends the next request when the last one is answered.
+// closed sends each request when the previous one is answered.
 func (w *worker) closed(ctx context.Context) {
 	for ctx.Err() == nil {
 		start := time.Now()
@@ -57,7 +57,7 @@ func (w *worker) closed(ctx context.Context) {
 	}
 }
 
-// open sends at the moments that due gives, or as soon after as it can.
+// open sends at the times from due, or as soon as possible after them.
 func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	for at := range due {
 		if ctx.Err() != nil {
@@ -71,9 +71,9 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	}
 }
 
-// send makes one request that was meant to start at the given moment. An
-// answer after the window is not counted, or the last requests of a closed
-// loop would count as work of the measured time.
+// send sends one request that was due at the given time. A response after the
+// window is not counted: otherwise the last requests of a closed loop would
+// count as work of the measured time.
 func (w *worker) send(intended time.Time) {
 	request := w.load.Requests[(w.window.turn.Add(1)-1)%uint64(len(w.load.Requests))]
 	status, _, err := w.conn.Exchange(request)
@@ -93,8 +93,8 @@ func (w *worker) send(intended time.Time) {
 	w.result.record(status, now.Sub(intended))
 }
 
-// sleepUntil sleeps in the kernel: the runtime's timers wake up to a
-// millisecond late when the process idles, which would count as latency.
+// sleepUntil sleeps with a system call: in an idle process, Go's timers fire up
+// to a millisecond late, which would count as latency.
 func sleepUntil(at time.Time) {
 	for {
 		left := time.Until(at)

@@ -1,6 +1,6 @@
-// Package machine says on what and of which source a result was measured.
+// Package machine describes the machine and the commit of a measurement.
 //
-// It must not import anything of ours.
+// It must not import any package of this module.
 package machine
 
 import (
@@ -14,19 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is what the figures depend on.
+// Machine is the machine that the figures depend on.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
 	MemoryGB int    `json:"memoryGB"`
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
-	// Load is the load average when the run began: another program that used
-	// the machine makes all figures doubtful.
+	// Load is the load average when the run began: if another program used the
+	// machine, the figures are unreliable.
 	Load float64 `json:"load"`
 }
 
-// This is the machine that runs the program.
+// This returns the machine that runs the program.
 func This() (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
 	var name unix.Utsname
@@ -53,12 +53,13 @@ func This() (Machine, error) {
 	return m, nil
 }
 
-// Text is one line of it.
+// Text describes the machine in one line.
 func (m Machine) Text() string {
 	return fmt.Sprintf("%s, %d cores, %d GB, Linux %s, %s, load %.1f at the start", m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Go, m.Load)
 }
 
-// Commit is the measured source, marked if it differs from what is committed.
+// Commit returns the commit of the measured source, with "-dirty" if there are
+// uncommitted changes.
 func Commit(ctx context.Context) string {
 	git := func(arguments ...string) string {
 		cmd := exec.CommandContext(ctx, "git", arguments...)
@@ -72,7 +73,7 @@ func Commit(ctx context.Context) string {
 	if id == "" {
 		return "unknown"
 	}
-	// Results that a benchmark wrote are no difference in what it measured.
+	// Ignore results that a benchmark has written.
 	if git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/results") != "" {
 		id += "-dirty"
 	}

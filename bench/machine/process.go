@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// Process reads a process's figures; the zero value is one that is not ours.
+// Process reads the resource use of a process. The zero value is a process that
+// is not ours.
 type Process int
 
-// CPU is the processor seconds used so far.
+// CPU returns the CPU seconds used so far.
 func (p Process) CPU() float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
 	if err != nil {
 		return 0
 	}
-	// The name, in brackets, may hold spaces.
+	// The name, in brackets, may contain spaces.
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
@@ -24,7 +25,8 @@ func (p Process) CPU() float64 {
 	return (user + system) / ticks
 }
 
-// Memory is a line of /proc/pid/status in megabytes: VmRSS now, VmHWM at most.
+// Memory returns a line of /proc/pid/status in megabytes: VmRSS is the current
+// memory, VmHWM the peak.
 func (p Process) Memory(name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p))
 	if err != nil {

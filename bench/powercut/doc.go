@@ -1,6 +1,7 @@
-// Command powercut cuts the power under the default installation: one `octavo serve` with its embedded engines on an ext4 file system
-// of its own. At a random moment it keeps what has reached the disk by then and nothing else, kills every process, starts again on
-// what was kept, and compares what was acknowledged with what is stored.
+// Command powercut cuts the power of the default installation: one `octavo serve` with embedded engines, on an ext4
+// file system of its own. At a random moment it keeps exactly what has reached the disk, kills every process, starts
+// the node again on what was kept, and compares what was acknowledged with what is stored.
 //
-// It needs root, for loop devices and mounts. It must not import what it judges but the names of the events table.
+// It needs root, for loop devices and mounts. It must not import the code that it judges, except the names of the
+// events table.
 package main

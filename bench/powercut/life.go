@@ -16,10 +16,10 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// life is one installation from its first start, through several cuts. It is judged after each.
+// life is one installation, from its first start through several cuts. It is judged after each cut.
 type life struct {
 	dir     string
-	picture string // what the cut before has left
+	picture string // snapshot of the disk at the last cut
 	size    int64
 	disk    *disk.Disk
 	disks   int
@@ -29,23 +29,23 @@ type life struct {
 	endLoad func()
 	catchup time.Duration
 
-	spaces  []string // that were acknowledged
-	refused int      // events that the table refuses, acknowledged
+	spaces  []string // acknowledged spaces
+	refused int      // acknowledged events that the table refuses
 }
 
-// cut is what one cut has shown.
+// cut is the result of one cut.
 type cut struct {
 	Moment       string   `json:"moment"`
 	Acknowledged int      `json:"acknowledged"` // events so far in this life
-	Kept         int      `json:"kept"`         // of them, rows that were there at once after the cut
-	Stored       int      `json:"stored"`       // once all was caught up
+	Kept         int      `json:"kept"`         // rows present right after the cut
+	Stored       int      `json:"stored"`       // after the sink has caught up
 	Spaces       int      `json:"spaces"`
 	DeadLetters  int      `json:"deadLetters"`
 	ReadyAfter   string   `json:"readyAfter"`
 	Problems     []string `json:"problems,omitempty"`
 }
 
-// begin makes an empty disk and starts a node on it.
+// begin creates an empty disk and starts a node on it.
 func (l *life) begin(ctx context.Context) error {
 	if err := l.newDisk(ctx, ""); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (l *life) begin(ctx context.Context) error {
 	return l.node.Ready(ctx)
 }
 
-// newDisk mounts a disk with what a picture holds, an empty one without.
+// newDisk mounts a disk with the content of a snapshot, or an empty one
+// without.
 func (l *life) newDisk(ctx context.Context, picture string) error {
 	l.disks++
 	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}
@@ -68,7 +69,7 @@ func (l *life) newDisk(ctx context.Context, picture string) error {
 	return l.disk.Restore(ctx, picture)
 }
 
-// prepare makes what the load needs.
+// prepare creates what the load needs.
 func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err error) {
 	if l.site, err = l.node.create(ctx); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err erro
 	return refuse(ctx, t)
 }
 
-// startLoad begins to send: events by the load, a space and a refusable event now and then. endLoad ends it.
+// startLoad starts sending events and creating spaces, and posts one event that the table refuses. endLoad stops it.
 func (l *life) startLoad(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -96,14 +97,14 @@ func (l *life) startLoad(ctx context.Context) {
 	}
 }
 
-// others creates spaces and posts refusable events until ctx is done. An attempt that fails says nothing: a cut may be the reason.
+// others posts one refusable event and creates spaces until ctx is done. Errors are ignored: the cut may cause them.
 func (l *life) others(ctx context.Context) {
 	for number := 0; ; number++ {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// One for each load is enough: the sink bisects a cut for each, with an insert for every half.
+		// One per load is enough: for each, the sink bisects a cut with an insert for every half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++
@@ -124,9 +125,10 @@ func (l *life) table() (*witness.Table, error) {
 	return witness.OpenTable(at.ClickHouse)
 }
 
-// cut cuts the power and starts again on what has reached the disk.
+// cut cuts the power and restarts the node on what has reached the disk.
 func (l *life) cut(ctx context.Context) error {
-	// It acknowledges nothing more. Its engines go on.
+	// Stop the node, so that it acknowledges nothing more. Its engines keep
+	// running.
 	if err := l.node.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -143,7 +145,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load, cuts at a moment, lets the load go on a little when all runs again, and judges.
+// through sends a load, cuts the power at the moment, lets the load continue for a second when everything runs again,
+// and judges.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)
@@ -167,7 +170,8 @@ func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	return c, err
 }
 
-// judge compares what was acknowledged with what is there. The load has ended.
+// judge compares what was acknowledged with what is stored. The load must have
+// ended.
 func (l *life) judge(ctx context.Context) (c cut, err error) {
 	t, err := l.table()
 	if err != nil {
@@ -220,14 +224,14 @@ func (l *life) judge(ctx context.Context) (c cut, err error) {
 	}
 	for _, id := range l.spaces {
 		if err := l.node.Client.Call(ctx, http.MethodGet, "/v1/spaces/"+url.PathEscape(id), nil, http.StatusOK, nil); err != nil {
-			c.Problems = append(c.Problems, "a space that was acknowledged: "+err.Error())
+			c.Problems = append(c.Problems, "an acknowledged space: "+err.Error())
 		}
 	}
 	c.Spaces = len(l.spaces)
 	return c, nil
 }
 
-// end ends all of it.
+// end stops everything.
 func (l *life) end() error {
 	l.endLoad()
 	var err error

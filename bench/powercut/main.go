@@ -26,30 +26,30 @@ import (
 const keyedShare = 0.3
 
 type command struct {
-	Cuts    int           `default:"21" help:"Cuts of the power. An installation lives through each moment once, then a new one is made."`
+	Cuts    int           `default:"21" help:"Number of power cuts. Each installation has one cut at each kind of moment; then a new one is created."`
 	Rate    float64       `default:"1000" help:"Events per second."`
-	Seed    uint64        `help:"Of the load; 0: a new one, which is printed. The moments are never the same."`
-	Size    int64         `default:"3072" help:"Size of the disk in MiB; only what is used takes room."`
-	Binary  string        `type:"path" help:"The octavo binary; absent: built from the module."`
-	Catchup time.Duration `default:"3m" help:"How long the node may take to store what is left after a cut."`
+	Seed    uint64        `help:"Seed of the load. 0: a random one, which is printed. The moments are always random."`
+	Size    int64         `default:"3072" help:"Size of the disk in MiB. The image is sparse."`
+	Binary  string        `type:"path" help:"Path of an octavo binary. Default: build one from the module."`
+	Catchup time.Duration `default:"3m" help:"How long the node may take to store the rest after a cut."`
 	Record  bool          `help:"Keep the result in bench/results."`
-	Keep    bool          `help:"Keep the log; it is kept in any case when something is wrong."`
+	Keep    bool          `help:"Keep the log. It is always kept after a failure."`
 }
 
 func main() {
 	var c command
-	ctx := kong.Parse(&c, kong.Name("powercut"), kong.Description("Cuts the power under load and shows that what was acknowledged is there afterwards, once."))
+	ctx := kong.Parse(&c, kong.Name("powercut"), kong.Description("Cuts the power under load and checks that everything acknowledged is stored afterwards, once."))
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errBroken is what the run ends with when a promise was.
+// errBroken is the error of a run in which a promise was broken.
 var errBroken = errors.New("a promise was broken")
 
 // Run cuts, compares, and reports.
 func (c *command) Run() (err error) {
 	if os.Geteuid() != 0 {
-		// Said and not failed: an ordinary user's `make test-all` goes on without it.
-		fmt.Println("powercut: NOT RUN: only root may mount the disk whose power is cut")
+		// Do not fail: an ordinary user's `make test-all` continues without it.
+		fmt.Println("powercut: NOT RUN: only root can mount the disk whose power is cut")
 		return nil
 	}
 	if c.Cuts < 1 || c.Rate <= 0 || c.Size < 512 {
@@ -65,7 +65,7 @@ func (c *command) Run() (err error) {
 	}
 	dir, err := os.MkdirTemp("", "octavo-powercut-")
 	if err != nil {
-		return fmt.Errorf("cannot make a directory: %w", err)
+		return fmt.Errorf("cannot create a directory: %w", err)
 	}
 	m, err := machine.This()
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *command) Run() (err error) {
 	return os.RemoveAll(dir)
 }
 
-// live lets one installation after the other live through its cuts.
+// live runs installations one after the other through their cuts.
 func (c *command) live(ctx context.Context, dir string, r *result, tell func(string, ...any)) (err error) {
 	binary := c.Binary
 	if binary == "" {
@@ -105,7 +105,7 @@ func (c *command) live(ctx context.Context, dir string, r *result, tell func(str
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot keep a log: %w", err)
+		return fmt.Errorf("cannot create a log: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	for len(r.Cuts) < c.Cuts && err == nil {
@@ -151,7 +151,7 @@ func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File,
 	return nil
 }
 
-// text is JSON with a line's end.
+// json returns the result as JSON with a final newline.
 func (r *result) json() ([]byte, error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n'), err

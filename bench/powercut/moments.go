@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is when the power goes. wait returns then; what it began goes on.
+// moment is a moment to cut the power. wait returns when it has come; what wait
+// has started continues.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error
@@ -21,8 +22,8 @@ type moment struct {
 // starting is the first moment of every life: tables and topics are new.
 const starting = "just after the first start"
 
-// moments are those of a life, in turn.
-var moments []moment // see init: recovering cuts, and a cut has a moment
+// moments are the moments of a life, in order.
+var moments []moment // set by init: recovering refers to it through cut
 
 func init() {
 	moments = []moment{
@@ -36,7 +37,7 @@ func init() {
 	}
 }
 
-// between is a random while.
+// between returns a random duration.
 func (l *life) between(least, most time.Duration) time.Duration {
 	return least + rand.N(most-least+1)
 }
@@ -50,7 +51,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// recovering is during the start after a cut.
+// recovering is during the start after another cut.
 func recovering(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err
@@ -72,7 +73,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 	merge := make(chan error, 1)
 	go func() {
-		defer func() { _ = t.Close() }() // the cut ends it
+		defer func() { _ = t.Close() }() // the cut closes it
 		merge <- t.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE "+insights.Table+" FINAL")
 	}()
 	other, err := l.table()
@@ -87,7 +88,7 @@ func merging(ctx context.Context, l *life) error {
 		}
 		select {
 		case err := <-merge:
-			return err // over before it was seen: just after it, then
+			return err // the merge ended before it was seen: cut just after it
 		default:
 		}
 		if running["merges"] > 0 {
@@ -96,7 +97,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 }
 
-// merged is when a merge's result alone holds the rows: the parts it was made from have been removed.
+// merged is when the source parts of a merge have been removed, so that only its result has the rows.
 func merged(ctx context.Context, l *life) error {
 	t, err := l.table()
 	if err != nil {
@@ -128,7 +129,8 @@ func merged(ctx context.Context, l *life) error {
 	})
 }
 
-// catchingUp is while the sink stores what came during an outage of the insights engine.
+// catchingUp is while the sink stores events that arrived during an outage of
+// the insights engine.
 func catchingUp(ctx context.Context, l *life) error {
 	pid, err := l.node.child("clickhouse")
 	if err != nil {
@@ -144,7 +146,8 @@ func catchingUp(ctx context.Context, l *life) error {
 	return pause(ctx, l.between(0, time.Second))
 }
 
-// stopping is while everything writes what makes the next start quick: Postgres its checkpoint, the broker its snapshots.
+// stopping is during a clean stop, while everything writes what makes the next start fast: Postgres its checkpoint, the
+// broker its summaries.
 func stopping(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err

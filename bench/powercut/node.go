@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// node is the one whose disk loses power.
+// node is the node whose disk loses power.
 type node struct{ single.Node }
 
 // engines are the addresses of the running engines.
@@ -31,12 +31,13 @@ func (n *node) engines() (e engines, err error) {
 		err = json.Unmarshal(text, &e)
 	}
 	if err != nil {
-		return e, fmt.Errorf("cannot read where the engines are: %w", err)
+		return e, fmt.Errorf("cannot read the engines' addresses: %w", err)
 	}
 	return e, nil
 }
 
-// child is the process of one engine below the node, by what its command line holds.
+// child returns the node's process of an engine, which it finds by the command
+// line.
 func (n *node) child(argument string) (pid int, err error) {
 	pids, err := descendants()
 	if err != nil {
@@ -48,15 +49,15 @@ func (n *node) child(argument string) (pid int, err error) {
 			return pid, nil
 		}
 	}
-	return 0, fmt.Errorf("no engine %q runs", argument)
+	return 0, fmt.Errorf("no engine %q is running", argument)
 }
 
-// site is where the events of a life go.
+// site is the site that gets the events of a life.
 type site struct{ org, id string }
 
 func (s site) events() string { return product.Insights(s.org, s.id) + "/events" }
 
-// create makes an organization and a site.
+// create creates an organization and a site.
 func (n *node) create(ctx context.Context) (s site, err error) {
 	if s.org, err = n.Client.Create(ctx, "/v1/orgs", "Power cut"); err != nil {
 		return s, err
@@ -65,7 +66,7 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 	return s, err
 }
 
-// refusable is in the URL of events that the table refuses, so that they become dead letters.
+// refusable is part of the URL of events that the table refuses, so that they become dead letters.
 const refusable = "/refused-by-the-table/"
 
 // refuse makes the table refuse such events.
@@ -79,7 +80,8 @@ func (n *node) postRefusable(ctx context.Context, s site, id int) error {
 	return n.Client.Call(ctx, http.MethodPost, s.events(), []byte(body), http.StatusNoContent, nil)
 }
 
-// deadLetters is how many letters there are, as the operator's command tells.
+// deadLetters returns the number of dead letters that `octavo deadletter list`
+// prints.
 func (n *node) deadLetters(ctx context.Context) (int, error) {
 	out, err := n.Run(ctx, nil, "deadletter", "list", "--json", "--limit", "0")
 	if err != nil {
@@ -88,5 +90,5 @@ func (n *node) deadLetters(ctx context.Context) (int, error) {
 	return strings.Count(out, "\n"), nil
 }
 
-// stop ends it as an operator would, and then whatever is left.
+// stop stops the node as an operator would, and then kills what is left.
 func (n *node) stop() error { return errors.Join(n.Stop(), killAll(time.Minute)) }

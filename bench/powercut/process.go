@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of every process below it whose own parent has ended, so that killAll finds them.
+// adoptOrphans makes this process the parent of descendants whose parent has exited, so that killAll finds them.
 func adoptOrphans() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("cannot adopt orphans: %w", err)
@@ -22,7 +22,7 @@ func adoptOrphans() error {
 	return nil
 }
 
-// descendants are the processes below this one that have not ended.
+// descendants returns the running processes below this one.
 func descendants() ([]int, error) {
 	children := map[int][]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -32,9 +32,10 @@ func descendants() ([]int, error) {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // it has exited
 		}
-		// pid (name) state parent: a name may hold blanks and brackets.
+		// The format is: pid (name) state parent. The name may contain blanks
+		// and brackets.
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil || len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
@@ -53,7 +54,7 @@ func descendants() ([]int, error) {
 	return list, nil
 }
 
-// killAll kills what runs below this process, and waits until nothing does.
+// killAll kills all descendants and waits until none is left.
 func killAll(within time.Duration) error {
 	for end := time.Now().Add(within); ; {
 		pids, err := descendants()
@@ -64,14 +65,15 @@ func killAll(within time.Duration) error {
 			return nil
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("processes %v do not end", pids)
+			return fmt.Errorf("processes %v do not exit", pids)
 		}
 		for _, pid := range pids {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return fmt.Errorf("cannot kill process %d: %w", pid, err)
 			}
 		}
-		// Those of others that came to us are ours to reap; exec.Cmd reaps its own.
+		// Zombies do not count as running, and exec.Cmd reaps the children of
+		// this process.
 		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// result is what a run shows.
+// result is the result of a run.
 type result struct {
 	Date         string          `json:"date"`
 	Commit       string          `json:"commit"`
@@ -26,21 +26,21 @@ type result struct {
 	Cuts         []cut           `json:"cuts"`
 }
 
-// last takes up what an installation was sent in all.
+// last adds the totals of an installation that has ended.
 func (r *result) last(l *life) {
 	sent := l.load.Count()
 	r.Acknowledged += sent.Acknowledged
 	r.Odd = append(r.Odd, sent.Odd...)
 }
 
-// problems are why the run shows nothing, or shows what must not be.
+// problems returns the reasons why the run failed or proves nothing.
 func (r *result) problems() (list []string) {
 	for i, c := range r.Cuts {
 		for _, p := range c.Problems {
 			list = append(list, fmt.Sprintf("cut %d (%s): %s", i+1, c.Moment, p))
 		}
 		if c.Acknowledged == 0 || c.Spaces == 0 || c.DeadLetters == 0 {
-			list = append(list, fmt.Sprintf("cut %d (%s): %d events, %d spaces and %d dead letters were acknowledged, so it shows nothing of what is 0", i+1, c.Moment, c.Acknowledged, c.Spaces, c.DeadLetters))
+			list = append(list, fmt.Sprintf("cut %d (%s): %d events, %d spaces and %d dead letters were acknowledged, so the cut proves nothing about those that are 0", i+1, c.Moment, c.Acknowledged, c.Spaces, c.DeadLetters))
 		}
 	}
 	if len(r.Odd) > 0 {
@@ -56,7 +56,7 @@ func (r *result) problems() (list []string) {
 func (r *result) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Power cuts under load, %s\n\nCommit %s, `%s`, seed %d, took %s.\n%s.\n\n", r.Date[:10], r.Commit, strings.TrimSpace(r.Command), r.Seed, r.Took, r.Machine.Text())
-	fmt.Fprintf(&b, "One `octavo serve` with embedded engines on ext4, an open loop of %g events/s in requests of 1 to 20; what had not reached the disk is gone. %d installations, %d cuts, %d events acknowledged.\n\n",
+	fmt.Fprintf(&b, "One `octavo serve` with embedded engines on ext4, an open loop of %g events/s in requests of 1 to 20; everything that had not reached the disk is lost. %d installations, %d cuts, %d events acknowledged.\n\n",
 		r.Rate, r.Lives, len(r.Cuts), r.Acknowledged)
 	b.WriteString("| cut | moment | acknowledged so far | rows right after it | stored in the end | spaces | dead letters | ready after | wrong |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, c := range r.Cuts {
@@ -76,7 +76,7 @@ func (r *result) text() string {
 	return b.String()
 }
 
-// save keeps the result beside the benchmarks'.
+// save writes the result into bench/results.
 func (r *result) save() error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -91,8 +91,8 @@ func (r *result) save() error {
 		err = os.WriteFile(path+".md", []byte(r.text()), 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot keep the result: %w", err)
+		return fmt.Errorf("cannot save the result: %w", err)
 	}
-	fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+	fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Node is what `octavo serve` is told of itself and of the engines.
+// Node has the settings of an `octavo serve`.
 type Node struct {
 	Address, Roles, Dir  string
 	Admin                string // the operators' listener; "" for none
@@ -21,7 +21,7 @@ type Node struct {
 	Topic                    string
 }
 
-// Environment is a node's, with more settings that only some runs have.
+// Environment returns the node's environment, with additional settings.
 func (n Node) Environment(more ...string) []string {
 	more = append(KafkaLogin(n.KafkaUser, n.KafkaPassword), more...)
 	return Environment(append([]string{
@@ -34,13 +34,13 @@ func (n Node) Environment(more ...string) []string {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(n.Brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL=" + n.ClickHouse,
 		"OCTAVO_KAFKA_TOPIC=" + n.Topic,
-		// A load comes from one address, with one token.
+		// A load comes from one address and with one token.
 		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 	}, more...)...)
 }
 
-// KafkaLogin are the settings for a broker that asks for a login as the
-// embedded one does; none if there is no user.
+// KafkaLogin returns the settings for a broker with a login like the embedded
+// one's. Without a user there are none.
 func KafkaLogin(user, password string) []string {
 	if user == "" {
 		return nil
@@ -48,8 +48,8 @@ func KafkaLogin(user, password string) []string {
 	return []string{"OCTAVO_KAFKA_SASL=scram-sha-256", "OCTAVO_KAFKA_USERNAME=" + user, "OCTAVO_KAFKA_PASSWORD=" + password}
 }
 
-// KafkaMechanism is the same login for a client in this process, nil if there
-// is no user.
+// KafkaMechanism returns the same login for a client in this process, or nil
+// without a user.
 func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	if user == "" {
 		return nil, nil
@@ -57,8 +57,8 @@ func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	return scram.Mechanism(scram.SHA256, user, password)
 }
 
-// Environment is this process's with these of the product's settings and no
-// others.
+// Environment returns this process's environment with the given settings in
+// place of all other OCTAVO_ variables.
 func Environment(settings ...string) []string {
 	var list []string
 	for _, entry := range os.Environ() {

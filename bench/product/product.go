@@ -1,7 +1,8 @@
 // Package product builds the octavo that a benchmark or a fault run works on,
-// says how its nodes are to run, and makes single requests to it.
+// builds its nodes' settings, and makes single requests to it.
 //
-// It knows of this module only where its root is.
+// Of this module it may import only cmd/engine/enginetest, to find the module's
+// root.
 package product
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// Build builds octavo from the module into a file.
+// Build builds octavo from the module to path.
 func Build(ctx context.Context, path string) error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -38,13 +39,13 @@ func build(ctx context.Context, root, path string) error {
 	return nil
 }
 
-// Shallow tells whether this clone lacks the commits before some: then BuildCommit may not find one.
+// Shallow tells whether this is a shallow clone, in which BuildCommit may not find a commit.
 func Shallow(ctx context.Context) bool {
 	said, err := exec.CommandContext(ctx, "git", "rev-parse", "--is-shallow-repository").Output()
 	return err == nil && bytes.HasPrefix(said, []byte("true"))
 }
 
-// BuildCommit builds octavo as it was at a commit of this repository, in a work tree of its own that it removes.
+// BuildCommit builds octavo from a commit of this repository, in a temporary work tree.
 func BuildCommit(ctx context.Context, commit, path string) (err error) {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -52,7 +53,7 @@ func BuildCommit(ctx context.Context, commit, path string) (err error) {
 	}
 	tree, err := os.MkdirTemp("", "octavo-former-")
 	if err != nil {
-		return fmt.Errorf("cannot make a work tree: %w", err)
+		return fmt.Errorf("cannot create a work tree: %w", err)
 	}
 	git := func(arguments ...string) error {
 		cmd := exec.CommandContext(ctx, "git", arguments...)
@@ -69,13 +70,14 @@ func BuildCommit(ctx context.Context, commit, path string) (err error) {
 	return build(ctx, tree, path)
 }
 
-// Client makes single requests; loads go through loadgen.
+// Client makes single requests. Loads are sent with loadgen.
 type Client struct{ Address, Token string }
 
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
-// Call makes a request and wants a status. A body that is no []byte is sent
-// as JSON; the answer is read into into unless that is nil.
+// Call makes a request and returns an error unless the response has the status
+// want. A body that is not a []byte is sent as JSON. The response is decoded
+// into into unless that is nil.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -98,7 +100,7 @@ func (c Client) Call(ctx context.Context, method, path string, body any, want in
 	return nil
 }
 
-// Read gets a text, such as /metrics.
+// Read gets a text page, such as /metrics.
 func (c Client) Read(ctx context.Context, path string) ([]byte, error) {
 	return c.exchange(ctx, http.MethodGet, path, nil, http.StatusOK)
 }
@@ -127,19 +129,19 @@ func (c Client) exchange(ctx context.Context, method, path string, body []byte, 
 	return answer, nil
 }
 
-// Create makes what has a title and says its id.
+// Create creates a resource with a title and returns its id.
 func (c Client) Create(ctx context.Context, path, title string) (string, error) {
 	var made struct{ ID string }
 	err := c.Call(ctx, http.MethodPost, path, map[string]any{"title": title}, http.StatusCreated, &made)
 	return made.ID, err
 }
 
-// Ready is nil when the node says that it can reach all that it needs.
+// Ready returns nil if the node's /readyz succeeds.
 func (c Client) Ready(ctx context.Context) error {
 	return c.Call(ctx, http.MethodGet, "/readyz", nil, http.StatusOK, nil)
 }
 
-// Insights is the path of a site's insights.
+// Insights returns the path of a site's insights.
 func Insights(organization, site string) string {
 	return "/v1/orgs/" + url.PathEscape(organization) + "/sites/" + url.PathEscape(site) + "/insights"
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// questions are what a dashboard asks first.
+// questions are typical first queries of a dashboard.
 var questions = []struct{ name, body string }{
 	{"visits by day", `{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
 	{"top pages", `{"range":"last30Days","select":[{"column":"page"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
@@ -25,7 +25,8 @@ var questions = []struct{ name, body string }{
 	{"feedback", `{"range":"last30Days","select":[{"column":"page"},{"column":"pageFeedbackRating"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_post_feedback"],"operator":"in"}],"limit":50}`},
 }
 
-// aggregateRow compares the endpoint with its own SQL on the engine.
+// aggregateRow compares the endpoint with its own SQL run directly on the
+// engine.
 func (b *bench) aggregateRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -60,8 +61,8 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate runs both by turns, call by call, and compares each round's
-// medians in milliseconds.
+// alternate calls both functions in turns and compares the medians of each
+// round in milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
 	if err != nil {
@@ -87,7 +88,7 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 				*side.to = append(*side.to, float64(time.Since(began))/float64(time.Millisecond))
 			}
 		}
-		// The first round fills caches.
+		// The first round only fills caches.
 		if round == 0 {
 			continue
 		}
@@ -103,14 +104,15 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 	return all, nil
 }
 
-// statement is what the query service sent to the engine.
+// statement is a statement of the query service.
 type statement struct {
-	ctx  context.Context // with its settings
+	ctx  context.Context // has its settings
 	sql  string
 	args []any
 }
 
-// statementOf lets the query service answer a request and listens in.
+// statementOf runs a request on the query service and records its SQL
+// statement.
 func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
 	listener := &listening{Conn: conn}
 	service := query.New(query.DefaultConfig(), listener, query.NewMetrics(prometheus.NewRegistry()))

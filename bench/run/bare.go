@@ -9,15 +9,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// bareCmd is the ceiling of the intake: what a fasthttp handler costs that
-// reads the same body into a plain struct, keeps nothing and answers 204.
+// bareCmd is the ceiling of the intake: a fasthttp handler that decodes the
+// same body into a plain struct, keeps nothing and answers 204.
 type bareCmd struct {
 	Listen string `default:"127.0.0.1:0"`
 }
 
-// plainBatch is a request as somebody would write it down who wants it read
-// fast: no validation, null reads as "", what nests freely is left as it came,
-// and what few events have costs the others nothing.
+// plainBatch is a request as a struct made for fast decoding: no validation,
+// null reads as "", free-form objects stay raw, and members that few events
+// have cost the others nothing.
 type plainBatch struct {
 	Events []plainEvent `json:"events"`
 }
@@ -71,7 +71,7 @@ type plainEvent struct {
 	LLMSVariant    string `json:"llmsVariant"`
 }
 
-// decodePlain is the ceiling's work, the same in the server and alone.
+// decodePlain is the work of the ceiling, both in the server and by itself.
 func decodePlain(body []byte) (int, error) {
 	var batch plainBatch
 	err := sonic.Unmarshal(body, &batch)
@@ -86,7 +86,7 @@ func bareHandler(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// Run serves until the process is ended.
+// Run serves until SIGTERM or SIGINT.
 func (c *bareCmd) Run() error {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", c.Listen)
 	if err != nil {

@@ -8,25 +8,25 @@ import (
 	"slices"
 )
 
-// bench is one run: what to measure, on what, and where the figures go.
+// bench is one run: what to measure, on which servers, and the report.
 type bench struct {
 	scale
 	report *report
 	rig    *rig
 	rate   float64
-	// sent is how many events of the rig's site were acknowledged.
+	// sent is the number of acknowledged events of the rig's site.
 	sent int
-	// data is the site of the data set, and dataBytes its JSON.
+	// data is the site with the data set, dataBytes the size of its JSON.
 	data      target
 	dataBytes int
 }
 
 // part is a group of rows that are measured together. The order matters: the
-// data set is measured before loads put other rows into the same table.
+// data set must be measured before loads add other rows to the same table.
 type part struct {
 	name    string
-	roles   string // that the server must run
-	engines bool   // whether it reads the engines, and so needs a server of our own
+	roles   string // required of the server
+	engines bool   // whether it reads the engines, and so needs a server that this run starts
 	measure func(*bench, context.Context) error
 }
 
@@ -49,7 +49,7 @@ func (b *bench) run(ctx context.Context, only []string) error {
 			continue
 		}
 		if p.engines && b.rig.foreign() {
-			b.report.skip(p.name, "needs the engines of a server that it starts itself")
+			b.report.skip(p.name, "needs the engines of a server that the benchmark starts itself")
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "measuring %s\n", p.name)
@@ -61,7 +61,7 @@ func (b *bench) run(ctx context.Context, only []string) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			// The other rows are worth having; the run still fails.
+			// Keep measuring the other rows; the run still fails.
 			failed = errors.Join(failed, fmt.Errorf("cannot measure %s: %w", p.name, err))
 			b.report.skip(p.name, err.Error())
 		}
@@ -69,7 +69,7 @@ func (b *bench) run(ctx context.Context, only []string) error {
 	return failed
 }
 
-// progress tells a person that it still works.
+// progress prints a line for a person who waits.
 func progress(format string, values ...any) {
 	fmt.Fprintf(os.Stderr, "  "+format+"\n", values...)
 }

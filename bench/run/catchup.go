@@ -15,23 +15,24 @@ import (
 )
 
 const (
-	// askers is how many questions are asked at once.
+	// askers is the number of concurrent clients.
 	askers     = 2
 	mergeLimit = 3 * time.Minute
 )
 
-// catchupRow measures what a sink that catches up and queries take from each
-// other. In a round a backlog is drained alone, then the questions of a
-// dashboard are asked while nothing is to be drained, then they are asked while
-// another backlog is drained. The node that drains also answers: one process,
-// one engine, one machine, which is where the one could starve the other.
+// catchupRow measures how much a sink that catches up and queries slow each
+// other down. Each round first drains a backlog alone, then runs the
+// dashboard's queries alone, then runs them while another backlog is drained.
+// The node that drains also answers the queries: they share a process, an
+// engine and a machine, so one could starve the other.
 func (b *bench) catchupRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// What other rows left in the log would count as the first round's.
+	// Drain what other rows left in the log, or it would count in the first
+	// round.
 	err = b.drain(ctx, func(ctx context.Context, _ client) error {
 		return errors.Join(b.drained(ctx, true), b.fill(ctx))
 	})
@@ -79,7 +80,7 @@ func (b *bench) catchupRow(ctx context.Context) error {
 type catchup struct {
 	alone, asked span      // drains
 	idle, beside []float64 // milliseconds of answers
-	parts        int       // at most, after a drain
+	parts        int       // most parts after a drain
 }
 
 func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err error) {
@@ -117,7 +118,8 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		// Before the first batch the sink joins its group and drains nothing.
+		// Before the first batch, the sink is joining its group and does not
+		// drain.
 		r.beside = took(list, r.asked.first, r.asked.last)
 		return nil
 	})
@@ -127,13 +129,13 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 	after, err := countParts(ctx, conn)
 	r.parts = max(r.parts, after)
 	if err == nil && (len(r.idle) == 0 || len(r.beside) == 0) {
-		err = errors.New("no question was answered within a drain: a larger backlog is needed")
+		err = errors.New("no query was answered during a drain: a larger backlog is needed")
 	}
 	return r, err
 }
 
-// withBacklog runs f while a node drains a backlog and answers. It begins with
-// an engine that merges nothing.
+// withBacklog runs f while a node drains a backlog and answers queries. It
+// starts when the engine has no merges.
 func (b *bench) withBacklog(ctx context.Context, conn driver.Conn, f func(ctx context.Context, at client, posted int) error) error {
 	posted, err := b.postBacklog(ctx)
 	if err != nil {
@@ -150,7 +152,7 @@ func (b *bench) withBacklog(ctx context.Context, conn driver.Conn, f func(ctx co
 	})
 }
 
-// exchange is one question and how long its answer took.
+// exchange is one query and its response time.
 type exchange struct {
 	began  time.Time
 	millis float64
@@ -165,7 +167,7 @@ func took(list []exchange, from, to time.Time) (millis []float64) {
 	return millis
 }
 
-// ask asks the questions until ctx ends; what was asked by then is answered.
+// ask runs the queries until ctx ends and waits for the last responses.
 func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	var sends [askers][]func() error
 	for asker := range sends {
@@ -182,7 +184,8 @@ func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	for asker := range askers {
 		group.Go(func() error {
-			// Each begins elsewhere, so that they do not ask the same.
+			// Each begins with another query, so that they do not run the same
+			// one.
 			for n := asker * len(questions) / askers; ctx.Err() == nil; n++ {
 				q := n % len(questions)
 				began := time.Now()
@@ -198,7 +201,7 @@ func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	return slices.Concat(answers[:]...), err
 }
 
-// countParts is how many parts the events table has.
+// countParts returns the number of parts of the events table.
 func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 	var n uint64
 	err := conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
@@ -208,20 +211,20 @@ func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 	return int(n), nil
 }
 
-// merged waits until the engine merges nothing of the events table, nor starts
-// to for a while.
+// merged waits until the engine has had no merges of the events table for a
+// while.
 func merged(ctx context.Context, conn driver.Conn) error {
 	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 10; {
 		var n uint64
 		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
 		if err != nil {
-			return fmt.Errorf("cannot look at the engine's merges: %w", err)
+			return fmt.Errorf("cannot read the engine's merges: %w", err)
 		}
 		if quiet++; n > 0 {
 			quiet = 0
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("the engine still merges after %s", mergeLimit)
+			return fmt.Errorf("the engine is still merging after %s", mergeLimit)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -16,30 +16,31 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// child is a process that is measured. It ends with this one.
+// child is a measured process. It ends with this process.
 type child struct {
 	cmd    *exec.Cmd
 	name   string
 	log    string
-	exited chan struct{} // closed after its end
-	failed error         // how it ended; read it after exited
+	exited chan struct{} // closed after its exit
+	failed error         // its exit error; read it after exited is closed
 }
 
-// startChild starts a program with its output in a log file. With first, the
-// first line of its output is sent there. A nil environment is this process's.
+// startChild starts a program and writes its output to a log file. If first is
+// set, the first line of its output is sent there. A nil environment means this
+// process's.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the log of %s: %w", name, err)
+		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
-	defer func() { _ = file.Close() }() // the child keeps its own
-	// Its end is ordered by stop, never by a context.
+	defer func() { _ = file.Close() }() // the child has its own descriptor
+	// stop ends it, not a context.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
 	c.cmd.Env = environment
 	c.cmd.Stderr = file
 	c.cmd.Stdout = file
-	// A Ctrl-C is for this process, which stops its children in order.
+	// Ctrl-C must reach only this process, which stops its children in order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	var output io.Reader
 	if first != nil {
@@ -64,15 +65,15 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 
 func (c *child) process() machine.Process { return machine.Process(c.cmd.Process.Pid) }
 
-// stop ends it cleanly and reports it if that does not work: a server that
-// cannot stop has figures that nobody should trust.
+// stop stops the child and returns an error if it does not exit cleanly: the
+// figures of such a server cannot be trusted.
 func (c *child) stop() error {
 	select {
 	case <-c.exited:
-		return fmt.Errorf("%s ended before it was told to: %w\n%s", c.name, errors.Join(c.failed), c.tail())
+		return fmt.Errorf("%s exited before it was told to: %w\n%s", c.name, errors.Join(c.failed), c.tail())
 	default:
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if it is gone
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has exited
 	select {
 	case <-c.exited:
 		if c.failed != nil {
@@ -86,7 +87,7 @@ func (c *child) stop() error {
 	return fmt.Errorf("cannot stop %s: it was killed after a minute\n%s", c.name, c.tail())
 }
 
-// await asks until ready is nil, and gives up when the child ends.
+// await calls ready until it returns nil, and gives up when the child exits.
 func (c *child) await(ctx context.Context, atMost time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
@@ -97,7 +98,7 @@ func (c *child) await(ctx context.Context, atMost time.Duration, ready func(cont
 		}
 		select {
 		case <-c.exited:
-			return fmt.Errorf("%s ended: %w\n%s", c.name, errors.Join(c.failed), c.tail())
+			return fmt.Errorf("%s exited: %w\n%s", c.name, errors.Join(c.failed), c.tail())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w\n%s", c.name, err, c.tail())
 		case <-time.After(20 * time.Millisecond):
@@ -105,7 +106,7 @@ func (c *child) await(ctx context.Context, atMost time.Duration, ready func(cont
 	}
 }
 
-// tail is the end of the log.
+// tail returns the end of the log.
 func (c *child) tail() string {
 	text, err := os.ReadFile(c.log)
 	if err != nil {

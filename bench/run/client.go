@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// client makes single requests; loads go through loadgen.
+// client makes single requests. Loads are sent with loadgen.
 type client struct{ product.Client }
 
 // answer is the result of an aggregate request.
@@ -29,22 +29,22 @@ func (c client) aggregate(ctx context.Context, t target, body []byte) (answer, e
 	return a, err
 }
 
-// events is how many of the site's events a query sees.
+// events returns the number of the site's events that a query sees.
 func (c client) events(ctx context.Context, t target) (int, error) {
 	a, err := c.aggregate(ctx, t, []byte(`{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},"select":[{"column":"eventsCount"}]}`))
 	if err != nil {
 		return 0, err
 	}
 	if len(a.Columns) != 1 || len(a.Columns[0].Values) != 1 {
-		return 0, fmt.Errorf("the number of events of %s came as %v", url.PathEscape(t.site), a)
+		return 0, fmt.Errorf("unexpected count of the events of %s: %v", url.PathEscape(t.site), a)
 	}
 	var n int
 	err = json.Unmarshal(a.Columns[0].Values[0], &n)
 	return n, err
 }
 
-// awaitEvents waits until a query sees so many events of the site, as long as
-// more show every now and then.
+// awaitEvents waits until a query sees want events of the site. It gives up if
+// the number does not grow for patience.
 func (c client) awaitEvents(ctx context.Context, t target, want int, patience time.Duration) error {
 	seen, since := -1, time.Now()
 	for {
@@ -59,7 +59,7 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 		case n != seen:
 			seen, since = n, time.Now()
 		case time.Since(since) > patience:
-			return fmt.Errorf("a query sees %d of %d acknowledged events, and for %s no more", n, want, patience)
+			return fmt.Errorf("a query sees %d of %d acknowledged events, and no more for %s", n, want, patience)
 		}
 		select {
 		case <-ctx.Done():
@@ -69,7 +69,8 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 	}
 }
 
-// again makes a function that sends the same request on one connection.
+// again returns a function that sends the same request repeatedly on one
+// connection.
 func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
 	conn, err := loadgen.Dial(c.Address, time.Minute)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// commentRows compares a long discussion's list, its comments and new ones
-// with the store.
+// commentRows compares listing, reading and posting comments of a long
+// discussion with the same calls of the store.
 func (b *bench) commentRows(ctx context.Context) error {
 	return b.beside(ctx, []float64{0.5, 0.99}, func(st *store.Store, user string) ([]operation, error) {
 		space, err := b.rig.newSpace(ctx)
@@ -48,7 +48,7 @@ func (b *bench) commentRows(ctx context.Context) error {
 		}
 		for i, op := range operations {
 			operations[i].bare = func() error {
-				// Both sides begin with who may do it.
+				// Like the endpoint, begin with the access check.
 				if _, err := st.Space(ctx, user, space); err != nil {
 					return err
 				}
@@ -59,9 +59,9 @@ func (b *bench) commentRows(ctx context.Context) error {
 	})
 }
 
-// fillComments makes a long discussion by statements of its own, because a
-// hundred thousand requests would take minutes: every third comment has a
-// reaction and every fifth a reply.
+// fillComments creates a long discussion with SQL statements, because a hundred
+// thousand requests would take minutes. Every third comment has a reaction and
+// every fifth a reply.
 func (b *bench) fillComments(ctx context.Context, space, user string) error {
 	progress("writing %d comments", b.comments)
 	conn, err := pgx.Connect(ctx, b.rig.engines.PostgresURL)

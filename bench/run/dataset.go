@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// fill posts the data set to a site of its own, once, and waits until it can
-// be queried: 30 days of one busy site, no event like another.
+// fill posts the data set to a site of its own, once, and waits until it can be
+// queried. It is 30 days of one busy site with all events different.
 func (b *bench) fill(ctx context.Context) error {
 	if b.data.site != "" {
 		return nil
@@ -65,19 +65,20 @@ func (b *bench) fill(ctx context.Context) error {
 	return nil
 }
 
-// store is a connection to the insights engine.
+// store opens a connection to the insights engine.
 func (b *bench) store() (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's address: %w", err)
 	}
-	// As the node connects on loopback, so that neither side has an advantage.
+	// Connect as the node does on loopback, so that neither side has an
+	// advantage.
 	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionNone}
 	return clickhouse.Open(options)
 }
 
-// diskRow measures what the events table takes on disk, after the engine has
-// merged what it wants to, and when all is merged.
+// diskRow measures the size of the events table on disk, after the engine's own
+// merges and after a full merge.
 func (b *bench) diskRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (b *bench) diskRow(ctx context.Context) error {
 		err = conn.QueryRow(ctx, "SELECT sum(bytes_on_disk), sum(rows), count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).
 			Scan(&bytes, &rows, &parts)
 		if err == nil && rows != uint64(b.dataset) {
-			err = fmt.Errorf("the table has %d rows, %d were sent to it", rows, b.dataset)
+			err = fmt.Errorf("the table has %d rows but %d were sent", rows, b.dataset)
 		}
 		return float64(bytes) / float64(rows), parts, err
 	}
@@ -132,7 +133,7 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 	if err != nil {
 		return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 	}
-	defer func() { _ = list.Close() }() // Err says what went wrong
+	defer func() { _ = list.Close() }() // Err has the error
 	text := ""
 	for list.Next() {
 		var name string
@@ -141,8 +142,8 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 			return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 		}
 		if bytes == 0 {
-			// Small parts keep all columns in one file and do not tell.
-			return "not told by parts this small", nil
+			// Small parts keep all columns in one file, without their sizes.
+			return "unknown for parts this small", nil
 		}
 		if text != "" {
 			text += ", "

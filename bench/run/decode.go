@@ -13,13 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 )
 
-// nowhere is a log that keeps nothing, so that only the work before it counts.
+// nowhere is a log that keeps nothing, so that only the work before the log is
+// measured.
 type nowhere struct{}
 
 func (nowhere) Append(context.Context, string, int, []byte) error { return nil }
 
-// decodeRow compares decode, validate, enrich and encode with the same body's
-// decode into a struct, both on one core.
+// decodeRow compares decoding, validating, enriching and encoding with decoding
+// the same body into a struct, both on one core.
 func (b *bench) decodeRow(ctx context.Context) error {
 	const events = 100
 	registry := prometheus.NewRegistry()
@@ -27,8 +28,8 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Real clients send few user agents again and again, and so do these
-	// bodies; more of them than caches hold would measure memory.
+	// Like real clients, these bodies repeat a few user agents. More bodies
+	// than fit in the CPU caches would measure memory.
 	bodies := b.loadBodies(events)[:min(64, b.bodies*8)]
 	client := intake.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
 	accept := func(body []byte) error {
@@ -54,9 +55,9 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	return nil
 }
 
-// oneCore calls f for the bodies in turn and returns events per second.
+// oneCore calls f for the bodies in turn and returns the events per second.
 func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64, f func([]byte) error) (float64, error) {
-	// Caches, pools and the compiler of sonic settle first.
+	// Warm up caches, pools and sonic's compiler.
 	for _, body := range bodies {
 		if err := f(body); err != nil {
 			return 0, err
@@ -73,8 +74,8 @@ func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64,
 		}
 		calls++
 	}
-	// Processor time, with the collector's: what else runs on the machine
-	// does not count.
+	// Use CPU time, including the garbage collector's, so that other programs
+	// on the machine do not count.
 	took := ownCPU() - cpu
 	runtime.ReadMemStats(&after)
 	*allocations = float64(after.Mallocs-before.Mallocs) / float64(calls*events)

@@ -22,8 +22,9 @@ const (
 	stallLimit  = 30 * time.Second
 )
 
-// freshRows measures, with all roles on one node, how long after the 204 an
-// event shows in a query while a load comes in, and the node's memory.
+// freshRows measures how long after the 204 an event is visible to a query,
+// under load and with all roles on one node. It also measures the node's
+// memory.
 func (b *bench) freshRows(ctx context.Context) error {
 	bodies := b.loadBodies(freshEvents)
 	path := b.rig.insights() + "/events"
@@ -40,7 +41,7 @@ func (b *bench) freshRows(ctx context.Context) error {
 		}
 		b.sent += f.sent
 		refused := f.load.Only(http.StatusNoContent) != nil || f.load.PerSecond() < 0.98*load.Rate
-		// The next rate must not start with what this one left behind.
+		// Drain first: the next rate must not start with a backlog.
 		if err := b.drained(ctx, !refused); err != nil {
 			return err
 		}
@@ -56,8 +57,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until a query sees what was sent. With exact, more than that
-// is an error too: then no request ended in doubt.
+// drained waits until a query sees what was sent. With exact, no request ended
+// in doubt, so seeing more is an error too.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {
@@ -79,12 +80,12 @@ func (b *bench) freshRow(rate float64, f freshness, tried []string) {
 	b.report.add(x)
 }
 
-// freshness is what one load met.
+// freshness is the result of one load.
 type freshness struct {
 	load    loadgen.Result
-	visible []float64 // milliseconds from 204 to visible
-	lost    int       // probes that never showed
-	sent    int       // events that were acknowledged, probes too
+	visible []float64 // milliseconds from the 204 to visibility
+	lost    int       // probes that never became visible
+	sent    int       // acknowledged events, including probes
 }
 
 func (f freshness) text() string {
@@ -111,14 +112,14 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 		}
 	}
 	if len(p.visible) == 0 {
-		return f, fmt.Errorf("none of %d probes showed within %s", len(p.acknowledged), probeLimit)
+		return f, fmt.Errorf("none of %d probes became visible within %s", len(p.acknowledged), probeLimit)
 	}
 	f.visible, f.lost = p.visible, len(p.acknowledged)
 	f.sent = int(f.load.All[http.StatusNoContent])*freshEvents + len(p.visible) + len(p.acknowledged)
 	return f, nil
 }
 
-// probes are single events that are looked for by what they searched.
+// probes are single events, which are found by their search query.
 type probes struct {
 	mu           sync.Mutex
 	acknowledged map[string]time.Time // not visible yet
@@ -138,7 +139,8 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		name := fmt.Sprintf("probe-%d-%d", run, n)
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
-		// A probe that was begun is finished, or it would be stored uncounted.
+		// Finish a started probe: otherwise it might be stored without being
+		// counted.
 		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)
@@ -160,7 +162,7 @@ func (p *probes) missing() []string {
 	return list
 }
 
-// poll looks for probes until all are found after the last was sent.
+// poll looks for probes until the last has been sent and all are found.
 func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 	from := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -178,11 +180,11 @@ func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 			a, err := r.aggregate(ctx, r.target, []byte(body))
 			switch {
 			case ctx.Err() != nil:
-				return nil //nolint:nilerr // Those not found by now are counted as lost.
+				return nil //nolint:nilerr // Probes not found by now count as lost.
 			case err != nil:
 				return fmt.Errorf("cannot look for the probes: %w", err)
 			case len(a.Columns) == 0:
-				return fmt.Errorf("the search for probes answered without columns")
+				return fmt.Errorf("the search for probes returned no columns")
 			}
 			p.found(a.Columns[0].Values, time.Now())
 		}
@@ -209,12 +211,12 @@ func (p *probes) found(names []json.RawMessage, now time.Time) {
 	}
 }
 
-// memoryRow floods the node for a while and watches its memory; the engines
-// are processes of their own and not in it.
+// memoryRow floods the node for a while and samples its memory. The engines are
+// separate processes and do not count.
 func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	p := b.rig.nodeProcess()
 	if p == 0 {
-		b.report.skip("memory", "needs a server that it starts itself")
+		b.report.skip("memory", "needs a server that the benchmark starts itself")
 		return nil
 	}
 	load.Rate, load.Duration = 0, 2*b.intake
@@ -245,7 +247,7 @@ func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	}
 	x := row{What: "memory of the node at full load", Unit: "MB RSS", Budget: &budget{AtMost: 256}, Notes: notes}
 	x.Ours = spreadOf(samples)
-	// What must fit is the most it took, not the usual.
+	// The budget is for the peak, not the median.
 	x.Ours.Median = x.Ours.Max
 	b.report.add(x)
 	return nil

@@ -23,7 +23,7 @@ func untilSignalled(f func()) {
 	go func() { <-signals; f() }()
 }
 
-// bodies are requests of live events, ready to be sent again and again.
+// loadBodies returns request bodies with live events, to be sent repeatedly.
 func (b *bench) loadBodies(events int) [][]byte {
 	const eventBytes = 620
 	count := max(8, b.bodies<<20/(events*eventBytes))
@@ -46,8 +46,8 @@ func requests(bodies [][]byte, address, path, token string) [][]byte {
 }
 
 // intakeRows compares the durable intake with the bare server, which keeps
-// nothing. Only the role api runs: what the sink takes of the machine is in
-// the freshness rows.
+// nothing. Only the role api runs; the freshness rows include the sink's share
+// of the machine.
 func (b *bench) intakeRows(ctx context.Context) error {
 	if err := b.rig.startBare(ctx); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 			}
 			*last = result
 			perSecond := result.PerSecond() * float64(events)
-			// The warmup costs too, so its events count here.
+			// The CPU time includes the warmup, so its events count here too.
 			*cost = append(*cost, (p.CPU()-before)*1e6/float64(result.All[http.StatusNoContent])/float64(events))
 			return perSecond, nil
 		}, last
@@ -126,7 +126,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 	return nil
 }
 
-// nodeProcess is the node's process, 0 if it is not ours.
+// nodeProcess returns the node's process, or 0 if this run did not start it.
 func (r *rig) nodeProcess() machine.Process {
 	if r.node == nil {
 		return 0

@@ -13,20 +13,20 @@ import (
 )
 
 type commands struct {
-	Bench benchCmd `cmd:"" default:"withargs" help:"Measure, print the table and keep it."`
+	Bench benchCmd `cmd:"" default:"withargs" help:"Measure, print the table and save it."`
 	Bare  bareCmd  `cmd:"" hidden:"" help:"Serve as the ceiling of the intake: decode into a struct, answer 204."`
 }
 
 type benchCmd struct {
-	Quick       bool     `help:"A smoke run of under a minute: its figures mean little."`
-	Rows        []string `help:"Which rows to measure; all if absent." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup"`
-	Rounds      int      `help:"Rounds of each comparison, 0 for the default."`
-	Connections int      `help:"Connections of the loads, 0 for the default."`
-	Rate        float64  `help:"Events per second to try first for freshness." default:"50000"`
-	Binary      string   `help:"The octavo binary to measure; absent: built from the module." type:"path"`
-	URL         string   `help:"Measure a running server instead of starting one. Rows that need its engines are left out."`
+	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
+	Rows        []string `help:"Rows to measure. Default: all." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup"`
+	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
+	Connections int      `help:"Connections of the loads. 0: the default."`
+	Rate        float64  `help:"First rate to try for freshness, in events per second." default:"50000"`
+	Binary      string   `help:"Path of the octavo binary to measure. Default: build one from the module." type:"path"`
+	URL         string   `help:"URL of a running server to measure instead of starting one. Rows that need its engines are skipped."`
 	Token       string   `help:"Token of a user of the running server." env:"OCTAVO_TOKEN"`
-	Out         string   `help:"Folder for the results; absent: bench/results, and none for --quick." type:"path"`
+	Out         string   `help:"Folder for the results. Default: bench/results; --quick saves nothing by default." type:"path"`
 	Keep        bool     `help:"Keep the data directory and the servers' logs."`
 }
 
@@ -36,21 +36,21 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// scale is how much is measured.
+// scale is the size of a run.
 type scale struct {
 	rounds     int
-	catchups   int           // rounds of catching up, which are long
+	catchups   int           // rounds of catching up, which take long
 	intake     time.Duration // one side of one round of intake
 	warmup     time.Duration
 	decode     time.Duration // one side of one round of decoding
-	dataset    int           // events that disk and aggregate are measured on
-	asks       int           // of one aggregate request in one round
-	calls      int           // of one resource operation in one round
-	comments   int           // in the discussion that comments are measured on
-	backlog    int           // events that the sink drains in one round
+	dataset    int           // events for the rows disk and aggregate
+	asks       int           // calls of an aggregate request per round
+	calls      int           // calls of a resource operation per round
+	comments   int           // comments in the measured discussion
+	backlog    int           // events that the sink drains per round
 	fresh      time.Duration
-	settle     time.Duration // after which the engine has merged what it wants to
-	bodies     int           // megabytes of ready requests for each size
+	settle     time.Duration // time for the engine's own merges
+	bodies     int           // megabytes of prepared requests per size
 	connection int
 }
 
@@ -65,7 +65,7 @@ var (
 	}
 )
 
-// Run measures.
+// Run measures, prints the report and saves it.
 func (c *benchCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -80,10 +80,10 @@ func (c *benchCmd) Run() error {
 	if len(r.Rows) == 0 || c.Out == "" && c.Quick {
 		return err
 	}
-	// A row that failed is named in the results; the others are kept.
+	// Save the other rows even if one failed; the report names the failed one.
 	path, saveErr := r.save(c.Out)
 	if saveErr == nil {
-		fmt.Fprintln(os.Stderr, "kept in", path+".md and .json")
+		fmt.Fprintln(os.Stderr, "saved as", path+".md and .json")
 	}
 	return errors.Join(err, saveErr)
 }

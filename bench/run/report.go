@@ -26,7 +26,8 @@ type row struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// budget bounds the median ratio or, without one, the median itself.
+// budget bounds the median ratio or, for a row without a ratio, the median
+// value.
 type budget struct {
 	AtLeast float64 `json:"atLeast,omitempty"`
 	AtMost  float64 `json:"atMost,omitempty"`
@@ -65,7 +66,7 @@ func newReport(ctx context.Context, quick bool) (*report, error) {
 	}, nil
 }
 
-// add judges a row by its budget and takes it.
+// add judges a row by its budget and adds it to the report.
 func (r *report) add(x row) {
 	if x.Budget != nil {
 		judged := x.Ours.Median
@@ -92,7 +93,7 @@ func (r *report) markdown() string {
 	if r.Quick {
 		b.WriteString("\n**A smoke run: too short for its figures to mean anything.**\n")
 	}
-	b.WriteString("\nMedians of rounds that took turns with their ceiling; lowest and highest round in brackets. The ratio is the median of the rounds' own ratios.\n\n")
+	b.WriteString("\nMedians of rounds that took turns with their ceiling; lowest and highest round in brackets. The ratio is the median of the rounds' ratios.\n\n")
 	b.WriteString("| what | Octavo | ceiling | ratio | budget | met |\n|---|---|---|---|---|---|\n")
 	for _, x := range r.Rows {
 		ceiling, ratio, bound, met := "", "", "", ""
@@ -117,7 +118,7 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// save writes the report into a folder and returns its path without an ending.
+// save writes the report into a folder and returns its path without extension.
 func (r *report) save(dir string) (string, error) {
 	if dir == "" {
 		root, err := enginetest.ModuleRoot()
@@ -127,16 +128,16 @@ func (r *report) save(dir string) (string, error) {
 		dir = filepath.Join(root, "bench", "results")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cannot keep the results: %w", err)
+		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
 	path := filepath.Join(dir, r.Date[:10]+"-"+r.Commit)
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return "", fmt.Errorf("cannot keep the results: %w", err)
+		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
 	for ending, content := range map[string][]byte{".md": []byte(r.markdown() + "\n"), ".json": append(text, '\n')} {
 		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
-			return "", fmt.Errorf("cannot keep the results: %w", err)
+			return "", fmt.Errorf("cannot save the results: %w", err)
 		}
 	}
 	return path, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// operation is a request, and the store's own calls that run the same
+// operation is a request, and the store's calls that run the same SQL
 // statements through pgx without HTTP.
 type operation struct {
 	name, method, path, body string
@@ -17,7 +17,8 @@ type operation struct {
 	bare                     func() error
 }
 
-// resourceRows compares reading and creating resources with the store.
+// resourceRows compares reading and creating resources with the same calls of
+// the store.
 func (b *bench) resourceRows(ctx context.Context) error {
 	return b.beside(ctx, []float64{0.5}, func(st *store.Store, user string) ([]operation, error) {
 		r := b.rig
@@ -29,7 +30,8 @@ func (b *bench) resourceRows(ctx context.Context) error {
 				func() error { _, err := st.Space(ctx, user, r.space); return err }},
 			{"create a space", http.MethodPost, org + "/spaces", `{"title":"Benchmark"}`, http.StatusCreated,
 				func() error {
-					// The same two statements: who may create, and the row.
+					// Run the same two statements: the access check and the
+					// insert.
 					if _, err := st.Organization(ctx, user, r.org); err != nil {
 						return err
 					}
@@ -41,7 +43,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 }
 
 // beside opens the store, prepares operations of the benchmark's user, and
-// reports each at the quantiles. The budget is on the median.
+// reports each at the quantiles. The budget applies to the median.
 func (b *bench) beside(ctx context.Context, quantiles []float64, prepare func(st *store.Store, user string) ([]operation, error)) error {
 	st, err := store.New(store.Config{URL: b.rig.engines.PostgresURL})
 	if err != nil {

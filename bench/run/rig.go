@@ -23,15 +23,15 @@ const (
 	sinkRoles  = "api,sink"
 )
 
-// rig is the servers under measurement: engines and a node on a data directory
-// of their own, or a running node.
+// rig is the measured servers: engines and a node with a data directory of
+// their own, or a running node.
 type rig struct {
 	client
 	binary string
 	dir    string // "" until something is started
 	keep   bool
 
-	engines *enginetest.Running // nil: a running node, or nothing started yet
+	engines *enginetest.Running // nil with a running node, or if nothing is started yet
 	node    *child
 	roles   string
 	bare    *child
@@ -39,7 +39,7 @@ type rig struct {
 	target
 }
 
-// target is what the events are sent to.
+// target is where events are sent to.
 type target struct{ org, site, space string }
 
 func (t target) insights() string { return product.Insights(t.org, t.site) }
@@ -51,7 +51,8 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 		if err != nil || base.Scheme != "http" || base.Host == "" || c.Token == "" {
 			return nil, fmt.Errorf("--url %q must be an address such as http://127.0.0.1:8080, with --token", c.URL)
 		}
-		// A benchmark is a flood: it must not be pointed at somebody by mistake.
+		// A benchmark floods the server, so it must not hit another machine by
+		// mistake.
 		if ip := net.ParseIP(base.Hostname()); base.Hostname() != "localhost" && !ip.IsLoopback() {
 			return nil, fmt.Errorf("--url %q is not on this machine", c.URL)
 		}
@@ -62,15 +63,15 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 	}
 	var err error
 	if r.dir, err = os.MkdirTemp("", "octavo-bench-"); err != nil {
-		return nil, fmt.Errorf("cannot make a data directory: %w", err)
+		return nil, fmt.Errorf("cannot create a data directory: %w", err)
 	}
 	return r, nil
 }
 
-// foreign is whether the server is not of this run.
+// foreign tells whether the server was not started by this run.
 func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
-// serve makes a node run with the roles; "" needs none.
+// serve makes sure that a node runs with the roles; "" needs no node.
 func (r *rig) serve(ctx context.Context, roles string) error {
 	switch {
 	case roles == "":
@@ -103,7 +104,7 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 		}
 	}
 	if r.Address == "" {
-		// Kept over restarts: requests are ready-made with the host in them.
+		// Keep the address over restarts: prepared requests contain it.
 		var err error
 		if r.Address, err = enginetest.FreeAddress(); err != nil {
 			return err
@@ -127,7 +128,7 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 	r.Token = schema.NewToken()
 	r.engines, err = enginetest.Launch{
 		Binary: r.binary, Engines: []string{"postgres", "kafka", "clickhouse"}, Dir: filepath.Join(r.dir, "engines"),
-		// What is measured is durable.
+		// Measure durable writes.
 		Sync: true,
 	}.Start(ctx)
 	return err
@@ -142,7 +143,8 @@ func (r *rig) start(roles, address string) (*child, error) {
 	}.Environment("OCTAVO_LOG_LEVEL=warn"), nil, r.binary, "serve")
 }
 
-// startSink starts a second node to drain the log, which answers too.
+// startSink starts a second node, which drains the log and also answers
+// queries.
 func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	address, err := enginetest.FreeAddress()
 	if err != nil {
@@ -159,8 +161,8 @@ func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	return sink, at, nil
 }
 
-// startBare starts the ceiling of the intake in a process of its own, so that
-// both sides are shaped alike.
+// startBare starts the ceiling of the intake in a separate process, so that
+// both sides run alike.
 func (r *rig) startBare(ctx context.Context) error {
 	if r.bare != nil {
 		return nil
@@ -180,12 +182,12 @@ func (r *rig) startBare(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if _, _, err := net.SplitHostPort(r.bareAt); err != nil {
-		return fmt.Errorf("the bare server does not say where it listens: %w\n%s", err, r.bare.tail())
+		return fmt.Errorf("the bare server did not print its address: %w\n%s", err, r.bare.tail())
 	}
 	return nil
 }
 
-// create makes the organization, site and space that rows use.
+// create creates the organization, site and space that the rows use.
 func (r *rig) create(ctx context.Context) (err error) {
 	if err = r.Call(ctx, http.MethodGet, "/v1/user", nil, http.StatusOK, nil); err != nil {
 		return err
@@ -204,12 +206,12 @@ func (r *rig) newSpace(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/spaces", "Benchmark")
 }
 
-// newSite makes a site without events.
+// newSite creates a site without events.
 func (r *rig) newSite(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Benchmark")
 }
 
-// stop ends all that was started and removes the data.
+// stop stops everything that was started and removes the data.
 func (r *rig) stop() error {
 	var errs []error
 	for _, c := range []*child{r.node, r.bare} {

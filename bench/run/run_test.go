@@ -32,7 +32,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The ratio is of pairs that ran one after the other, not of the medians.
+// The ratio is that of pairs that ran one after the other, not of the medians.
 func TestInterleaveTakesTurns(t *testing.T) {
 	order := ""
 	ours, ceiling := []float64{10, 40, 90}, []float64{20, 50, 100}
@@ -75,7 +75,7 @@ func TestBudgetJudgesTheRatioOrTheValue(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-func TestReportIsKept(t *testing.T) {
+func TestReportIsSaved(t *testing.T) {
 	m, err := machine.This()
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestReportIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if filepath.Base(path) != "2026-11-20-abc" {
-		t.Errorf("kept as %s", path)
+		t.Errorf("saved as %s", path)
 	}
 	text, err := os.ReadFile(path + ".md")
 	if err != nil {
@@ -110,7 +110,7 @@ func TestReportIsKept(t *testing.T) {
 	}
 }
 
-// The ceiling must do its work: read every event, with every member.
+// The ceiling must really decode every event with every member.
 func TestPlainDecodeReadsEverything(t *testing.T) {
 	body := eventgen.New(eventgen.Options{End: time.Unix(1.7e9, 0), Events: 20_000}).AppendBatch(nil, 20_000)
 	n, err := decodePlain(body)
@@ -176,7 +176,8 @@ func TestBareServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The first answer may come after the measured time: sonic compiles.
+		// The first response may come after the measured time, while sonic
+		// compiles.
 		if result.All[want] == 0 || len(result.All) != 1 || result.Errors != 0 {
 			t.Errorf("answers %v, %d errors; want %d only", result.All, result.Errors, want)
 		}
@@ -189,7 +190,8 @@ func TestBareServer(t *testing.T) {
 	}
 }
 
-// All rows, briefly, on real engines: that they can be measured, not how well.
+// TestQuickRun measures all rows briefly on real engines. It checks that they
+// can be measured, not the figures.
 func TestQuickRun(t *testing.T) {
 	_ = enginetest.ClickHouse(t) // skips without engines
 	out := t.TempDir()

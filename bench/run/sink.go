@@ -20,30 +20,32 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the size of the ceiling's inserts, that of the sink's.
+	// insertRows is the size of the ceiling's inserts, the same as the sink's.
 	insertRows = sink.DefaultBatchRows
 )
 
-// sinkRow compares draining the log with inserting the same rows, read from
-// the log and put into native blocks beforehand. A round posts a backlog while
-// no sink runs, then starts a sink and watches the table grow. The time from
-// the first batch to the last counts: joining the consumer group does not.
+// sinkRow compares draining the log with inserting the same rows, which were
+// read from the log and prepared as native blocks. A round posts a backlog
+// while no sink runs, then starts a sink and watches the table grow. It counts
+// the time from the first batch to the last, without joining the consumer
+// group.
 func (b *bench) sinkRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// What other rows left in the log would count as the first round's.
+	// Drain what other rows left in the log, or it would count in the first
+	// round.
 	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}
 	if err := conn.Exec(ctx, "CREATE TABLE "+ceilingTable+" AS "+insights.Table); err != nil {
-		return fmt.Errorf("cannot make a table for the ceiling: %w", err)
+		return fmt.Errorf("cannot create a table for the ceiling: %w", err)
 	}
 	defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "DROP TABLE "+ceilingTable) }()
-	// The two tables differ in size, and merges of the larger one would count
-	// against the sink alone: neither is merged while they are compared.
+	// Stop merges of both tables: they differ in size, and merges of the larger
+	// one would slow down only the sink.
 	for _, table := range []string{insights.Table, ceilingTable} {
 		if err := conn.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
 			return fmt.Errorf("cannot stop the engine's merges: %w", err)
@@ -88,8 +90,8 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	return nil
 }
 
-// drain runs f while a sink runs, and ends f when the sink ends by itself. The
-// client is of the node that runs it.
+// drain runs f while a sink runs, with a client of the sink's node. It cancels
+// f if the sink exits by itself.
 func (b *bench) drain(ctx context.Context, f func(context.Context, client) error) error {
 	sink, at, err := b.rig.startSink(ctx)
 	if err != nil {
@@ -100,14 +102,14 @@ func (b *bench) drain(ctx context.Context, f func(context.Context, client) error
 	go func() {
 		select {
 		case <-sink.exited:
-			stop(errors.New("the sink ended"))
+			stop(errors.New("the sink exited"))
 		case <-watched.Done():
 		}
 	}()
 	return errors.Join(f(watched, at), sink.stop())
 }
 
-// postBacklog puts events into the log and returns how many.
+// postBacklog posts events and returns their number.
 func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 	bodies := b.loadBodies(100)
 	load := loadgen.Load{
@@ -118,9 +120,10 @@ func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 		result, err := loadgen.Run(ctx, load)
 		took := int(result.All[http.StatusNoContent]) * 100
 		posted, b.sent = posted+took, b.sent+took
-		// Not Only: on a busy machine no answer may come within so short a time.
+		// Do not use Only: on a busy machine, no response may arrive within so
+		// short a time.
 		if err == nil && (result.Errors > 0 || uint64(took) != 100*answers(&result)) {
-			err = fmt.Errorf("statuses %v, %d requests without an answer: %w", result.All, result.Errors, errors.Join(result.LastError))
+			err = fmt.Errorf("statuses %v, %d requests without a response: %w", result.All, result.Errors, errors.Join(result.LastError))
 		}
 		if err != nil {
 			return posted, fmt.Errorf("cannot post a backlog: %w", err)
@@ -136,7 +139,7 @@ func answers(r *loadgen.Result) (n uint64) {
 	return n
 }
 
-// span is a drain, from the first batch that shows to the last.
+// span is a drain, from the first visible batch to the last.
 type span struct {
 	rows        int // after the first batch
 	first, last time.Time
@@ -144,7 +147,7 @@ type span struct {
 
 func (s span) rate() float64 { return float64(s.rows) / s.last.Sub(s.first).Seconds() }
 
-// watchDrain watches the posted events come into the table.
+// watchDrain watches the posted events arrive in the table.
 func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (span, error) {
 	count := func() (rows int, at time.Time, err error) {
 		var n uint64
@@ -158,7 +161,8 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	var first time.Time
 	base, seen := 0, start
 	for seen < start+posted {
-		// Counting costs the engine too: not oftener than the figure needs.
+		// Counting costs the engine time too, so count no more often than
+		// needed.
 		time.Sleep(20 * time.Millisecond)
 		rows, at, err := count()
 		switch {
@@ -170,16 +174,16 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 		case rows != seen:
 			seen, last = rows, at
 		case at.Sub(last) > stallLimit:
-			return span{}, fmt.Errorf("the sink stored %d of %d events, and for %s no more", seen-start, posted, stallLimit)
+			return span{}, fmt.Errorf("the sink stored %d of %d events, and no more for %s", seen-start, posted, stallLimit)
 		}
 	}
 	if !last.After(first) {
-		return span{}, errors.New("the backlog came as one batch: a larger one is needed")
+		return span{}, errors.New("the backlog was stored as one batch: a larger one is needed")
 	}
 	return span{seen - base, first, last}, nil
 }
 
-// insertPrepared inserts the messages' rows and returns rows per second of
+// insertPrepared inserts the messages' rows and returns the rows per second of
 // the inserts alone.
 func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Message) (float64, error) {
 	rows := insights.NewBatch()
@@ -229,7 +233,7 @@ func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Mess
 	return float64(total) / took.Seconds(), conn.Exec(ctx, "TRUNCATE TABLE "+ceilingTable)
 }
 
-// eventLog reads the topic beside the sink, without its group.
+// eventLog reads the topic without the sink's consumer group.
 type eventLog struct {
 	client *kafka.Client
 	dialer *kafka.Dialer
@@ -246,7 +250,7 @@ func (b *bench) log() (eventLog, error) {
 	return eventLog{client, &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true, SASLMechanism: login}, broker}, nil
 }
 
-// ends are the offsets that the next messages will have, by partition.
+// ends returns the offset of the next message of each partition.
 func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	meta, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{benchTopic}})
 	if err != nil || len(meta.Topics) != 1 {
@@ -267,7 +271,7 @@ func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	return ends, nil
 }
 
-// since reads all messages from the offsets on.
+// since reads all messages from the given offsets on.
 func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Message, error) {
 	to, err := l.ends(ctx)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// spread is what several rounds gave.
+// spread summarises the values of several rounds.
 type spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -19,11 +19,11 @@ func spreadOf(values []float64) spread {
 	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// compared is two sides that took turns.
+// compared has the values of two sides that took turns.
 type compared struct{ ours, ceiling, ratio spread }
 
-// interleave measures ours, ceiling, ours, ceiling, …: what disturbs the
-// machine for a while disturbs both. The ratio is of each round's own pair.
+// interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of
+// the machine affects both. The ratios are those of each round's pair.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
 	var a, b, ratios []float64
 	for range rounds {
@@ -40,7 +40,8 @@ func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, er
 	return compared{spreadOf(a), spreadOf(b), spreadOf(ratios)}, nil
 }
 
-// number writes a figure with three digits that count, and thousands as k.
+// number formats a value with three significant digits, with k for thousands
+// and M for millions.
 func number(v float64) string {
 	switch abs := math.Abs(v); {
 	case abs >= 999_500:
@@ -58,7 +59,7 @@ func (s spread) text() string {
 	return fmt.Sprintf("%s (%s–%s)", number(s.Median), number(s.Min), number(s.Max))
 }
 
-// quantile of measured values, in their order of size.
+// quantile returns a quantile of the values.
 func quantile(values []float64, q float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]

@@ -1,5 +1,6 @@
-// Package single runs one `octavo serve` with everything embedded, as somebody
-// who tries the product does.
+// Package single runs one `octavo serve` with everything embedded, like a user
+// who tries the product. Of this module it may import only bench/product and
+// bench/witness.
 package single
 
 import (
@@ -17,14 +18,14 @@ import (
 )
 
 const (
-	startLimit = 3 * time.Minute // until the node is ready, after a power cut too
+	startLimit = 3 * time.Minute // until the node is ready, even after a power loss
 	stopLimit  = time.Minute
 )
 
-// Node is one that may be started again after its end.
+// Node is a node that can be started again after it has exited.
 type Node struct {
-	Binary, Dir string         // the program, and the data directory
-	Client      product.Client // its address, and the token that it is made with
+	Binary, Dir string         // the program and the data directory
+	Client      product.Client // the node's address and bootstrap token
 	More        []string       // further settings, such as "OCTAVO_RATE_LIMIT=0"
 	Log         *os.File
 
@@ -32,7 +33,8 @@ type Node struct {
 	ended   chan error
 }
 
-// Settings are the node's, and those of a command that runs beside it.
+// Settings returns the environment of the node and of commands that run beside
+// it.
 func (n *Node) Settings() []string {
 	return append([]string{
 		"OCTAVO_DATA_DIR=" + n.Dir,
@@ -42,7 +44,7 @@ func (n *Node) Settings() []string {
 	}, n.More...)
 }
 
-// Start starts it and returns at once; Ready waits.
+// Start starts the node and returns at once. Ready waits for it.
 func (n *Node) Start() error {
 	n.process = exec.CommandContext(context.Background(), n.Binary, "serve")
 	n.process.Env = product.Environment(n.Settings()...)
@@ -56,7 +58,7 @@ func (n *Node) Start() error {
 	return nil
 }
 
-// Ready waits until the node can reach all that it needs.
+// Ready waits until the node is ready.
 func (n *Node) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -65,18 +67,18 @@ func (n *Node) Ready(ctx context.Context) error {
 		case err := <-n.ended:
 			n.ended <- err
 			cancel()
-			return fmt.Errorf("the node has ended: %w", err)
+			return fmt.Errorf("the node exited: %w", err)
 		default:
 			return n.Client.Ready(ctx)
 		}
 	})
 }
 
-// PID is that of the process that was started last.
+// PID returns the id of the last started process.
 func (n *Node) PID() int { return n.process.Process.Pid }
 
-// Signal sends a signal to the node, not to its engines. One that has ended
-// needs none.
+// Signal sends a signal to the node but not to its engines. It is no error if
+// the node has exited.
 func (n *Node) Signal(s syscall.Signal) error {
 	if err := n.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -84,10 +86,10 @@ func (n *Node) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Run runs a command of octavo's beside the node, with its settings and more,
-// and gives what it prints.
+// Run runs an octavo command beside the node, with the node's settings and
+// more, and returns its output.
 func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, n.Binary, arguments...) //nolint:gosec // built here, or named by whoever runs this
+	cmd := exec.CommandContext(ctx, n.Binary, arguments...) //nolint:gosec // built here, or named by the caller
 	cmd.Env = product.Environment(append(n.Settings(), more...)...)
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -98,7 +100,8 @@ func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (str
 	return string(out), nil
 }
 
-// Stop ends it as an operator would. How it ended is in its log.
+// Stop sends SIGTERM and waits for the exit, as an operator would. The node's
+// log shows how it exited.
 func (n *Node) Stop() error {
 	if n.process == nil {
 		return nil
@@ -111,6 +114,6 @@ func (n *Node) Stop() error {
 		n.ended <- err
 		return nil
 	case <-time.After(stopLimit):
-		return errors.New("the node does not end")
+		return errors.New("the node does not exit")
 	}
 }

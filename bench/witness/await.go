@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Await asks until the answer is nil, or says the last one when ctx is done.
+// Await calls ask until it returns nil. When ctx is done, it returns the last
+// error.
 func Await(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)

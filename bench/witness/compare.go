@@ -2,27 +2,27 @@ package witness
 
 import "fmt"
 
-// An event's id is its request's number and its place in the request.
+// An event's id consists of its request's number and its place in the request.
 const (
 	placeBits = 10
-	maxEvents = 1<<placeBits - 1 // of one request
+	maxEvents = 1<<placeBits - 1 // per request
 )
 
-// EventID is the number that an event's URL ends with.
+// EventID returns the number at the end of an event's URL.
 func EventID(request uint64, place int) uint64 { return request<<placeBits | uint64(place) }
 
-// Outcome is what the client knows of a request at the end.
+// Outcome is what the client finally knows about a request.
 type Outcome uint8
 
 const (
-	Unsent       Outcome = iota // nothing of it left this program
-	Acknowledged                // 204: every event is stored, once
-	Refused                     // 4xx: none is stored
-	Failed                      // 5xx: all or none, once
-	Unknown                     // no answer: all or none, once
+	Unsent       Outcome = iota // nothing was sent
+	Acknowledged                // 204: every event must be stored once
+	Refused                     // 4xx: none may be stored
+	Failed                      // 5xx: all or none may be stored, once
+	Unknown                     // no response: all or none may be stored, once
 )
 
-// Request is a request as the client remembers it.
+// Request is what the client remembers of a request.
 type Request struct {
 	Number  uint64
 	Events  int
@@ -31,22 +31,22 @@ type Request struct {
 	Keyed   bool // sent with an Idempotency-Key until it was acknowledged
 }
 
-// Verdict is what the comparison finds. The first four are of events, Torn of
-// requests.
+// Verdict is the result of the comparison. Torn counts requests, the other
+// numbers events.
 type Verdict struct {
-	Stored   int      `json:"stored"`  // different events
+	Stored   int      `json:"stored"`  // distinct events
 	Lost     int      `json:"lost"`    // acknowledged, not stored
 	Doubled  int      `json:"doubled"` // stored more than once, acknowledged or not
 	Refused  int      `json:"refusedButStored"`
-	Foreign  int      `json:"neverSent"` // stored, and nobody sent them
-	Torn     int      `json:"torn"`      // stored in part: a request is all or nothing
+	Foreign  int      `json:"neverSent"` // stored but never sent
+	Torn     int      `json:"torn"`      // partly stored: a request is all or nothing
 	Examples []string `json:"examples,omitempty"`
 }
 
-// MaxExamples of each fault are enough to look for its cause.
+// MaxExamples limits the examples of each fault.
 const MaxExamples = 10
 
-// Problems are the promises that were broken.
+// Problems returns the broken promises.
 func (v *Verdict) Problems() (list []string) {
 	for _, p := range []struct {
 		n    int
@@ -54,9 +54,9 @@ func (v *Verdict) Problems() (list []string) {
 	}{
 		{v.Lost, "%d acknowledged events are lost"},
 		{v.Doubled, "%d events are stored more than once"},
-		{v.Torn, "%d requests are stored in part"},
-		{v.Refused, "%d events are stored though they were refused"},
-		{v.Foreign, "%d events are stored that nobody sent"},
+		{v.Torn, "%d requests are partly stored"},
+		{v.Refused, "%d events are stored although they were refused"},
+		{v.Foreign, "%d stored events were never sent"},
 	} {
 		if p.n > 0 {
 			list = append(list, fmt.Sprintf(p.what, p.n))
@@ -72,8 +72,7 @@ func (v *Verdict) note(count *int, n int, format string, arguments ...any) {
 	*count += n
 }
 
-// Compare holds what was sent against what is stored: how many rows there are
-// of each id.
+// Compare compares the sent requests with the stored rows of each event id.
 func Compare(requests []Request, stored map[uint64]Row) Verdict {
 	v := Verdict{Stored: len(stored)}
 	sent := 0
@@ -98,7 +97,7 @@ func Compare(requests []Request, stored map[uint64]Row) Verdict {
 		case r.Outcome == Acknowledged && have < r.Events:
 			v.note(&v.Lost, r.Events-have, "lost: %d of %d events of request %d (keyed %v)", r.Events-have, r.Events, r.Number, r.Keyed)
 		case (r.Outcome == Refused || r.Outcome == Unsent) && have > 0:
-			v.note(&v.Refused, have, "stored though %s: %d events of request %d", r.Outcome, have, r.Number)
+			v.note(&v.Refused, have, "stored although %s: %d events of request %d", r.Outcome, have, r.Number)
 		case have > 0 && have < r.Events:
 			v.note(&v.Torn, 1, "torn: %d of %d events of request %d (%s) are stored", have, r.Events, r.Number, r.Outcome)
 		}
@@ -113,7 +112,7 @@ func (o Outcome) String() string {
 	return [...]string{"unsent", "acknowledged", "refused", "failed", "unknown"}[o]
 }
 
-// Row is how many rows of an event are stored, and where they came from.
+// Row is the number of an event's rows, and where in the log they came from.
 type Row struct {
 	Rows  int
 	Where string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// stored makes the rows of whole requests.
+// stored returns the rows of complete requests.
 func stored(requests ...Request) map[uint64]Row {
 	rows := map[uint64]Row{}
 	for _, r := range requests {
@@ -16,8 +16,8 @@ func stored(requests ...Request) map[uint64]Row {
 	return rows
 }
 
-// The check must be able to fail: each fault is planted and found, and what is
-// allowed is not taken for one.
+// TestCompare: each planted fault is found, and nothing that is allowed is
+// reported as a fault.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	all := []Request{
@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 		"an acknowledged one doubled":   {func(rows map[uint64]Row) { rows[EventID(0, 2)] = Row{2, "here, there"} }, Verdict{Stored: 25, Doubled: 1}, "doubled: 1 of 3 events of request 0 (acknowledged, keyed false), one of them at here, there"},
 		"one without an answer doubled": {func(rows map[uint64]Row) { rows[EventID(2, 0)] = Row{Rows: 3, Where: "x"} }, Verdict{Stored: 25, Doubled: 1}, "doubled: 1 of 2 events of request 2 (unknown"},
 		"torn":                          {func(rows map[uint64]Row) { delete(rows, EventID(2, 0)) }, Verdict{Stored: 24, Torn: 1}, "torn: 1 of 2 events of request 2 (unknown)"},
-		"refused and stored":            {func(rows map[uint64]Row) { rows[EventID(4, 1)] = Row{Rows: 1} }, Verdict{Stored: 26, Refused: 1}, "stored though refused"},
+		"refused and stored":            {func(rows map[uint64]Row) { rows[EventID(4, 1)] = Row{Rows: 1} }, Verdict{Stored: 26, Refused: 1}, "stored although refused"},
 		"never sent":                    {func(rows map[uint64]Row) { rows[EventID(99, 0)] = Row{Rows: 1} }, Verdict{Stored: 26, Foreign: 1}, "never sent"},
 		"past a request's end":          {func(rows map[uint64]Row) { rows[EventID(0, 3)] = Row{Rows: 1} }, Verdict{Stored: 26, Foreign: 1}, "never sent"},
 	} {

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// answerLimit is how long a request waits for its answer: longer than the
-	// intake tries to append.
+	// answerLimit is how long a request waits for its response, which is longer
+	// than the intake tries to append.
 	answerLimit = 20 * time.Second
-	// MaxOpen bounds the requests without an answer. What is due beyond that is
-	// not sent, and counted.
+	// MaxOpen bounds the requests without a response. Requests that are due
+	// beyond it are counted but not sent.
 	MaxOpen     = 2000
 	usualEvents = 20
-	// So large a share of the requests has hundreds of events, and so large a one has events of many months, as an import has.
+	// largeShare of the requests have hundreds of events. pastShare have events from many months, like an import.
 	largeShare = 0.005
 	pastShare  = 0.05
 	pastMonths = 400
-	// EventURL is the address of an event's page; its id comes after it.
+	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
 )
 
-// Load sends events to the API nodes in an open loop: at its rate, whatever
+// Load sends events to the API nodes in an open loop: at a fixed rate, whatever
 // the nodes do.
 type Load struct {
 	rate  float64 // events per second
@@ -37,28 +37,29 @@ type Load struct {
 	path  string
 	token string
 	nodes []*node
-	began time.Time     // a request is the same whenever it is sent again
-	rng   *rand.Rand    // of the pacing goroutine
-	salt  string        // of this run's keys
+	began time.Time     // so that a repeated request has the same timestamps
+	rng   *rand.Rand    // used only by Run
+	salt  string        // makes this run's idempotency keys unique
 	next  uint64        // number of a request
-	again time.Duration // how long a request with a key waits before it is sent again
+	again time.Duration // pause before a request with a key is sent again
 
-	open   chan struct{} // a place for each request without an answer
+	open   chan struct{} // a slot for each request without a response
 	conns  []chan *loadgen.Conn
 	flying sync.WaitGroup
 
 	mu       sync.Mutex
 	requests []Request
-	held     int // requests that were due while maxOpen were open
+	held     int // requests that were due while MaxOpen were open
 	retries  int
 	statuses map[int]int
-	odd      []string // answers that no fault explains
+	odd      []string // responses that no fault explains
 }
 
-// node is where to send.
+// node is a node to send to.
 type node struct{ address string }
 
-// NewLoad makes a load of so many events a second, of which a share carries an Idempotency-Key. It sends nothing before Run.
+// NewLoad makes a load of rate events per second. The share keyed of its requests carries an Idempotency-Key. It sends
+// nothing before Run.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
 		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -71,7 +72,7 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Run sends until ctx is done. It may be called again, then it goes on.
+// Run sends until ctx is done. Calling it again continues the load.
 func (l *Load) Run(ctx context.Context) {
 	due := time.Now()
 	for ; ; l.next++ {
@@ -103,8 +104,8 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request: once, or with a key until it is acknowledged, also
-// to two nodes at the same time.
+// send sends one request: once without a key; with a key until it is
+// acknowledged, sometimes to two nodes at the same time.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
@@ -113,7 +114,7 @@ func (l *Load) send(r Request, at int, twin bool) {
 		return
 	}
 	key := l.key(r)
-	// Less and less often, as a client that minds the nodes would.
+	// Back off like a considerate client.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan Outcome, 1)
 		if twin {
@@ -134,8 +135,8 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// Resend sends some of the acknowledged requests with a key once more, as a client that lost the answer would. Each must be acknowledged
-// again, and nothing stored.
+// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each must be
+// acknowledged again without storing anything.
 func (l *Load) Resend(most int) error {
 	for _, r := range l.Requests() {
 		if !r.Keyed || r.Outcome != Acknowledged {
@@ -145,14 +146,14 @@ func (l *Load) Resend(most int) error {
 			break
 		}
 		if got := l.exchange(0, l.body(r), l.key(r)); got != Acknowledged {
-			return fmt.Errorf("request %d was acknowledged, and %s when it came again under its Idempotency-Key", r.Number, got)
+			return fmt.Errorf("request %d was acknowledged first and %s when it was repeated under its Idempotency-Key", r.Number, got)
 		}
 	}
 	return nil
 }
 
-// after is what is known of a request after several attempts: one that was
-// acknowledged is stored, and one attempt in doubt leaves all in doubt.
+// after combines the outcomes of several attempts: with one acknowledgement the
+// request is stored; otherwise one attempt in doubt leaves it in doubt.
 func after(outcomes ...Outcome) Outcome {
 	most := Unsent
 	for _, o := range outcomes {
@@ -164,7 +165,7 @@ func after(outcomes ...Outcome) Outcome {
 	return most
 }
 
-// exchange is one attempt at one node.
+// exchange makes one attempt at one node.
 func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 	if len(headers) == 1 && headers[0] == "" {
 		headers = nil
@@ -176,7 +177,7 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 		var err error
 		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
 			conn.Close()
-			return Unsent // nobody listens: nothing has left
+			return Unsent // nothing listens, so nothing was sent
 		}
 	}
 	status, answer, err := conn.Exchange(loadgen.Request(http.MethodPost, l.nodes[at].address, l.path, l.token, body, headers...))
@@ -184,7 +185,7 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.statuses[0]++
-		// A node that was killed has broken the idle ones too.
+		// If the node was killed, its idle connections are broken too.
 		for idle := true; idle; {
 			select {
 			case old := <-l.conns[at]:
@@ -193,7 +194,7 @@ func (l *Load) exchange(at int, body []byte, headers ...string) Outcome {
 				idle = false
 			}
 		}
-		return Unknown // also of a connection that was dead before: it cannot tell
+		return Unknown // even if the connection was already dead: the client cannot know
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
@@ -223,7 +224,7 @@ func (l *Load) record(r Request) {
 	l.mu.Unlock()
 }
 
-// Finish waits for the answers that are still to come.
+// Finish waits for the outstanding responses.
 func (l *Load) Finish() {
 	l.flying.Wait()
 	for _, conns := range l.conns {
@@ -233,7 +234,7 @@ func (l *Load) Finish() {
 	}
 }
 
-// body is a request's events. Visitors come back, pages do not.
+// body returns a request's events. Visitors recur, pages do not.
 func (l *Load) body(r Request) []byte {
 	b := []byte(`{"events":[`)
 	for place := range r.Events {
@@ -258,7 +259,7 @@ func (l *Load) body(r Request) []byte {
 	return append(b, "]}"...)
 }
 
-// Count sums up what was sent, in events.
+// Count sums up what was sent.
 func (l *Load) Count() (sum Counts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -291,7 +292,7 @@ func (l *Load) Count() (sum Counts) {
 	return sum
 }
 
-// Counts are of events but for those that say requests.
+// Counts are numbers of events, except where the name says requests.
 type Counts struct {
 	Requests     int            `json:"requests"`
 	Keyed        int            `json:"keyedRequests"`
@@ -301,13 +302,13 @@ type Counts struct {
 	Acknowledged int            `json:"acknowledged"`
 	Refused      int            `json:"refused"` // 4xx
 	Failed       int            `json:"failed"`  // 5xx
-	Unsent       int            `json:"unsent"`  // nobody listened
+	Unsent       int            `json:"unsent"`  // nothing listened
 	Unknown      int            `json:"unknown"`
 	Statuses     map[string]int `json:"answers"`
 	Odd          []string       `json:"oddAnswers,omitempty"`
 }
 
-// Requests are those that have ended so far.
+// Requests returns the requests that have ended so far.
 func (l *Load) Requests() []Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// fakeNode stands in for an API node: it keeps what it acknowledges, and answers
-// as told.
+// fakeNode is a stand-in for an API node: it stores what it acknowledges and
+// answers as told.
 type fakeNode struct {
 	mu     sync.Mutex
 	rows   map[uint64]Row
 	keys   map[string]bool
 	n      int
-	answer func(n int) int // 0: store, and break the connection
-	forget bool            // keys
+	answer func(n int) int // 0: store and break the connection
+	forget bool            // ignore idempotency keys
 }
 
 func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,8 @@ func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func forgetsKeys(f *fakeNode) { f.forget = true }
 
-// runLoad sends to two nodes that share a store until so many requests are taken.
+// runLoad sends to two nodes that share a store, until that many requests were
+// accepted.
 func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...func(*fakeNode)) (*Load, *fakeNode) {
 	t.Helper()
 	fake := &fakeNode{rows: map[uint64]Row{}, keys: map[string]bool{}}
@@ -82,14 +83,15 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	l.again = time.Millisecond
 	l.Run(ctx)
 	l.Finish()
-	// Every request has its answer, and so let go of this: what it wrote is seen now.
+	// Every request has been answered, so all writes to the store are visible
+	// now.
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
 	return l, fake
 }
 
-// What the load remembers agrees with a store that does what it answers, and
-// does not with one that loses or doubles.
+// The load's record matches a store that does what it answers, but not one that
+// loses or doubles events.
 func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 204, 503, 0, 429, 204}
@@ -108,16 +110,16 @@ func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	id := EventID(l.requests[i].Number, 0)
 	fake.rows[id] = Row{Rows: 2}
 	if v := Compare(l.requests, fake.rows); v.Doubled != 1 {
-		t.Errorf("a planted double is not found: %+v", v)
+		t.Errorf("a planted duplicate was not found: %+v", v)
 	}
 	delete(fake.rows, id)
 	if v := Compare(l.requests, fake.rows); v.Lost != 1 {
-		t.Errorf("a planted loss is not found: %+v", v)
+		t.Errorf("a planted loss was not found: %+v", v)
 	}
 }
 
-// A request with a key is sent until it is acknowledged, and a store that does
-// not honour keys is found out.
+// A request with a key is sent until it is acknowledged, and a store that
+// ignores keys is detected.
 func TestLoadRepeatsKeys(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 503, 0}
@@ -131,7 +133,7 @@ func TestLoadRepeatsKeys(t *testing.T) {
 	}
 	l, fake = runLoad(t, 1, func(n int) int { return statuses[n%len(statuses)] }, forgetsKeys)
 	if v := Compare(l.requests, fake.rows); v.Doubled == 0 || v.Lost > 0 {
-		t.Errorf("a store that forgets keys is not found out: %+v", v)
+		t.Errorf("a store that ignores keys was not detected: %+v", v)
 	}
 }
 
@@ -151,8 +153,8 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// After several attempts the one in most doubt counts, but for an
-// acknowledgement.
+// Of several attempts, the most doubtful one counts, unless one was
+// acknowledged.
 func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	for want, attempts := range map[Outcome][]Outcome{
@@ -178,6 +180,6 @@ func TestReconciledIsRead(t *testing.T) {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	if _, err := parseReconciled([]byte("nothing of the kind")); err == nil {
-		t.Error("what cannot be read is taken")
+		t.Error("unreadable output was accepted")
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// Reconciled is what `octavo reconcile` says: the log against the table,
-// without what the client remembers.
+// Reconciled is the result of `octavo reconcile`, which compares the log with
+// the table and does not know what the client sent.
 type Reconciled struct {
-	Removed    int64    `json:"removed"` // messages that the log has no more: they made room on a full disk
+	Removed    int64    `json:"removed"` // messages that the log has removed to make space
 	Messages   int64    `json:"messages"`
 	Repeats    int64    `json:"repeats"`
 	Events     int64    `json:"events"`
@@ -23,7 +23,7 @@ type Reconciled struct {
 	FirstLines []string `json:"firstDifferences,omitempty"`
 }
 
-// Reconcile runs `octavo reconcile` with settings, such as "OCTAVO_DATA_DIR=…". That it finds differences is no error here.
+// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". Differences are not an error here.
 func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reconciled, err error) {
 	cmd := exec.CommandContext(ctx, binary, "reconcile", "--json")
 	cmd.Env = product.Environment(settings...)
@@ -34,14 +34,15 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	if parseErr != nil {
 		return sum, parseErr
 	}
-	// It exits with 1 for differences too, but then it has told them.
+	// It also exits with 1 for differences, but then it has printed them.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || sum.Ranges == 0) {
 		return sum, fmt.Errorf("cannot reconcile: %w\n%s", err, said.String())
 	}
 	return sum, nil
 }
 
-// parseReconciled reads the command's lines: differences, then partitions.
+// parseReconciled reads the command's output: differences first, then
+// partitions.
 func parseReconciled(output []byte) (sum Reconciled, err error) {
 	for line := range bytes.Lines(output) {
 		var p struct {
@@ -49,7 +50,7 @@ func parseReconciled(output []byte) (sum Reconciled, err error) {
 			From, Differences               int64
 		}
 		if err := json.Unmarshal(line, &p); err != nil {
-			return sum, fmt.Errorf("cannot read what octavo reconcile says: %w", err)
+			return sum, fmt.Errorf("cannot read the output of octavo reconcile: %w", err)
 		}
 		if p.Messages == nil || p.Repeats == nil || p.Events == nil || p.Rows == nil {
 			if len(sum.FirstLines) < MaxExamples {

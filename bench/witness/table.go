@@ -14,10 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Table is the events table, read from the insights engine directly.
+// Table is the events table, read directly from the insights engine.
 type Table struct{ conn driver.Conn }
 
-// OpenTable connects to the engine when it is first asked.
+// OpenTable opens the events table. It connects on first use.
 func OpenTable(url string) (*Table, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
@@ -31,11 +31,11 @@ func OpenTable(url string) (*Table, error) {
 	return &Table{conn}, nil
 }
 
-// Close ends its connections.
+// Close closes its connections.
 func (t *Table) Close() error { return t.conn.Close() }
 
-// Settle returns when the inserts into the events table that are running now
-// have ended.
+// Settle waits until the currently running inserts into the events table have
+// ended.
 func (t *Table) Settle(ctx context.Context) error {
 	waitFor, err := t.inserts(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *Table) inserts(ctx context.Context) (ids map[string]bool, err error) {
 	return ids, rows.Err()
 }
 
-// Read is every stored event of a site: how many rows it has and where in the
-// log they came from.
+// Read returns every stored event of a site: the number of its rows and where
+// in the log they came from.
 func (t *Table) Read(ctx context.Context, site string) (_ map[uint64]Row, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"site": site}))
 	rows, err := t.conn.Query(ctx, "SELECT url, count(), if(count() > 1, toString(groupArray(("+insights.ColumnPartition+", "+insights.ColumnOffset+", "+insights.ColumnIndex+", _part))), '')"+
@@ -92,14 +92,14 @@ func (t *Table) Read(ctx context.Context, site string) (_ map[uint64]Row, err er
 		text, found := strings.CutPrefix(url, EventURL)
 		id, err := strconv.ParseUint(text, 10, 64)
 		if !found || err != nil {
-			return nil, fmt.Errorf("an event of %q is stored: nobody sent it", url)
+			return nil, fmt.Errorf("an event with the URL %q is stored but was never sent", url)
 		}
 		stored[id] = Row{Rows: int(count), Where: where}
 	}
 	return stored, rows.Err()
 }
 
-// Pairs reads a query of keys and counts.
+// Pairs runs a query that returns keys and counts.
 func (t *Table) Pairs(ctx context.Context, query string) (_ map[string]uint64, err error) {
 	rows, err := t.conn.Query(ctx, query)
 	if err != nil {

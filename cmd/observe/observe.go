@@ -1,6 +1,6 @@
 // Package observe registers the metrics of every part in one registry. It is
 // separate from the server so that cmd/gen documents exactly what the server
-// exports. It must not import cmd/octavo.
+// exports. Only cmd/octavo and cmd/gen import it.
 package observe
 
 import (

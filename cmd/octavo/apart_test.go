@@ -72,7 +72,7 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	// A caller who waits for a connection must be told that, and not that the
 	// query was slow.
 	if connectionWait >= query.Grace {
-		t.Errorf("connectionWait is %s, longer than query.Grace, %s", connectionWait, query.Grace)
+		t.Errorf("connectionWait is %s, want less than query.Grace, %s", connectionWait, query.Grace)
 	}
 	slow, cancel := context.WithCancel(t.Context())
 	var running []driver.Rows

@@ -20,10 +20,10 @@ const (
 	// eventsWait is how long a start waits for the insights store's first
 	// answer before it continues without the store.
 	eventsWait = 5 * time.Second
-	// eventsRetry is the pause between later attempts. Every eventsSay-th
+	// eventsRetry is the pause between later attempts. Every eventsLogEvery-th
 	// failure is logged.
-	eventsRetry = time.Second
-	eventsSay   = 30
+	eventsRetry    = time.Second
+	eventsLogEvery = 30
 )
 
 // eventsSetup is what waits for the insights store: its migration and then the
@@ -120,7 +120,7 @@ func (n *node) awaitEvents(ctx context.Context) {
 		case err == nil:
 			n.log.Info("The insights store answers.")
 			return
-		case ctx.Err() == nil && attempt%eventsSay == 0:
+		case ctx.Err() == nil && attempt%eventsLogEvery == 0:
 			n.log.Warn("The insights store still does not answer.", "error", err)
 		}
 	}

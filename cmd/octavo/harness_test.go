@@ -110,7 +110,7 @@ func (i *instance) start() {
 		if status, body := i.request("GET", "/readyz", "", nil); status != 200 {
 			return fmt.Errorf("readyz answers %d %s", status, body)
 		}
-		if !strings.Contains(i.output.String(), "Octavo is ready") {
+		if !strings.Contains(i.output.String(), "Octavo is ready at ") {
 			return errors.New("it has not printed that it is ready")
 		}
 		return nil

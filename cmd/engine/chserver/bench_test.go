@@ -113,7 +113,7 @@ func BenchmarkReceive(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	src := bytes.NewReader(nil)
 	in := bufio.NewReaderSize(src, 64<<10)
-	c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 30}}, in: wireReader{in}, plainIn: plainReader{in: in}, blockShare: share{of: &budget{limit: 1 << 30}}}
+	c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 30}}, in: wireReader{in}, plainIn: plainReader{in: in}, blockShare: share{budget: &budget{limit: 1 << 30}}}
 	for b.Loop() {
 		src.Reset(data)
 		_, err := c.readData()

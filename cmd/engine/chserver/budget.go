@@ -10,7 +10,7 @@ type budget struct {
 	taken int64
 }
 
-func (b *budget) take(n int64) error {
+func (b *budget) reserve(n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n > b.limit-b.taken {
@@ -20,7 +20,7 @@ func (b *budget) take(n int64) error {
 	return nil
 }
 
-func (b *budget) give(n int64) {
+func (b *budget) release(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.taken -= n
@@ -28,8 +28,8 @@ func (b *budget) give(n int64) {
 
 // share is one holder's part of a budget. It grows in large steps.
 type share struct {
-	of   *budget
-	held int64
+	budget *budget
+	held   int64
 }
 
 // cover grows the share to at least n.
@@ -39,11 +39,11 @@ func (s *share) cover(n int64) error {
 		return nil
 	}
 	more := n - s.held
-	if s.of.take(more+step) == nil { // take more than needed, so that small blocks rarely take the lock
+	if s.budget.reserve(more+step) == nil { // take more than needed, so that small blocks rarely take the lock
 		s.held = n + step
 		return nil
 	}
-	if err := s.of.take(more); err != nil {
+	if err := s.budget.reserve(more); err != nil {
 		return err
 	}
 	s.held = n
@@ -52,6 +52,6 @@ func (s *share) cover(n int64) error {
 
 // release gives back the whole share.
 func (s *share) release() {
-	s.of.give(s.held)
+	s.budget.release(s.held)
 	s.held = 0
 }

@@ -41,7 +41,7 @@ type conn struct {
 
 func newConn(s *Server, socket net.Conn) *conn {
 	// Use little memory until the client has logged in.
-	return &conn{server: s, socket: socket, in: wireReader{bufio.NewReaderSize(socket, 512)}, blockShare: share{of: &s.inserts}}
+	return &conn{server: s, socket: socket, in: wireReader{bufio.NewReaderSize(socket, 512)}, blockShare: share{budget: &s.inserts}}
 }
 
 // welcome sets up the connection of a client that has logged in.

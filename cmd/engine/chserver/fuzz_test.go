@@ -35,7 +35,7 @@ func FuzzPackets(f *testing.F) {
 			}
 		}()
 		in := bufio.NewReader(bytes.NewReader(data))
-		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}, blockShare: share{of: &budget{limit: 1 << 20}}}
+		c := &conn{server: &Server{cfg: Config{MaxInsert: 1 << 20}}, in: wireReader{in}, plainIn: plainReader{in: in}, frames: frameReader{r: in}, blockShare: share{budget: &budget{limit: 1 << 20}}}
 		g, err := readGreeting(c.in)
 		if err != nil {
 			return

@@ -118,7 +118,7 @@ func checkIdentifier(written string) error {
 	for i := 1; i < len(written)-1; i++ {
 		if written[i] == '\\' {
 			if i++; strings.IndexByte("\\`\"'", written[i]) < 0 {
-				return denied("escapes in the name %s", brief(written))
+				return denied("the name %s has escapes", brief(written))
 			}
 		}
 	}
@@ -138,18 +138,18 @@ func checkWord(ahead *lexer, written string, next token, verb string) error {
 	}
 	switch strings.ToUpper(written) {
 	case "OUTFILE", "INFILE":
-		return denied("files by %s", brief(written))
+		return denied("%s, which opens a file", brief(written))
 	case "EXECUTE":
 		if ahead.is(next, "AS") {
-			return denied("another user's rights")
+			return denied("EXECUTE AS")
 		}
 	case "PARALLEL":
 		if ahead.is(next, "WITH") {
-			return denied("several statements in one")
+			return denied("PARALLEL WITH")
 		}
 	case "SET":
 		if ahead.is(next, "ROLE") && !ahead.isSymbol(ahead.next(), '=') || ahead.is(next, "DEFAULT") {
-			return denied("another role")
+			return denied("changing the role")
 		}
 	case "ENGINE":
 		if plainVerbs[verb] {

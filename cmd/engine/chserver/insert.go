@@ -47,7 +47,7 @@ func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inser
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a file for the rows: %w", err)
 	}
-	return &insert{session: s, target: target, columns: columns, limit: limit, share: share{of: inserts}, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
+	return &insert{session: s, target: target, columns: columns, limit: limit, share: share{budget: inserts}, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
 }
 
 // insertColumns selects the columns that the statement names. Without a list
@@ -133,7 +133,7 @@ func (in *insert) run(q *query) (figures, error) {
 			}
 			defer res.close()
 			total.add(res, started)
-			total.wroteWhatWasRead()
+			total.countReadAsWritten()
 			return nil
 		})
 	})

@@ -91,7 +91,7 @@ func TestInsertsUnderWayAreBounded(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	b := &budget{limit: 10 << 20}
-	first, second := share{of: b}, share{of: b}
+	first, second := share{budget: b}, share{budget: b}
 	must(t, first.cover(6<<20))
 	must(t, first.cover(5<<20))
 	if err := second.cover(6 << 20); err == nil || asException(err).code != codeMemoryLimit {

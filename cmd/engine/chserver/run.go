@@ -66,7 +66,7 @@ func (s *session) runStreamed(st *statement, params []param, to answer, total *f
 		last := len(chunk.bytes()) == 0
 		if !last {
 			total.add(chunk, started)
-			err = passOn(chunk.bytes(), to, total)
+			err = forward(chunk.bytes(), to, total)
 		}
 		chunk.close()
 		if last {
@@ -97,16 +97,16 @@ func (s *session) runWhole(st *statement, params []param, to answer, total *figu
 	defer res.close()
 	total.add(res, started)
 	if st.verb == "INSERT" {
-		total.wroteWhatWasRead()
+		total.countReadAsWritten()
 	}
 	if len(res.bytes()) == 0 {
 		return s.passHeader(st, params, to)
 	}
-	return passOn(res.bytes(), to, total)
+	return forward(res.bytes(), to, total)
 }
 
-// passOn forwards all blocks of data, which is in FORMAT Native.
-func passOn(data []byte, to answer, total *figures) error {
+// forward forwards all blocks of data, which is in FORMAT Native.
+func forward(data []byte, to answer, total *figures) error {
 	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
 		b, err := readBlock(src, native)
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 		}
 	case "SHOW", "DESCRIBE", "DESC", "EXISTS", "EXPLAIN", "CHECK":
 		var err error
-		if columns, err = s.columnsAgain(st.text, params); err != nil {
+		if columns, err = s.columnsOfEmpty(st.text, params); err != nil {
 			return err
 		}
 	default:
@@ -156,9 +156,9 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	return to.block(&block{columns: columns})
 }
 
-// columnsAgain runs a read-only statement a second time, in a format that
+// columnsOfEmpty runs a read-only statement a second time, in a format that
 // includes the columns of an empty result.
-func (s *session) columnsAgain(text string, params []param) ([]column, error) {
+func (s *session) columnsOfEmpty(text string, params []param) ([]column, error) {
 	res, err := s.conn.call(s.conn.lib.query, text, "JSONCompact", params)
 	if err != nil {
 		return nil, err
@@ -199,8 +199,8 @@ func (f *figures) settle(conn *engineConn, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// wroteWhatWasRead sets the written figures of an INSERT to those read: the
+// countReadAsWritten sets the written figures of an INSERT to those read: the
 // library does not report what materialized views wrote.
-func (f *figures) wroteWhatWasRead() {
+func (f *figures) countReadAsWritten() {
 	f.rowsWritten, f.bytesWritten = f.rowsRead, f.bytesRead
 }

@@ -137,27 +137,6 @@ func (e *Engines) Stop(ctx context.Context) error {
 // State returns a snapshot of all engines, for readiness and metrics.
 func (e *Engines) State() []supervise.State { return e.supervisor.State() }
 
-// Ready returns nil if every engine answers, or an error that names one that
-// does not.
-func (e *Engines) Ready() error {
-	for _, state := range e.State() {
-		if state.Status != supervise.StatusRunning {
-			return fmt.Errorf("engine %s is %s", state.Name, state.Status)
-		}
-	}
-	return nil
-}
-
-// PID returns the engine's process id, or 0 while it has no process.
-func (e *Engines) PID(name string) int {
-	for _, state := range e.State() {
-		if state.Name == name {
-			return state.PID
-		}
-	}
-	return 0
-}
-
 // Err receives the error of an engine that has failed for good. The owner should Stop and exit, so that its service
 // manager restarts everything.
 func (e *Engines) Err() <-chan error { return e.supervisor.Err() }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/scram"
@@ -44,8 +45,10 @@ func TestKilledPostgresKeepsCommittedRows(t *testing.T) {
 	if got := int(restarts.Load()); got != kills {
 		t.Errorf("OnRestart ran %d times", got)
 	}
-	if err := engines.Ready(); err != nil {
-		t.Error(err)
+	for _, state := range engines.State() {
+		if state.Status != supervise.StatusRunning {
+			t.Errorf("engine %s is %s", state.Name, state.Status)
+		}
 	}
 }
 

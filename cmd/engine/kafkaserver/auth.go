@@ -80,7 +80,7 @@ func (c *conn) saslAuthenticate(r *request, q *kmsg.SASLAuthenticateRequest) *km
 	resp.SASLAuthBytes = []byte(answer)
 	if talk.Done() {
 		c.login = nil
-		c.server.known(c)
+		c.server.forgetStranger(c)
 	}
 	return resp
 }

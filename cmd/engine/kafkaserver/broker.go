@@ -60,7 +60,7 @@ func open(cfg *Config) (*broker, error) {
 }
 
 // start starts the background work.
-func (b *broker) start() { b.workers.Go(b.keepHouse) }
+func (b *broker) start() { b.workers.Go(b.maintain) }
 
 // close stops the background work and closes the logs. No request may be in
 // progress.

@@ -66,7 +66,7 @@ func (t *topic) describe(names []string) []kmsg.DescribeConfigsResponseResourceC
 }
 
 // alter changes a topic's configs.
-func (c *conn) alter(kind kmsg.ConfigResourceType, name string, only bool, edit func(map[string]string)) *apiError {
+func (c *conn) alter(kind kmsg.ConfigResourceType, name string, validateOnly bool, edit func(map[string]string)) *apiError {
 	t, refusal := c.configured(kind, name)
 	if refusal != nil {
 		return refusal
@@ -74,7 +74,7 @@ func (c *conn) alter(kind kmsg.ConfigResourceType, name string, only bool, edit 
 	if t == nil {
 		return failed(errInvalidConfig, "the broker has no configs that can be changed")
 	}
-	return t.change(edit, only)
+	return t.change(edit, validateOnly)
 }
 
 func (c *conn) alterConfigs(_ *request, q *kmsg.AlterConfigsRequest) *kmsg.AlterConfigsResponse {
@@ -106,13 +106,13 @@ func (c *conn) incrementalAlterConfigs(_ *request, q *kmsg.IncrementalAlterConfi
 	return resp
 }
 
-func (c *conn) alterSome(asked *kmsg.IncrementalAlterConfigsRequestResource, only bool) *apiError {
+func (c *conn) alterSome(asked *kmsg.IncrementalAlterConfigsRequestResource, validateOnly bool) *apiError {
 	for _, given := range asked.Configs {
 		if given.Op != kmsg.IncrementalAlterConfigOpSet && given.Op != kmsg.IncrementalAlterConfigOpDelete {
 			return failed(errInvalidConfig, "%s is not a list: it can only be set or deleted", given.Name)
 		}
 	}
-	return c.alter(asked.ResourceType, asked.ResourceName, only, func(configs map[string]string) {
+	return c.alter(asked.ResourceType, asked.ResourceName, validateOnly, func(configs map[string]string) {
 		for _, given := range asked.Configs {
 			if delete(configs, given.Name); given.Op == kmsg.IncrementalAlterConfigOpSet && given.Value != nil {
 				configs[given.Name] = *given.Value

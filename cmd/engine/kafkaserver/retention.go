@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// keepHouse measures the free space and removes segments, until the broker
+// maintain measures the free space and removes segments, until the broker
 // stops.
-func (b *broker) keepHouse() {
+func (b *broker) maintain() {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	clean := time.NewTicker(b.cfg.CleanEvery)
@@ -25,7 +25,7 @@ func (b *broker) keepHouse() {
 			if b.space.tight() {
 				b.clean(time.Now())
 			}
-			b.journal.TakeBallastIf(b.space.fits(2 * b.cfg.ballast))
+			b.journal.RestoreBallast(b.space.fits(2 * b.cfg.ballast))
 		case <-clean.C:
 			b.clean(time.Now())
 		}

@@ -115,8 +115,8 @@ func (s *server) admit(c *conn) bool {
 	return true
 }
 
-// known removes a connection from the strangers: it has logged in or ended.
-func (s *server) known(c *conn) {
+// forgetStranger removes a connection from the strangers: it has logged in or ended.
+func (s *server) forgetStranger(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.stranger != nil {
@@ -126,7 +126,7 @@ func (s *server) known(c *conn) {
 }
 
 func (s *server) forget(c *conn) {
-	s.known(c)
+	s.forgetStranger(c)
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()

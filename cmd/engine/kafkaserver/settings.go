@@ -115,8 +115,8 @@ func check(configs map[string]string) error {
 	return err
 }
 
-// change edits a topic's configs. With only, it only validates the edit.
-func (t *topic) change(edit func(map[string]string), only bool) *apiError {
+// change edits a topic's configs. With validateOnly, it only validates the edit.
+func (t *topic) change(edit func(map[string]string), validateOnly bool) *apiError {
 	t.broker.making.Lock()
 	defer t.broker.making.Unlock()
 	t.mu.Lock()
@@ -130,7 +130,7 @@ func (t *topic) change(edit func(map[string]string), only bool) *apiError {
 	if err != nil {
 		return failed(errInvalidConfig, "%v", err)
 	}
-	if only {
+	if validateOnly {
 		return nil
 	}
 	if err := t.broker.journal.Put(topicEntry{t.id, len(t.partitions()), changed}.entry(t.name)); err != nil {

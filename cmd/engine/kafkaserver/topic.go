@@ -158,9 +158,9 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	return logs, nil
 }
 
-// create creates a topic. Clients see it once the journal has it. With only, it
+// create creates a topic. Clients see it once the journal has it. With validateOnly, it
 // only validates.
-func (b *broker) create(name string, partitions int, configs map[string]string, only bool) (*topic, *apiError) {
+func (b *broker) create(name string, partitions int, configs map[string]string, validateOnly bool) (*topic, *apiError) {
 	b.making.Lock()
 	defer b.making.Unlock()
 	s, err := parse(configs)
@@ -173,7 +173,7 @@ func (b *broker) create(name string, partitions int, configs map[string]string, 
 		return nil, failed(errInvalidPartitions, "a topic must have 1 to %d partitions", maxPartitions)
 	case err != nil:
 		return nil, failed(errInvalidConfig, "%v", err)
-	case only:
+	case validateOnly:
 		return nil, nil
 	}
 	t := &topic{name: name, id: newTopicID(), broker: b, configs: configs}

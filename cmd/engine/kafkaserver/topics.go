@@ -86,7 +86,7 @@ func (c *conn) createTopics(_ *request, q *kmsg.CreateTopicsRequest) *kmsg.Creat
 	return resp
 }
 
-func (c *conn) createTopic(asked *kmsg.CreateTopicsRequestTopic, only bool) *apiError {
+func (c *conn) createTopic(asked *kmsg.CreateTopicsRequestTopic, validateOnly bool) *apiError {
 	partitions, replicas := int(asked.NumPartitions), asked.ReplicationFactor
 	if len(asked.ReplicaAssignment) > 0 {
 		partitions, replicas = len(asked.ReplicaAssignment), 1
@@ -107,7 +107,7 @@ func (c *conn) createTopic(asked *kmsg.CreateTopicsRequestTopic, only bool) *api
 			configs[given.Name] = *given.Value
 		}
 	}
-	_, refusal := c.server.broker.create(asked.Topic, partitions, configs, only)
+	_, refusal := c.server.broker.create(asked.Topic, partitions, configs, validateOnly)
 	return refusal
 }
 

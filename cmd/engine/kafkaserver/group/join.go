@@ -87,7 +87,7 @@ func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, 
 	unchanged := sameProtocols(m.protocols, req.Protocols)
 	if unchanged && (g.phase == completing || g.phase == stable && g.leader != m.id) {
 		// The member missed the answer for its current generation: repeat it.
-		g.alive(m)
+		g.touch(m)
 		wait <- g.joined(m)
 		return none
 	}
@@ -144,7 +144,7 @@ func (g *group) join(m *member, req *kmsg.JoinGroupRequest, wait chan *kmsg.Join
 		m.timer = time.AfterFunc(m.session, func() { g.expire(m) })
 	}
 	g.protocolType = req.ProtocolType
-	g.alive(m)
+	g.touch(m)
 	if g.phase != preparing {
 		g.prepare()
 		return
@@ -213,7 +213,7 @@ func (g *group) complete() {
 		m := g.members[id]
 		m.assignment = nil
 		m.answerJoin(g.joined(m))
-		g.alive(m)
+		g.touch(m)
 		longest = max(longest, m.rebalance)
 	}
 	generation := g.generation

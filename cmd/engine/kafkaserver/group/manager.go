@@ -178,8 +178,8 @@ func (g *group) stopTimers() {
 	}
 }
 
-// alive restarts the member's session timeout. The caller holds mu.
-func (g *group) alive(m *member) {
+// touch restarts the member's session timeout. The caller holds mu.
+func (g *group) touch(m *member) {
 	m.seen = time.Now()
 	m.timer.Reset(m.session)
 }

@@ -38,7 +38,7 @@ func (g *group) sync(req *kmsg.SyncGroupRequest, wait chan *kmsg.SyncGroupRespon
 	case g.phase == preparing:
 		return codeRebalanceInProgress
 	}
-	g.alive(m)
+	g.touch(m)
 	m.answerSync(&kmsg.SyncGroupResponse{ErrorCode: codeRebalanceInProgress})
 	m.sync = wait
 	if g.phase == stable {
@@ -58,7 +58,7 @@ func (g *group) sync(req *kmsg.SyncGroupRequest, wait chan *kmsg.SyncGroupRespon
 	for _, other := range g.members {
 		if other.sync != nil {
 			other.answerSync(g.assigned(other))
-			g.alive(other)
+			g.touch(other)
 		}
 	}
 	return none
@@ -86,7 +86,7 @@ func (m *Manager) Heartbeat(req *kmsg.HeartbeatRequest) *kmsg.HeartbeatResponse 
 	if resp.ErrorCode = code; code != none {
 		return resp
 	}
-	g.alive(who)
+	g.touch(who)
 	if g.phase == preparing {
 		resp.ErrorCode = codeRebalanceInProgress
 	}

@@ -145,7 +145,7 @@ func (g *group) mayCommit(req *kmsg.OffsetCommitRequest) int16 {
 	case g.phase == completing:
 		return codeRebalanceInProgress
 	}
-	g.alive(m)
+	g.touch(m)
 	return none
 }
 

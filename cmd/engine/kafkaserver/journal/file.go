@@ -131,7 +131,7 @@ func Open(cfg Config) (*Journal, error) {
 	// Rewrite the file at each start: data whose sync failed or was cut short by a kill can be read but may not be on
 	// disk. Only writing it again makes it durable.
 	err = j.rewrite()
-	if full(err) && j.giveBallast() {
+	if full(err) && j.freeBallast() {
 		err = j.rewrite()
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func Open(cfg Config) (*Journal, error) {
 			return nil, fmt.Errorf("cannot remove an old journal: %w", err)
 		}
 	}
-	j.takeBallast()
+	j.createBallast()
 	return j, nil
 }
 
@@ -226,8 +226,8 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 	return size, err
 }
 
-// takeBallast creates the ballast. A failure is no error: the journal works without it.
-func (j *Journal) takeBallast() {
+// createBallast creates the ballast. A failure is no error: the journal works without it.
+func (j *Journal) createBallast() {
 	name := filepath.Join(j.cfg.Dir, ballastName)
 	if there, err := disk.Exists(j.cfg.FS, name); j.cfg.Ballast == 0 || there || err != nil {
 		return
@@ -249,18 +249,18 @@ func (j *Journal) takeBallast() {
 	}
 }
 
-func (j *Journal) giveBallast() bool {
+func (j *Journal) freeBallast() bool {
 	if j.cfg.FS.Remove(filepath.Join(j.cfg.Dir, ballastName)) != nil {
 		return false
 	}
-	j.given.Store(true)
+	j.ballastFreed.Store(true)
 	j.cfg.Logger.Error("The disk is full: the journal's reserve was freed, so that commits can continue.")
 	return true
 }
 
-// TakeBallastIf creates the ballast again if it was deleted and there is room.
-func (j *Journal) TakeBallastIf(room bool) {
-	if room && j.given.CompareAndSwap(true, false) {
-		j.takeBallast()
+// RestoreBallast creates the ballast again if it was deleted and there is room.
+func (j *Journal) RestoreBallast(room bool) {
+	if room && j.ballastFreed.CompareAndSwap(true, false) {
+		j.createBallast()
 	}
 }

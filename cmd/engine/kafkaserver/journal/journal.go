@@ -54,7 +54,7 @@ type Journal struct {
 	broken bool
 	spare  []byte
 
-	given atomic.Bool // whether the ballast was deleted
+	ballastFreed atomic.Bool
 }
 
 // Ticket is a change that may not be on disk yet.
@@ -208,7 +208,7 @@ func (j *Journal) write(list []*Ticket) error {
 		}
 	}
 	err := j.append(b)
-	if full(err) && j.giveBallast() {
+	if full(err) && j.freeBallast() {
 		if j.broken {
 			err = j.rewrite()
 		} else {

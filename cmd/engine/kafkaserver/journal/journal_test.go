@@ -117,7 +117,7 @@ func TestTheBallastLetsCommitsContinueOnAFullDisk(t *testing.T) {
 		t.Error("the ballast is still there")
 	}
 	f.SetFail(nil)
-	j.TakeBallastIf(true)
+	j.RestoreBallast(true)
 	entries, _ := f.List("/")
 	if text := fmt.Sprint(entries); !strings.Contains(text, "ballast") {
 		t.Error(text)

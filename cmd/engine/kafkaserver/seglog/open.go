@@ -113,7 +113,7 @@ func (l *Log) summarise(s segment) (*summary, error) {
 	}
 	sum.producers = l.producers
 	if err := writeSummary(l.cfg.FS, l.summaryName(s.base), sum); err != nil {
-		l.cfg.Logger.Warn("A segment's summary cannot be written: the next start reads the segment.", "partition", l.cfg.Name, "segment", s.base, "error", err)
+		l.cfg.Logger.Warn("Cannot write a segment's summary: the next start will read the segment.", "partition", l.cfg.Name, "segment", s.base, "error", err)
 	}
 	return sum, nil
 }

@@ -37,7 +37,6 @@ type Disk struct {
 	kdirs map[string]bool
 	// fail, if set, can make an operation fail. It is called without locks.
 	fail func(op Op, name string) error
-	free int64
 }
 
 // inode is a file's content.
@@ -51,20 +50,13 @@ type inode struct {
 
 // New makes an empty disk.
 func New() *Disk {
-	return &Disk{names: map[string]*inode{}, kept: map[string]*inode{}, dirs: map[string]bool{"/": true}, kdirs: map[string]bool{"/": true}, free: 1 << 40}
+	return &Disk{names: map[string]*inode{}, kept: map[string]*inode{}, dirs: map[string]bool{"/": true}, kdirs: map[string]bool{"/": true}}
 }
 
 // SetFail sets the function that decides which operations fail.
 func (d *Disk) SetFail(f func(op Op, name string) error) {
 	d.mu.Lock()
 	d.fail = f
-	d.mu.Unlock()
-}
-
-// SetFree sets the number of free bytes.
-func (d *Disk) SetFree(n int64) {
-	d.mu.Lock()
-	d.free = n
 	d.mu.Unlock()
 }
 
@@ -84,7 +76,6 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := New()
-	after.free = d.free
 	for dir := range d.dirs {
 		if d.kdirs[dir] || choose(1) == 1 && after.dirs[path.Dir(dir)] {
 			after.dirs[dir], after.kdirs[dir] = true, true
@@ -309,11 +300,7 @@ func (d *Disk) SyncDir(dir string) error {
 }
 
 // Free implements disk.FS.
-func (d *Disk) Free(string) (free, size int64, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.free, 1 << 40, nil
-}
+func (d *Disk) Free(string) (free, size int64, err error) { return 1 << 40, 1 << 40, nil }
 
 // Damage changes a byte of a file, including the synced content.
 func (d *Disk) Damage(name string, at int64) error {
