@@ -12,15 +12,15 @@ import (
 
 // Asker is who asks a question.
 type Asker struct {
-	// Organization and Token are whose questions are bounded together.
+	// Organization and Token each have their own limit of concurrent questions.
 	Organization, Token string
-	// Request is the id of the HTTP request: by it the statements are found in
-	// the engine's log. "" gives them no name.
+	// Request is the id of the HTTP request. The engine's log shows it with the
+	// statements; "" leaves it out.
 	Request string
 }
 
-// admission bounds how many questions the engine works on at once, and shares
-// that out between organizations.
+// admission limits how many questions the engine works on at once, and shares
+// the slots fairly between organizations.
 type admission struct {
 	gate *fair.Gate
 
@@ -33,7 +33,7 @@ type party struct {
 	questions int
 }
 
-// waitersPerSlot bounds who waits: a dashboard's panels are asked for at once.
+// waitersPerSlot limits the queue. A dashboard asks for all its panels at once.
 const waitersPerSlot = 16
 
 func newAdmission(c Config, m *Metrics) *admission {
@@ -69,7 +69,7 @@ func (a *admission) enter(ctx context.Context, who Asker) (leave func(), err err
 	return nil, cause(ctx, err)
 }
 
-// hold finds the party of an organization and keeps it until drop.
+// hold returns the party of an organization and keeps it until drop.
 func (a *admission) hold(organization string) *party {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,12 +90,12 @@ func (a *admission) drop(organization string, p *party) {
 	}
 }
 
-// shed is the answer to a question that found no slot in time, nil for another
+// shed is the answer to a question that got no slot in time, nil for any other
 // error.
 func shed(err error) (*schema.Error, Class) {
 	switch {
 	case errors.Is(err, errOwnShare):
-		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you ask more", retryAfter)
+		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you send more", retryAfter)
 		e.Cause = err
 		return e, ClassOverShare
 	case errors.Is(err, errFull):
@@ -104,7 +104,7 @@ func shed(err error) (*schema.Error, Class) {
 	return nil, ""
 }
 
-// queueMetrics shows the queue in the metrics.
+// queueMetrics counts the queue in the metrics.
 type queueMetrics struct{ *Metrics }
 
 func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }

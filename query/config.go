@@ -8,35 +8,35 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// Config bounds what queries may take of the engine, one of them and all
-// together: Concurrency times MaxMemory is what the engine needs for them.
+// Config limits what queries may take from the engine, each and together: the
+// engine needs Concurrency times MaxMemory for them.
 type Config struct {
-	// Concurrency is the number of questions that are worked on at once. More
-	// wait, at most for QueueWait.
+	// Concurrency is how many questions run at once. Others wait for a slot, for
+	// QueueWait at most.
 	Concurrency int
-	// PerOrganization and PerToken are how many of them may be of one
-	// organization and of one token.
+	// PerOrganization and PerToken are how many of the slots one organization and
+	// one token may use.
 	PerOrganization, PerToken int
 	QueueWait                 time.Duration
 
-	// MaxTime ends a question whose statements take longer together.
+	// MaxTime ends a question whose statements together take longer.
 	MaxTime time.Duration
 	// MaxRowsRead refuses a query that would read more rows of the table.
 	MaxRowsRead uint64
-	// MaxMemory is the memory of one query in bytes. A query that counts
-	// different visitors and outgrows it is run again in bounded memory.
+	// MaxMemory is the memory of one query in bytes. A query that counts different
+	// visitors and needs more is run again in bounded memory.
 	MaxMemory uint64
 	// MaxThreads is the number of threads of one query; 0 leaves it to the engine.
 	MaxThreads int
 
-	// FreshUntil tells up to when a site's events are in the store; nil, or
-	// false, leaves the header out. It must not block.
+	// FreshUntil returns the time up to which a site's events are stored. If it is
+	// nil or returns false, the header is left out. It must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Log takes what is hidden from clients. nil is slog's default.
+	// Log gets the errors that clients must not see. nil is slog's default.
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that also runs the rest.
+// DefaultConfig suits a small machine that runs everything.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
@@ -46,8 +46,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// settings are sent with every statement, which has so much time. readonly=2 forbids writing and DDL;
-// 1 would also forbid the settings themselves.
+// settings are sent with every statement; left is the time it may take.
+// readonly=2 forbids writes and DDL, 1 would forbid these settings too.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":                  2,
@@ -56,11 +56,11 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_rows_to_read":          c.MaxRowsRead,
 		"read_overflow_mode":        "throw",
 		"max_memory_usage":          c.MaxMemory,
-		"max_result_rows":           maxLimit + 1, // one more tells that there is another page
+		"max_result_rows":           maxLimit + 1, // a row more than asked for shows that there is another page
 		"result_overflow_mode":      "throw",
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,
-		// Without it a week cannot start before 1970 (see insights, bucket).
+		// Without it no week starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
 	if c.MaxThreads > 0 {

@@ -1,15 +1,20 @@
 // Package query answers questions about a site's visitor events: the aggregate
 // endpoint and the visitor segments.
 //
-// A request goes one way, and each step is a file: request.go reads the JSON,
-// resolve.go gives its names meaning, plan.go is the immutable result,
-// passes.go makes the decisions, lower.go turns the plan into a tree, sqltree
-// prints it, run.go runs it and encode.go writes the rows as JSON.
+// Both are reports over a scope (scope.go): which events, and how to read them.
+// A report has a file with its plan's way to rows: aggregate.go, segments.go.
+// service.go gives every question its turn, its time, its metrics and headers,
+// and runs it again in bounded memory if counting exactly takes too much.
 //
-// What a column is, how it is read and how its values look is said by its row
-// of the column table (schema/insights) alone: nothing here knows a column by
-// name. Nothing here makes SQL text either, and no value of a request ever
-// becomes part of it.
+// An aggregate request goes one way, and each step is a file: request.go reads
+// the JSON with reader.go, resolve.go gives its names meaning, plan.go is the
+// immutable result, passes.go makes the decisions, lower.go turns the plan into a
+// tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
+//
+// A column's row in the column table (schema/insights) alone says what the column
+// is, how it is read and how its values look: no code here knows a column by
+// name. No code here writes SQL text either, and no value of a request becomes
+// part of it.
 //
 // # What a request means
 //
@@ -21,27 +26,28 @@
 //     groupBy without interval means the selected one likewise. With several it
 //     is a 400. Otherwise it is exact time (precision 5).
 //   - Without order: by time ascending, coarse buckets first; else by the first
-//     metric descending; else by the groups. Ties are broken by the groups,
-//     ascending, null first, words as words. order without direction ascends.
+//     metric descending; else by the groups. Groups break ties, ascending, null
+//     first, words alphabetically. order without direction ascends.
 //   - order may name any metric, selected or not, and grouped dimensions.
 //   - from <= t < to. Presets end now; months and years are calendar ones, cut
-//     to the month's last day. Ranges may reach beyond the years that are
+//     to the month's last day. A range may be longer than the years that can be
 //     stored (1970 to 2105).
-//   - where entries are joined by and. Filters on metrics act on groups. in []
+//   - where entries are joined by AND. Filters on metrics select groups. in []
 //     matches nothing, notIn [] everything. notIn also selects events without a
-//     value; in and comparisons never match an absent value where the contract
-//     has no word for it (Excluded).
-//   - Members that are null are absent; unknown members are a 400.
+//     value; in and comparisons never match an absent value if the contract has
+//     no word for it (insights.Excluded).
+//   - Members that are null count as absent; unknown members are a 400. The
+//     answer names the first mistake in the body.
 //   - A rating counts once: page_post_feedback, not the comment that repeats it.
-//   - A claim is compared as text; an array also by its members.
+//   - A claim is compared as text, an array also by its members.
 //
-// # What a question may take
+// # Limits
 //
-// Questions wait in turns for a bounded number of slots (admission.go), by
-// organization and token. All statements of one share its time. A question that
-// outgrows its time, rows or memory is a 400, since sending it again cannot
-// help; 429 and 503 mean that it can.
+// Questions wait for one of a limited number of slots, which organizations and
+// tokens share fairly (admission.go). All statements of a question share its
+// time. A question that exceeds its time, rows or memory is a 400, since sending
+// it again cannot help; after a 429 or 503 it can.
 //
-// It imports fair, schema, schema/insights and schema/sqltree of this module; never
-// store, ingest, api or cmd.
+// The package imports fair, schema, schema/insights and schema/sqltree of this
+// module; never store, ingest, api or cmd.
 package query

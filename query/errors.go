@@ -22,21 +22,21 @@ func at(path, member string) string {
 	return path + "." + member
 }
 
-// nth is the path of a list's entry.
+// nth is the path of an entry of the list at path.
 func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Class is what went wrong with a query, for metrics: a closed set.
+// Class says why a query failed, for metrics: a closed set.
 type Class string
 
 // The classes of failed queries.
 const (
 	ClassInvalid     Class = "invalid"     // the request is wrong
 	ClassTooHeavy    Class = "too_heavy"   // one of the query's own limits ended it
-	ClassOverShare   Class = "over_share"  // its token or organization has too many at once
-	ClassFull        Class = "full"        // all together have too many at once
-	ClassUnavailable Class = "unavailable" // the engine does not answer, or has no room now
-	ClassCanceled    Class = "canceled"    // the node stops
-	ClassInternal    Class = "internal"    // a fault of ours
+	ClassOverShare   Class = "over_share"  // too many at once for its token or organization
+	ClassFull        Class = "full"        // too many at once on the node
+	ClassUnavailable Class = "unavailable" // the engine does not answer, or is full
+	ClassCanceled    Class = "canceled"    // the node is stopping
+	ClassInternal    Class = "internal"    // a bug or an unknown error
 )
 
 // Classes lists the closed set.
@@ -81,7 +81,7 @@ func engineError(ctx context.Context, err error) (*schema.Error, Class) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
 	}
 	if ctx.Err() != nil {
-		// Nobody but a node that stops ends the context.
+		// Only a node that is stopping cancels the context.
 		return schema.Unavailable(err, retryAfter), ClassCanceled
 	}
 	if e, class := shed(err); e != nil {
@@ -111,13 +111,13 @@ func engineError(ctx context.Context, err error) (*schema.Error, Class) {
 	return schema.Internal(err), ClassInternal
 }
 
-// ownMemory tells a query that outgrew its own limit from one that met a full
-// server: the second may succeed when it is sent again.
+// ownMemory reports whether the query's own limit was exceeded. A query that
+// failed because the whole server is full may succeed when it is sent again.
 func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
 }
 
-// outOfMemory reports whether a query outgrew its own memory limit.
+// outOfMemory reports whether a query exceeded its own memory limit.
 func outOfMemory(err error) bool {
 	e, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && e.Code == codeMemory && ownMemory(e)

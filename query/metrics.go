@@ -16,8 +16,8 @@ const (
 // Kinds lists the closed set.
 func Kinds() []Kind { return []Kind{KindAggregate, KindSegments} }
 
-// Metrics are what operators see of queries. All series exist from the start,
-// so that a rate over a first failure is not lost.
+// Metrics are the metrics of queries. All series exist from the start, so that a
+// rate sees the first failure too.
 type Metrics struct {
 	seconds  map[Kind]prometheus.Observer
 	rowsRead map[Kind]prometheus.Counter
@@ -41,26 +41,26 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind"})
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_errors_total",
-		Help: "Queries that failed, by kind and class: invalid (the request), too_heavy (its own limits), over_share (too many at once of its token or organization), full (too many at once of all), unavailable (the store), canceled (the node stops), internal (a fault of ours).",
+		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own limits), over_share (too many at once for its token or organization), full (too many at once on the node), unavailable (the store), canceled (the node is stopping), internal (a bug or an unknown error).",
 	}, []string{"kind", "class"})
 	m := &Metrics{
 		seconds: map[Kind]prometheus.Observer{}, rowsRead: map[Kind]prometheus.Counter{}, errors: map[Kind]map[Class]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
-			Help: "Queries that were run a second time with their different values counted in bounded memory, because counting exactly outgrew the memory limit.",
+			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
 		}),
 	}
 	m.running = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_running",
-		Help: "Queries that the insights store works on for this node.",
+		Help: "Queries of this node that are running in the insights store.",
 	})
 	m.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_waiting",
-		Help: "Queries that wait for others to end: of their token, of their organization, or of all.",
+		Help: "Queries waiting for a slot of their token, their organization or the node.",
 	})
 	m.waitSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "octavo_query_wait_seconds",
-		Help:    "How long queries waited that could not run at once, also those that were sent away.",
+		Help:    "How long queries waited for a slot, including those that were refused in the end.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30},
 	})
 	for _, kind := range Kinds() {

@@ -51,13 +51,13 @@ func (s scope) bounded() scope {
 // read begins a statement over the scope's events. Every statement has the
 // conditions of one site and one range.
 func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
-	at := func(op sqltree.Op, t time.Time) sqltree.Expr {
+	bound := func(op sqltree.Op, t time.Time) sqltree.Expr {
 		return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
 	}
 	all := []sqltree.Expr{
 		sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), s.site)),
-		at(sqltree.Ge, s.from),
-		at(sqltree.Lt, s.to),
+		bound(sqltree.Ge, s.from),
+		bound(sqltree.Lt, s.to),
 	}
 	for _, r := range s.nonNull {
 		all = append(all, r.column.HasValue())

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Segment is the visitors of a site who share claims.
+// Segment is a group of a site's visitors who share the same claims.
 type Segment struct {
 	Title    string         `json:"title"`
 	Claims   map[string]any `json:"claims"`
@@ -45,14 +45,13 @@ const (
 	maxShared = 1000
 )
 
-// VisitorSegments lists what claims a site's visitors of the last days share,
-// from the segment with most visitors.
+// VisitorSegments lists the claims that a site's visitors of the last days share,
+// starting with the segment that has most visitors.
 //
-// A claim that tells who a visitor is (an id, an e-mail address, a time of
-// issue) makes no segments. A claim is shared if it has few values, or at most
-// half as many values as visitors. A visitor whose claims changed is in each of
-// the segments. All pages are of the days that the first one saw, and count is
-// what it counted.
+// Only shared claims make segments: those with few values, or with at most half
+// as many values as visitors. A claim that identifies a visitor (an id, an e-mail
+// address, a time of issue) is none. A visitor whose claims changed is in several
+// segments. All pages cover the days of the first one, and repeat its count.
 func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, page schema.PageRequest, now time.Time) (schema.List[Segment], map[string]string, error) {
 	q := s.question(KindSegments, who, site)
 	q.spills = true
@@ -73,8 +72,8 @@ func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, p
 	return list, headers, nil
 }
 
-// errSegments ends the last try. The request has nothing that could be changed
-// to make it lighter, so it is a 503 and no 400.
+// errSegments ends the last try. The client cannot make this request lighter, so
+// it gets a 503 instead of a 400.
 var errSegments = errors.New("the visitors of a single day cannot be counted in time")
 
 // segments makes a page of as many days as can be counted. Each try but the last
@@ -177,7 +176,7 @@ func (q *question) segmentRows(ctx context.Context, sc scope, shared []string, p
 	return list, err
 }
 
-// segmentTitle is the claims as people read them: "beta: true, plan: pro".
+// segmentTitle lists the claims for people: "beta: true, plan: pro".
 func segmentTitle(claims map[string]string, known bool) string {
 	switch {
 	case len(claims) == 0 && known:

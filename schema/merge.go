@@ -2,9 +2,12 @@ package schema
 
 import "reflect"
 
-// Merge lays patch over base, leaf by leaf: an absent member changes nothing, null removes the member, a value replaces it.
-// A group, which is a struct whose members are all Opts, is no leaf: its members are merged one by one, and null removes
-// all of them. What comes out holds no null. Neither argument is changed, but leaves are shared with the result.
+// Merge applies patch to base, leaf by leaf: an absent member changes nothing, null removes the member, a value replaces it.
+// The members of a group, a struct of nothing but Opts, are merged one by one, and null removes all of them. The result
+// holds no null. Neither argument is changed, but the result shares their leaves.
+//
+// It uses reflection, like the JSON decoder that fills the structs. Otherwise every group would have to list its members
+// again, and a member that the list lacks would be lost in silence.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base
@@ -19,7 +22,7 @@ func mergeGroup(into, patch reflect.Value) {
 		case value.IsNil():
 			to.SetZero()
 		case isGroup(value.Type().Elem()):
-			// The group is copied: base's own is behind a pointer that others share.
+			// A copy, since base's own group is behind a pointer that others share.
 			group := reflect.New(value.Type().Elem())
 			if old := to.FieldByName("Value"); !old.IsNil() {
 				group.Elem().Set(old.Elem())
@@ -33,7 +36,7 @@ func mergeGroup(into, patch reflect.Value) {
 	}
 }
 
-// isGroup says whether a type is a struct of Opts.
+// isGroup reports whether a type is a struct of nothing but Opts.
 func isGroup(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false

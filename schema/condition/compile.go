@@ -7,11 +7,11 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// compile has a case per kind of node that is supported.
+// compile has a case for each kind of node in the subset.
 func (c *compiler) compile(node ast.Expression) expression {
 	switch node := node.(type) {
 	case *ast.StringLiteral:
-		return constant(text(node.Value.String()))
+		return constant(validText(node.Value.String()))
 	case *ast.NumberLiteral:
 		return c.number(node)
 	case *ast.BooleanLiteral:
@@ -53,9 +53,9 @@ func (c *compiler) compile(node ast.Expression) expression {
 			return no(e)
 		}
 	case nil:
-		return c.refuse(1, "has an empty place in an array")
+		return c.refuse(1, "has an empty slot in an array")
 	}
-	return c.refuse(node.Idx0(), "uses something that conditions do not have")
+	return c.refuse(node.Idx0(), "uses syntax that conditions do not support")
 }
 
 func constant(value any) expression { return func(*evaluation) any { return value } }
@@ -67,7 +67,7 @@ func (c *compiler) number(node *ast.NumberLiteral) expression {
 	case float64:
 		return constant(value)
 	}
-	return c.refuse(node.Idx, "has a number of an unknown kind")
+	return c.refuse(node.Idx, "has a number that conditions do not support")
 }
 
 func (c *compiler) all(nodes []ast.Expression) []expression {
@@ -97,7 +97,7 @@ func (c *compiler) template(node *ast.TemplateLiteral) expression {
 	return func(e *evaluation) any {
 		var b strings.Builder
 		for i, element := range node.Elements {
-			b.WriteString(text(element.Parsed.String()))
+			b.WriteString(validText(element.Parsed.String()))
 			if i < len(parts) {
 				b.WriteString(e.toString(parts[i](e)))
 			}
@@ -128,11 +128,11 @@ func (c *compiler) bracket(node *ast.BracketExpression) expression {
 	return func(e *evaluation) any { return member(left(e), e.toString(key(e))) }
 }
 
-// call is of a method on the list; whatever else could be called does not exist.
+// call compiles the call of one of the methods. Nothing else can be called.
 func (c *compiler) call(node *ast.CallExpression) expression {
 	callee, ok := node.Callee.(*ast.DotExpression)
 	if !ok {
-		return c.refuse(node.Idx0(), "calls something that is no method")
+		return c.refuse(node.Idx0(), "calls something that is not a method")
 	}
 	name := callee.Identifier.Name.String()
 	m, known := methods[name]
@@ -183,7 +183,7 @@ func (c *compiler) binary(node *ast.BinaryExpression) expression {
 	return func(e *evaluation) any { return operator(e, left(e), right(e)) }
 }
 
-// shortCircuits has a row per operator that may not need its right side: which left sides are the result.
+// shortCircuits has a row for each operator that may skip its right side: whether the left side is the result.
 var shortCircuits = map[token.Token]func(left any) bool{
 	token.LOGICAL_AND: func(left any) bool { return !truthy(left) },
 	token.LOGICAL_OR:  truthy,

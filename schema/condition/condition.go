@@ -1,13 +1,13 @@
-// Package condition reads and evaluates the conditions that decide which visitors see a section or a space of a site. A
-// condition is one JavaScript expression over the visitor's claims, of this closed part of the language:
+// Package condition parses and evaluates the conditions that decide which visitors see a section or a space of a site. A
+// condition is one JavaScript expression over the visitor's claims, in this subset of the language:
 //
 //   - strings, numbers, true, false, null, undefined, arrays, templates without a tag;
-//   - visitor.claims and what is in it, by .name or [index]; what is missing is undefined, and so is all in it;
+//   - visitor.claims and its members, by .name or [index]; a missing one is undefined, and so are its members;
 //   - ! && || ?? ?: == != === !== < <= > >= in + - * / %;
 //   - length, includes, indexOf, startsWith, endsWith, toLowerCase, toUpperCase.
 //
-// Anything else is refused when it is read. There are no loops, functions or variables, so the work is bounded by the size
-// of the expression times that of the claims. The package imports nothing of this module and runs no JavaScript engine.
+// Parse refuses anything else. There are no loops, functions or variables, so the work is bounded by the size of the
+// expression times that of the claims. The package imports nothing of this module and runs no JavaScript engine.
 package condition
 
 import (
@@ -23,13 +23,12 @@ import (
 // MaxLength is how many characters a condition may have.
 const MaxLength = 1024
 
-// Condition is an expression that was read. It does not change and may be used by many at once.
+// Condition is a parsed expression. It is immutable and safe for concurrent use.
 type Condition struct {
 	root expression
 }
 
-// Error says what is wrong with the text of a condition, and at which character, counted from 1; 0 is the whole. Its text
-// is public.
+// Error says what is wrong with a condition, and at which character, counted from 1; 0 means the whole. Its text is public.
 type Error struct {
 	Problem string
 	At      int
@@ -52,7 +51,7 @@ func ValidOrEmpty(text string) bool {
 	return err == nil
 }
 
-// Parse reads a condition. An error is always an *Error.
+// Parse parses a condition. An error is always an *Error.
 func Parse(text string) (*Condition, error) {
 	if utf8.RuneCountInString(text) > MaxLength {
 		return nil, &Error{Problem: fmt.Sprintf("must have at most %d characters", MaxLength)}
@@ -60,7 +59,7 @@ func Parse(text string) (*Condition, error) {
 	if !utf8.ValidString(text) {
 		return nil, &Error{Problem: "must be valid UTF-8"}
 	}
-	// A comment may name a source map, which the parser would open as a file.
+	// A comment can name a source map, which the parser would open as a file.
 	program, err := parser.ParseFile(nil, "", text, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, syntaxError(text, err)
@@ -80,8 +79,8 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{root: root}, nil
 }
 
-// Allows says whether a visitor with these claims passes. An operation that the values do not have, like a method of what is
-// missing, makes it false.
+// Allows reports whether a visitor with these claims passes. An operation that JavaScript would throw at, such as a method
+// call on undefined, makes it false.
 func (c *Condition) Allows(claims map[string]any) bool {
 	e := &evaluation{claims: claims}
 	value := c.root(e)
@@ -108,13 +107,13 @@ func character(text string, offset int) int {
 	return utf8.RuneCountInString(text[:max(0, min(offset, len(text)))]) + 1
 }
 
-// compiler turns the parser's tree into functions, and refuses what is not on the list.
+// compiler turns the parser's tree into functions, and refuses nodes that are not in the subset.
 type compiler struct {
 	text string
 	err  error
 }
 
-// expression gives a value: undefined, nil, bool, float64, string, []any or map[string]any.
+// expression returns a value: undefined, nil, bool, float64, string, []any or map[string]any.
 type expression func(e *evaluation) any
 
 func (c *compiler) refuse(at file.Idx, format string, arguments ...any) expression {

@@ -21,7 +21,7 @@ func someClaims(tb testing.TB) map[string]any {
 	return claims
 }
 
-// conditionCases are as JavaScript has them, but for operations that throw there: they are false here.
+// conditionCases give what JavaScript gives, except that operations that throw there are false here.
 var conditionCases = []struct {
 	text string
 	want bool
@@ -83,15 +83,15 @@ var refusedCases = []struct {
 	{`visitor.claims.`, "is not a valid expression", 16}, {`a b`, "is not a valid expression", 3}, {`(`, "is not a valid expression", 2},
 	{`process.exit()`, `unknown method "exit"`, 9}, {`globalThis`, `unknown name "globalThis"`, 1}, {`visitor`, "only be used as visitor.claims", 1},
 	{`visitor.id`, `visitor has only claims, not "id"`, 9}, {`visitor["claims"]`, "only be used as visitor.claims", 1},
-	{`"ä" && eval`, `unknown name "eval"`, 8}, {`eval("1")`, "calls something that is no method", 1},
-	{`(() => 1)()`, "calls something that is no method", 2}, {`() => 1`, "that conditions do not have", 1}, {`function () {}`, "is not a valid", 10},
-	{`new Date()`, "that conditions do not have", 1}, {`this`, "that conditions do not have", 1}, {`/a/`, "that conditions do not have", 1},
-	{`{"a": 1}`, "is not a valid", 5}, {`({})`, "that conditions do not have", 2}, {`1, 2`, "that conditions do not have", 1},
-	{`visitor.claims.a = 1`, "that conditions do not have", 1}, {`visitor.claims.a++`, "uses the operator ++", 1}, {`typeof 1`, "uses the operator typeof", 1},
+	{`"ä" && eval`, `unknown name "eval"`, 8}, {`eval("1")`, "calls something that is not a method", 1},
+	{`(() => 1)()`, "calls something that is not a method", 2}, {`() => 1`, "that conditions do not support", 1}, {`function () {}`, "is not a valid", 10},
+	{`new Date()`, "that conditions do not support", 1}, {`this`, "that conditions do not support", 1}, {`/a/`, "that conditions do not support", 1},
+	{`{"a": 1}`, "is not a valid", 5}, {`({})`, "that conditions do not support", 2}, {`1, 2`, "that conditions do not support", 1},
+	{`visitor.claims.a = 1`, "that conditions do not support", 1}, {`visitor.claims.a++`, "uses the operator ++", 1}, {`typeof 1`, "uses the operator typeof", 1},
 	{`1 & 2`, "uses the operator &", 1}, {`2 ** 3`, "uses the operator **", 1}, {`1 instanceof 2`, "uses the operator instanceof", 1},
-	{`[...visitor.claims.tags]`, "that conditions do not have", 5}, {`[1,,2]`, "empty place", 1}, {"a`b`", "template with a tag", 2},
+	{`[...visitor.claims.tags]`, "that conditions do not support", 5}, {`[1,,2]`, "empty slot", 1}, {"a`b`", "template with a tag", 2},
 	{`"a".includes()`, "calls includes with 0 arguments, it takes 1", 5}, {`"a".repeat(9)`, `unknown method "repeat"`, 5},
-	{`visitor.claims.a["includes"]("b")`, "calls something that is no method", 1}, {`10n`, "", 1},
+	{`visitor.claims.a["includes"]("b")`, "calls something that is not a method", 1}, {`10n`, "", 1},
 	{strings.Repeat("a", MaxLength+1), "must have at most 1024 characters", 0}, {"\"\xff\"", "must be valid UTF-8", 0},
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// undefined is the value of what is missing; null is nil.
+// undefined is the value of a missing member; null is nil.
 type undefined struct{}
 
-// evaluation is one run. An operation that JavaScript would throw at sets failed, which makes the whole result false.
+// evaluation is one run. An operation that JavaScript would throw at sets failed, and then the result is false.
 type evaluation struct {
 	claims map[string]any
 	failed bool
@@ -25,10 +25,10 @@ func (e *evaluation) fail() any {
 	return undefined{}
 }
 
-// text makes a text valid: a lone half of a surrogate pair has no meaning in claims, which are UTF-8.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// validText replaces lone surrogates: claims are UTF-8 and cannot hold them.
+func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// fromClaim turns what Go code may put into claims into the values of the evaluator.
+// fromClaim converts a Go value in the claims to a value of the evaluator.
 func fromClaim(value any) any {
 	switch value := value.(type) {
 	case int:
@@ -72,7 +72,7 @@ func truthy(value any) bool {
 	return true
 }
 
-// member reads a property. Nothing is inherited: what is not in the value itself is undefined.
+// member reads a property of the value itself. There is no inheritance: any other property is undefined.
 func member(value any, name string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -103,7 +103,7 @@ func arrayIndex(name string) (int, bool) {
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
 }
 
-// unitsOf is the length of a string to JavaScript.
+// unitsOf is the length of a string in JavaScript: in UTF-16 code units.
 func unitsOf(s string) int {
 	n := 0
 	for _, r := range s {
@@ -138,7 +138,7 @@ func stringToNumber(s string) float64 {
 	case s == "":
 		return 0
 	case decimal.MatchString(s):
-		number, _ := strconv.ParseFloat(s, 64) // Out of range it is infinite, as it should be.
+		number, _ := strconv.ParseFloat(s, 64) // Out of range it is infinite, as in JavaScript.
 		return number
 	case strings.TrimPrefix(s, "+") == "Infinity":
 		return math.Inf(1)
@@ -184,7 +184,7 @@ func numberToString(n float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// strictly is ===. Arrays and objects are equal to nothing, because no two places of a condition hold the same one.
+// strictly is ===. Arrays and objects equal nothing, not even themselves: values have no identity here.
 func strictly(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -234,7 +234,7 @@ func sameKind(a, b any) bool {
 	return aText == bText && aBool == bBool
 }
 
-// compare gives the order of two values, and false if they have none.
+// compare returns the order of two values, and false if they have none.
 func (e *evaluation) compare(a, b any) (int, bool) {
 	x, xText := a.(string)
 	y, yText := b.(string)
@@ -251,14 +251,14 @@ func (e *evaluation) compare(a, b any) (int, bool) {
 	return 0, m == n
 }
 
-// unaries has a row per operator with one side.
+// unaries has a row for each operator with one operand.
 var unaries = map[token.Token]func(e *evaluation, value any) any{
 	token.NOT:   func(_ *evaluation, value any) any { return !truthy(value) },
 	token.MINUS: func(e *evaluation, value any) any { return -e.toNumber(value) },
 	token.PLUS:  func(e *evaluation, value any) any { return e.toNumber(value) },
 }
 
-// binaries has a row per operator that needs both sides.
+// binaries has a row for each operator that needs both operands.
 var binaries = map[token.Token]func(e *evaluation, a, b any) any{
 	token.EQUAL:            func(e *evaluation, a, b any) any { return loosely(e, a, b) },
 	token.NOT_EQUAL:        func(e *evaluation, a, b any) any { return !loosely(e, a, b) },
@@ -304,7 +304,7 @@ type method struct {
 	call      func(e *evaluation, on, argument any) any
 }
 
-// methods has a row per method.
+// methods has a row for each method.
 var methods = map[string]method{
 	"includes":    {1, func(e *evaluation, on, argument any) any { return e.find(on, argument, true) >= 0 }},
 	"indexOf":     {1, func(e *evaluation, on, argument any) any { return float64(e.find(on, argument, false)) }},
@@ -324,7 +324,7 @@ func ofStrings(f func(s, argument string) any) func(e *evaluation, on, argument 
 	}
 }
 
-// find gives the place of a value in an array or of a text in a text, or -1. Only includes finds NaN.
+// find returns the index of a value in an array or of a text in a text, or -1. Only includes finds NaN.
 func (e *evaluation) find(on, wanted any, nan bool) int {
 	switch on := on.(type) {
 	case string:

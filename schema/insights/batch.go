@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Position is where a message stands in the log. With an event's index in its
-// message it identifies the event for ever: it is stored with the row.
+// Position is the place of a message in the log. It is stored with each row: with
+// the event's index in its message it identifies the event forever.
 type Position struct {
 	Partition uint16
 	Offset    uint64
 }
 
 // Batch collects the rows of many messages, column by column, for one insert.
-// Its strings alias the messages: they must stay unchanged until Reset.
+// Its strings alias the messages, which must not change until Reset.
 type Batch struct {
 	columns   []fieldBuffer // of fields, in their order
 	site      buffer[string]
@@ -21,7 +21,7 @@ type Batch struct {
 	offset    buffer[uint64]
 	index     buffer[uint16]
 	received  buffer[int64] // seconds
-	event     reader        // of the event that is read: here, it is not made anew for each
+	event     reader        // of the current event; a member, so that it is allocated once
 }
 
 // NewBatch makes an empty batch.
@@ -36,9 +36,9 @@ func NewBatch() *Batch {
 // Rows is the number of rows collected.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add takes a message's events, but for those whose index skip reports true
-// for; a nil skip takes all. On an error nothing of the message was taken; it
-// wraps ErrNewer if the message is whole and has fields that this version does
+// Add takes the events of a message, except those for whose index skip returns
+// true; a nil skip takes all. After an error the batch is unchanged. The error
+// wraps ErrNewer if the message is complete but has fields that this version does
 // not know.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
@@ -75,8 +75,9 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	return nil
 }
 
-// framed tells whether r has just so many events, whatever is in them. Bits of
-// a message that is cut or garbled say nothing of its version.
+// framed reports whether r holds exactly so many events, whatever is in them. If
+// it does not, the message is damaged, and unknown bits in it do not mean that a
+// later version wrote it.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {
@@ -104,7 +105,7 @@ func (b *Batch) addEvent(r *reader) error {
 	return r.err
 }
 
-// truncate drops the rows from n on, also those half added.
+// truncate drops the rows from n on, including a half-added one.
 func (b *Batch) truncate(n int) {
 	for _, c := range b.columns {
 		c.truncate(n)
@@ -116,7 +117,7 @@ func (b *Batch) truncate(n int) {
 	b.received.truncate(n)
 }
 
-// Reset empties the batch and lets go of the messages.
+// Reset empties the batch and drops its references to the messages.
 func (b *Batch) Reset() {
 	b.truncate(0)
 	b.event = reader{}
@@ -141,15 +142,15 @@ func (b *Batch) Values() []any {
 	return list
 }
 
-// RowContent is what tells an event from others at the same position: the
-// position is of one log only, and a log can be made anew.
+// RowContent tells apart events with the same position, which exist because a
+// position belongs to one log and a log can be re-created.
 type RowContent struct {
 	Site             string
 	Visitor, Session uint64
 	TimeMillis       int64
 }
 
-// Content is a collected row's. The site aliases the message.
+// Content returns the content of a row. Its site aliases the message.
 func (b *Batch) Content(row int) RowContent {
 	return RowContent{
 		Site:       b.site.list[row],

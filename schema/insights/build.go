@@ -44,7 +44,7 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy, doc string) Column {
 	c := stringDimension(name, null, f, privacy, doc)
 	c.Value = enumValue{enum: e, null: null == AsNull, empty: null == AsEmpty}
-	// An enumeration sorts by code on the server; users expect words to sort.
+	// The server sorts an enumeration by code; users expect alphabetical order.
 	c.Rank = func() sqltree.Expr { return sqltree.Call("toString", sqltree.Col(f.Name)) }
 	return c
 }
@@ -181,5 +181,5 @@ func cellResolution(index string) int {
 	return int(c - '0')
 }
 
-// VisitorHash reads the keyed hash of an event's visitor.
+// VisitorHash reads the keyed hash of the visitor.
 func VisitorHash() sqltree.Expr { return sqltree.Col("visitor") }

@@ -15,19 +15,19 @@ import (
 // the sink can write them and one claim is one look-up:
 //
 //   - A path is the names from the outside in, joined by dots: org.id. Names may
-//     hold dots themselves. If two claims of one event have the same path so,
-//     each is stored under its exact path, in which a dot within a name is
-//     written `\.` and a backslash `\\`: {"a.b": 1, "a": {"b": 2}} is `a\.b` and
-//     a.b. A name with a backslash is always stored under its exact path.
-//   - A text is a string, a number as it was sent, true or false, or an array as
-//     JSON. What a string cannot tell is noted under ClaimTypes.
+//     contain dots. If that gives two claims of an event the same path, each is
+//     stored under its exact path, in which a dot within a name is written `\.`
+//     and a backslash `\\`: {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b.
+//     A name with a backslash is always stored under its exact path.
+//   - A text is a string, a number as sent, true or false, or an array as JSON.
+//     ClaimTypes has the types, which the texts do not show.
 
-// ClaimTypes is the path under which the types of an event's other claims
-// stand, if there is anything to note. No claim can have it: a backslash in an
-// exact path comes before a dot or another backslash only. Answers never show it.
+// ClaimTypes is the path of the notes on an event's other claims. No claim can
+// have this path: in an exact path a backslash is followed by a dot or another
+// backslash. Answers never show it.
 const ClaimTypes = `\types`
 
-// ClaimType is what a claim was sent as.
+// ClaimType is the JSON type of a claim.
 type ClaimType byte
 
 // The types of claims.
@@ -39,10 +39,10 @@ const (
 )
 
 // The value of ClaimTypes is a JSON object with a member for each path whose
-// claim is no plain string: its type, and its exact path where that is another.
+// claim needs a note: its type, followed by its exact path if that differs.
 
-// AppendClaimNote adds a claim to the value of ClaimTypes, unless there is
-// nothing to note. The first one begins it, and EndClaimNotes ends it.
+// AppendClaimNote adds a claim to the value of ClaimTypes, unless it needs no
+// note. The first note begins the object, EndClaimNotes ends it.
 func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimType) (notes []byte, noted bool) {
 	if t == ClaimString && path == exact && !strings.HasPrefix(value, "[") {
 		return dst, false
@@ -56,7 +56,7 @@ func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimT
 	if exact != path {
 		quoted := len(dst)
 		dst = AppendText(dst, exact)
-		dst = append(dst[:quoted], dst[quoted+1:]...) // goes on in the same string
+		dst = append(dst[:quoted], dst[quoted+1:]...) // continues the same string
 	} else {
 		dst = append(dst, '"')
 	}
@@ -78,10 +78,10 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject is the object that claims were flattened from, as it was sent but
-// for nulls and empty objects. notes is the value of ClaimTypes: events that
-// were stored before it was have none, and their claims are taken for strings
-// with plain names. A path below another claim's value stays as it is.
+// ClaimsObject is the object that claims were flattened from, without nulls and
+// empty objects. notes is the value of ClaimTypes. Old events have none: their
+// claims are taken for strings with plain names. A path below another claim's
+// value stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
@@ -102,7 +102,7 @@ func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	return root
 }
 
-// typedClaim is a claim's value as it was sent.
+// typedClaim is a claim's value in its JSON type.
 func typedClaim(value, note string) any {
 	if note == "" {
 		return value
@@ -116,8 +116,8 @@ func typedClaim(value, note string) any {
 	return value
 }
 
-// put sets a member deep in an object, or under its whole path if a value is in
-// the way.
+// put sets a member deep in an object, or under its whole path if a name on the
+// way has a value.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {
@@ -169,36 +169,34 @@ func claimNames() sqltree.Expr {
 		sqltree.Call("mapKeys", sqltree.Col("claims")))
 }
 
-func claimValue(path sqltree.Expr) sqltree.Expr {
+// ClaimOf reads the claim whose path another expression reads.
+func ClaimOf(path sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
 }
 
-// matchClaim selects events whose claim is one of the values, or an array that
-// has one of them as a member. An array is a text that begins with a bracket,
-// unless it is noted as a string.
+// matchClaim selects events whose claim is one of the values, or an array with
+// one of them as a member. A text that begins with a bracket is an array, unless
+// it is noted as a string.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
 	path := sqltree.Param(typeString, a.Claim)
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
-	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", claimValue(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))
+	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", ClaimOf(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))
 	return sqltree.AnyOf(
-		sqltree.Bin(sqltree.In, claimValue(path), list()),
+		sqltree.Bin(sqltree.In, ClaimOf(path), list()),
 		sqltree.AllOf(
-			sqltree.Call("startsWith", claimValue(path), sqltree.Str("[")),
+			sqltree.Call("startsWith", ClaimOf(path), sqltree.Str("[")),
 			sqltree.Not(isString),
-			sqltree.Call("hasAny", sqltree.Call("JSONExtract", claimValue(path), sqltree.Str("Array(String)")), list())))
+			sqltree.Call("hasAny", sqltree.Call("JSONExtract", ClaimOf(path), sqltree.Str("Array(String)")), list())))
 }
 
 // ClaimNames reads the paths of an event's claims, one row for each.
 func ClaimNames() sqltree.Expr { return sqltree.Call("arrayJoin", claimNames()) }
 
-// ClaimOf reads the claim whose path another expression reads.
-func ClaimOf(path sqltree.Expr) sqltree.Expr { return claimValue(path) }
-
 // HasClaims is the condition "the event has claims".
 func HasClaims() sqltree.Expr { return sqltree.Call("notEmpty", sqltree.Col("claims")) }
 
-// ClaimSet reads the claims with the given paths, sorted by path so that equal
-// sets are equal values. It scans into a map[string]string.
+// ClaimSet reads the claims with the given paths, sorted so that equal sets are
+// equal values. It scans into a map[string]string.
 func ClaimSet(paths []string) sqltree.Expr {
 	return sqltree.Call("mapSort", sqltree.Call("mapFilter",
 		sqltree.Lambda([]string{"path", "value"}, sqltree.Call("has", sqltree.Param(sqltree.ArrayOf(typeString), paths), sqltree.Col("path"))),
@@ -206,4 +204,4 @@ func ClaimSet(paths []string) sqltree.Expr {
 }
 
 // ClaimNotes reads the value of ClaimTypes.
-func ClaimNotes() sqltree.Expr { return claimValue(sqltree.Str(ClaimTypes)) }
+func ClaimNotes() sqltree.Expr { return ClaimOf(sqltree.Str(ClaimTypes)) }

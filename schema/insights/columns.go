@@ -4,11 +4,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// columns is THE column table: the schema, the log encoding, validation,
-// queries and the documents are made from its rows.
+// columns is THE column table. The schema, the log encoding, validation, queries
+// and the documents are made from its rows.
 //
-// To add a column, add a row (and, if the event has a new member, that member
-// in event.go). Field ids are for ever: take the next free one.
+// To add a column, add a row and, if the event has a new member, that member in
+// event.go. Field ids never change and are never reused: take the next free one.
 var columns = []Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: Operators, Extra: extraInterval,
@@ -60,14 +60,14 @@ var columns = []Column{
 	storedOnly(stringField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
 	stringDimension("visitorGeoCountry", AsNull, stringField(14, "country", func(e *Event) string { return e.Country }), Coarse,
-		"Country by IP address (ISO 3166-1 alpha-2), if a database of places is configured."),
+		"Country of the IP address (ISO 3166-1 alpha-2), if a geolocation database is configured."),
 	{
 		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse,
 		Fields: []Field{
 			{id: 15, Name: "latitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Latitude }}},
 			{id: 16, Name: "longitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Longitude }}},
 		},
-		Doc:  "The H3 cell of the visitor's place at the given precision, with the cell's centre.",
+		Doc:  "The H3 cell of the visitor's location at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
 	},
 	enumDimension("visitorDevice", NeverNull, Devices, enumField(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
@@ -94,7 +94,7 @@ var columns = []Column{
 		Expr:   reads("link_target"), HasValue: notEmpty("link_target"),
 	},
 	enumDimension("eventLinkTargetKind", Excluded, PublishedLinkKinds, enumField(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
-		"What kind of target the link has, of the kinds that the published contract has here. A link to an OpenAPI specification or to a tag has none of them; eventLinkTargetValue has it.").
+		"What kind of target the link has: one of the kinds in the published contract. Links to OpenAPI specifications and tags have no value here, only in eventLinkTargetValue.").
 		hasValueIf(publishedLinkKind),
 	stringDimension("eventLinkTargetDomain", AsNull, stringField(25, "link_domain", func(e *Event) string { return e.LinkDomain }), Content,
 		"The host of the link's address."),
@@ -103,7 +103,7 @@ var columns = []Column{
 	stringDimension("eventAPIOperationPath", AsNull, stringField(27, "api_path", func(e *Event) string { return e.OperationPath }), Content,
 		"Path of the API operation."),
 	stringDimension("eventAPIOperationMethod", AsNull, stringField(28, "api_method", func(e *Event) string { return e.OperationMethod }), Content,
-		"Method of the API operation, as it was sent: `get` and `GET` are two."),
+		"Method of the API operation as sent: `get` and `GET` are different."),
 	stringDimension("eventSearchQuery", Excluded, stringField(29, "search_query", func(e *Event) string { return e.Query }), Personal,
 		"What was searched or asked."),
 	stringDimension("eventSearchResultRecordId", AsNull, stringField(30, "search_record", func(e *Event) string { return e.ResultRecord }), Content,
@@ -111,7 +111,7 @@ var columns = []Column{
 	storedOnly(stringField(31, "search_space", func(e *Event) string { return e.ResultSpace }), Content, "The space of the page opened from the results."),
 	storedOnly(stringField(32, "search_page", func(e *Event) string { return e.ResultPage }), Content, "The page opened from the results."),
 	enumDimension("eventPageFeedbackRating", Excluded, FeedbackRatings, enumField(33, "feedback_rating", FeedbackRatings, func(e *Event) Code { return e.FeedbackRating }), Content,
-		"Rating of the page, of events that carry one."),
+		"Rating of the page, in events that have one."),
 	stringDimension("eventPageFeedbackComment", Excluded, stringField(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
 		"Comment on the page."),
 	{
@@ -124,14 +124,14 @@ var columns = []Column{
 	storedOnly(stringField(36, "ask_response", func(e *Event) string { return e.AskResponse }), Content, "The answer that was rated."),
 
 	metric("pageFeedbackRating", ratingValue{[]string{"ok", "good", "bad"}}, nil,
-		"Number of page ratings of each kind: page_post_feedback events, as a page_post_feedback_comment only repeats the rating it comments on; orders by good minus bad.",
+		"Number of page ratings of each kind. Only page_post_feedback events count: a page_post_feedback_comment repeats the rating that it comments on. Ordered by good minus bad.",
 		func() sqltree.Expr {
 			return sqltree.Call("tuple", countFeedback("ok"), countFeedback("good"), countFeedback("bad"))
 		}).rankedBy(func() sqltree.Expr {
 		return sqltree.Bin(sqltree.Sub, countFeedback("good"), countFeedback("bad"))
 	}),
 	metric("askResponseRating", ratingValue{[]string{"positive", "negative"}}, nil,
-		"Number of answers rated up and down; orders by positive minus negative.",
+		"Number of answers rated up and down. Ordered by positive minus negative.",
 		func() sqltree.Expr {
 			return sqltree.Call("tuple", countAsk(sqltree.Gt), countAsk(sqltree.Lt))
 		}).rankedBy(func() sqltree.Expr {
@@ -150,7 +150,7 @@ var columns = []Column{
 
 	{
 		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: Excluded, Privacy: Personal,
-		Doc:  "Name of a claim: an event counts once for each claim it has. A filter selects events that have any of the names.",
+		Doc:  "Name of a claim. An event counts once for each of its claims. A filter selects events that have any of the names.",
 		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
 		// arrayJoin leaves out events without claims by itself.
 		HasValue: HasClaims,
@@ -161,8 +161,8 @@ var columns = []Column{
 	{
 		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: AsEmpty, Extra: extraClaim, Privacy: Personal,
 		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, wire: wireClaims{func(e *Event) []Claim { return e.Claims }}}},
-		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. An array is grouped by as a whole, as JSON, and a filter finds it by its text or by any of its members.`,
-		Expr:   func(a Arguments, _ Env) sqltree.Expr { return claimValue(sqltree.Param(typeString, a.Claim)) },
+		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. Groups take an array as a whole, as JSON; a filter finds it by its text or by any of its members.`,
+		Expr:   func(a Arguments, _ Env) sqltree.Expr { return ClaimOf(sqltree.Param(typeString, a.Claim)) },
 		Match:  matchClaim,
 	},
 
@@ -178,7 +178,7 @@ var columns = []Column{
 		"What asked for a page's Markdown."),
 	{
 		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: NotFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
-		Doc:  "Why a page was not found. No event says so yet: always null.",
+		Doc:  "Why a page was not found. Always null: no event has this yet.",
 		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
 	},
 

@@ -265,6 +265,8 @@ func TestValues(t *testing.T) {
 		{"eventsCount", `"2"`, "!must be a number"},
 		{"eventsCount", `null`, "!must be a number"},
 		{"hourOfDay", `23`, int64(23)},
+		{"hourOfDay", `2.3e1`, int64(23)},
+		{"hourOfDay", `7.0`, int64(7)},
 		{"hourOfDay", `24`, "!must be an integer from 0 to 23"},
 		{"hourOfDay", `2.5`, "!must be an integer from 0 to 23"},
 		{"visitorAuthenticated", `true`, uint8(1)},

@@ -11,23 +11,22 @@ import (
 // Table is the table that queries read and the sink writes.
 const Table = "events"
 
-// NextTable is the table that becomes Table when the layout changes: see
-// ingest.Layout.
+// NextTable becomes Table when the layout changes: see ingest.Layout.
 const NextTable = Table + "_next"
 
-// The columns that come from where an event stands in the log, not from the
-// event. Partition, offset and index identify a row for ever.
+// The columns that come from an event's place in the log. Partition, offset and
+// index identify a row forever.
 const (
 	ColumnSite      = "site"
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
-	// ColumnReceived is the day on which the message came in. One insert has one
-	// or two of them, so it makes as many parts, whatever the events' times are.
+	// ColumnReceived is the day on which the message arrived. An insert covers one
+	// or two days, so it makes one or two parts whatever the events' times are.
 	ColumnReceived = "received"
 )
 
-// Topology is how the events table is laid out.
+// Topology says whether the events table is on one server or on a cluster.
 type Topology struct {
 	// Cluster is the cluster's name in the servers' configuration; "" is a
 	// single node.
@@ -38,12 +37,12 @@ type Topology struct {
 // is an expression, "" for the type's own.
 type StoredColumn struct {
 	Name, Type, Codec, Default string
-	// Before is the default in a table that got the column later; "" is Default.
+	// Before is the default for rows older than the column; "" means Default.
 	Before string
 }
 
-// columnDefault: rows from before the column was added have no place, which is
-// not the place at 0°, 0°.
+// columnDefault is for rows older than the column: they have no place, which is
+// different from the place at 0°, 0°.
 func (wireDegrees) columnDefault() string { return "nan" }
 
 // StoredColumns are all columns of the events table.
@@ -53,8 +52,8 @@ func StoredColumns() []StoredColumn {
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
-		// A sink of before the column inserts without it. Rows of before have
-		// mostly come in when they happened, and keep the month they had.
+		// An older sink inserts without it. Older rows mostly arrived when they
+		// happened, and stay in the month that they were in.
 		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))", Before: "toDateTime(toStartOfDay(time), 'UTC')"},
 	}
 	for _, f := range fields {
@@ -70,16 +69,16 @@ func StoredColumns() []StoredColumn {
 // tableSetting is a setting of the table that holds rows.
 type tableSetting struct{ name, value string }
 
-// tableSettings are set on the table, not left to the server's version: some
-// of these defaults changed between releases (field notes, §0.3). The windows
-// are how far back the server knows the token of an insert, by which it drops
-// a repeated one (ingest/DELIVERY.md); unless told, a server keeps none on one
-// node, and those of an hour on a cluster.
+// tableSettings are set on the table instead of left to the server, whose
+// defaults changed between releases (field notes, §0.3). The windows are how many
+// insert tokens the server remembers to drop repeated inserts
+// (ingest/DELIVERY.md): by default none on a single node, and those of the last
+// hour on a cluster.
 //
-// The last four make an acknowledged insert outlive the machine's power: its
-// files, its folder and their names are synced before the answer. A merged part
-// is synced as well, because the parts it replaces are deleted soon after, in
-// the embedded engine at once.
+// The last four make an acknowledged insert survive a power cut: its files, its
+// folder and their names are synced before the answer. A merged part is synced
+// too, because the parts that it replaces are deleted soon after it, in the
+// embedded engine at once.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
@@ -89,9 +88,8 @@ var tableSettings = []tableSetting{
 	{"min_compressed_bytes_to_fsync_after_merge", "1"},
 }
 
-// clusterSettings are beside them on a cluster, where Keeper holds the tokens:
-// fewer, and for as long as the log keeps its messages. What a replica fetches
-// is synced too.
+// clusterSettings are added on a cluster, where Keeper holds the tokens, for as
+// long as the log keeps its messages. Parts that a replica fetches are synced too.
 var clusterSettings = []tableSetting{
 	{"replicated_deduplication_window", "100000"},
 	{"replicated_deduplication_window_seconds", "604800"},
@@ -113,29 +111,28 @@ func settingsText(list []tableSetting) string {
 	return strings.Join(text, ", ")
 }
 
-// The layout of the table that holds rows, as the server writes it.
+// The layout of the table that holds rows, in the server's own spelling.
 //
-// Partitions are by arrival: by event time, an import of many years would make
-// a part for each month of every insert, for everybody's events beside it too.
-// Within a part the primary key finds a site's hours.
+// Rows are partitioned by arrival. Partitioned by event time, an import of many
+// years would split every insert into a part for each month, including the other
+// sites' events in it. Within a part the primary key finds a site's hours.
 const (
 	PartitionKey = "toYYYYMM(" + ColumnReceived + ")"
 	PrimaryKey   = "(site, toStartOfHour(time))"
 )
 
-// SortKey puts one visit's rows side by side, where they compress best, inside
-// the hour, which is what queries cut by.
+// SortKey sorts by hour, which queries select by, and puts the rows of a visit
+// side by side within it, where they compress best.
 const SortKey = "(site, toStartOfHour(time), visitor, session, time)"
 
-// positionIndex spares the sink, which asks for the newest positions of a log
-// partition when it takes it over, most of what is older.
+// positionIndex lets the sink skip most old rows when it takes over a log
+// partition and asks for the newest positions.
 const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULARITY 16"
 
-// timeIndex spares a question about some days the parts of other months.
+// timeIndex lets a query about a few days skip the parts of other months.
 const timeIndex = "INDEX time time TYPE minmax GRANULARITY 16"
 
-// CreateStatements are the statements that make the events table, in order;
-// each is safe to repeat.
+// CreateStatements create the events table, in this order. Each is safe to repeat.
 func CreateStatements(t Topology) []string {
 	if t.Cluster == "" {
 		return []string{t.create(Table)}
@@ -145,14 +142,14 @@ func CreateStatements(t Topology) []string {
 	return []string{
 		"CREATE TABLE IF NOT EXISTS " + t.LocalTable() + on + " " + body +
 			"\nENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/" + t.LocalTable() + "', '{replica}')\n" + layout,
-		// Rows of one log partition stay on one shard: an insert is of one
-		// partition, and only the shard that knows its token can drop it.
+		// Rows of one log partition stay on one shard. An insert is of one
+		// partition, and only the shard that knows its token can drop a repeat.
 		"CREATE TABLE IF NOT EXISTS " + Table + on + " AS " + t.LocalTable() +
 			"\nENGINE = Distributed(" + sqltree.Ident(t.Cluster) + ", currentDatabase(), " + t.LocalTable() + ", " + ColumnPartition + ")",
 	}
 }
 
-// NextStatement makes an empty table of today's layout beside that of a single
+// NextStatement creates an empty NextTable in the current layout on a single
 // server. It is safe to repeat.
 func NextStatement(t Topology) string { return t.create(NextTable) }
 
@@ -181,8 +178,8 @@ func (t Topology) LocalTable() string {
 	return Table + "_local"
 }
 
-// UpgradeStatements bring an older table to StoredColumns: have maps each
-// column of it to its type. Columns are added or widened, never dropped.
+// UpgradeStatements bring an older table up to StoredColumns. have maps each of
+// its columns to its type. Columns are added or widened, never dropped.
 func UpgradeStatements(t Topology, have map[string]string) []string {
 	var changes []string
 	after := ""
@@ -216,9 +213,9 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
 }
 
-// SettingStatements bring an older table's settings to today's: engine is the
-// engine_full of LocalTable in system.tables. They are said on every replica:
-// a server does not replicate them.
+// SettingStatements bring an older table's settings up to date. engine is the
+// engine_full of LocalTable in system.tables. They run on every replica, since
+// servers do not replicate settings.
 func SettingStatements(t Topology, engine string) []string {
 	_, have, _ := strings.Cut(engine, " SETTINGS ")
 	is := map[string]string{}
@@ -228,7 +225,7 @@ func SettingStatements(t Topology, engine string) []string {
 	}
 	var change []tableSetting
 	for _, s := range t.settings() {
-		// The granularity of a table is for good.
+		// A table keeps its granularity.
 		if is[s.name] != s.value && s.name != "index_granularity" {
 			change = append(change, s)
 		}
@@ -257,7 +254,7 @@ func (c StoredColumn) definition() string {
 func normalType(t string) string { return strings.ReplaceAll(t, " ", "") }
 
 // clickHouseType is the enumeration's column type: the words with their codes,
-// and the empty word as "absent".
+// and ” for absent.
 func (e *Enum) clickHouseType() string {
 	var b strings.Builder
 	b.WriteString("Enum8('' = 0")

@@ -1,7 +1,7 @@
-// Package insights says what a visitor event is: the column table, from which
-// the ClickHouse schema, the log encoding, validation, queries and the
-// documents all follow; the reasons an event can be refused for; and the
-// encoding of events in the log.
+// Package insights defines visitor events: the column table, with the operators,
+// intervals and extra parameters that its rows name; the reasons for which an
+// event is refused; and the encoding of events in the log. The ClickHouse schema,
+// validation, queries and the documents all follow from these tables.
 //
-// It does no I/O. It imports schema/sqltree and nothing else of this module.
+// It does no I/O. Of this module it imports schema/sqltree and nothing else.
 package insights

@@ -3,8 +3,8 @@ package insights
 // Code is the stored form of one value of an [Enum]. 0 is "absent".
 type Code = int8
 
-// Enum is a closed set of words. A word's code is its place in the list, from
-// 1, and is stored and written to the log: the list is append-only.
+// Enum is a closed set of words. A word's code is its place in the list, from 1.
+// Codes are stored and written to the log, so the list is append-only.
 type Enum struct {
 	name  string
 	words []string
@@ -25,7 +25,7 @@ func (e *Enum) Name() string { return e.name }
 // Words are the allowed words in their order. The caller must not change them.
 func (e *Enum) Words() []string { return e.words }
 
-// Code finds a word. ok is false for a word that is not of the set.
+// Code finds a word. ok is false for a word that is not in the set.
 func (e *Enum) Code(word string) (code Code, ok bool) {
 	code, ok = e.codes[word]
 	return code, ok
@@ -69,8 +69,8 @@ var (
 		"amzn-searchbot", "amzn-user")
 	LinkKinds = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
-	// PublishedLinkKinds are those that the published contract has for the
-	// column eventLinkTargetKind; links to the others are taken all the same.
+	// PublishedLinkKinds are those that the published contract has in the column
+	// eventLinkTargetKind. Events may have links of the other kinds too.
 	PublishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")

@@ -1,8 +1,8 @@
 package insights
 
-// Event is one visitor event after validation and enrichment, ready for the
-// log. Its strings may alias the request's body: an Event lives only as long
-// as the buffer it was decoded from, and an encoder copies what it needs.
+// Event is one visitor event after validation and enrichment, ready for the log.
+// Its strings may alias the request's body, so an Event must not outlive the
+// buffer that it was decoded from. Encoders copy what they need.
 //
 // An empty string, a zero code and a zero rating mean "absent".
 type Event struct {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Field is one stored column of the events table, and the event's part in one
-// place of the log encoding. id is the field's bit in the log's presence mask:
-// it is never reused and never changes.
+// Field is one stored column of the events table and its place in the log
+// encoding. id is the field's bit in the presence mask of the log: it never
+// changes and is never reused.
 type Field struct {
 	id    uint8
 	Name  string // column name in ClickHouse
@@ -81,7 +81,7 @@ func (k wireTime) put(dst []byte, e *Event) ([]byte, bool) {
 
 func (k wireTime) buffer() fieldBuffer { return &buffer[int64]{read: (*reader).varint} }
 
-// wireDegrees is a coordinate; absent is NaN, which no coordinate is.
+// wireDegrees is a coordinate. Absent is NaN.
 type wireDegrees struct{ get func(*Event) float32 }
 
 func (k wireDegrees) put(dst []byte, e *Event) ([]byte, bool) {
@@ -136,9 +136,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values and drops what the others point to, so
-// that an empty column does not keep the last batch's messages in memory. A
-// column that is shorter already is left as it is.
+// truncate keeps the first n values. It clears the others, so that an empty
+// buffer does not keep the last batch's messages in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

@@ -1,7 +1,7 @@
 package insights
 
-// Reason is one way in which an event, or the request that carries it, is not
-// accepted. The rows of Reasons are all there are.
+// Reason is why an event, or the request that carries it, is refused: one row of
+// Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Status    int    // HTTP status of the answer
@@ -15,18 +15,18 @@ var (
 	TooManyEvents   = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}
 	MissingField    = &Reason{"missing_field", 400, false, "A required field is absent or null."}
 	InvalidField    = &Reason{"invalid_field", 400, false, "A field has the wrong type, or a value that is not allowed."}
-	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is none of the known ones."}
+	UnknownType     = &Reason{"unknown_type", 400, false, "The event's type is unknown."}
 	TooLong         = &Reason{"too_long", 400, false, "A field has more bytes or members than allowed."}
-	InFuture        = &Reason{"in_future", 400, false, "The timestamp lies further in the future than clocks differ."}
-	TooOld          = &Reason{"too_old", 400, false, "The timestamp is older than a site's key may post; a user's token may."}
-	OutOfRange      = &Reason{"out_of_range", 400, false, "The timestamp is of no year that the store can hold."}
+	InFuture        = &Reason{"in_future", 400, false, "The timestamp is further in the future than clocks differ."}
+	TooOld          = &Reason{"too_old", 400, false, "The timestamp is older than a site's key may post. A user's token may post it."}
+	OutOfRange      = &Reason{"out_of_range", 400, false, "The timestamp is outside the years that can be stored."}
 	KeyReused       = &Reason{"key_reused", 422, false, "The Idempotency-Key was used within a day for a request with another body."}
-	KeyBusy         = &Reason{"key_busy", 409, true, "Another request with the same Idempotency-Key is being taken in."}
+	KeyBusy         = &Reason{"key_busy", 409, true, "Another request with the same Idempotency-Key is in progress."}
 	SiteOverloaded  = &Reason{"site_overloaded", 429, true, "The site has more events in flight than its share of the node."}
-	Overloaded      = &Reason{"overloaded", 503, true, "More events are in flight than the node accepts."}
+	Overloaded      = &Reason{"overloaded", 503, true, "The node has more events in flight than it accepts."}
 	LogUnavailable  = &Reason{"log_unavailable", 503, true, "The event log did not take the events in time."}
-	LogFull         = &Reason{"log_full", 503, true, "The event log has no room: what it holds must be stored first, or its disk needs room."}
-	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which has the keys, did not answer."}
+	LogFull         = &Reason{"log_full", 503, true, "The event log is full: its events must be stored first, or its disk needs space."}
+	KeysUnavailable = &Reason{"keys_unavailable", 503, true, "The request has an Idempotency-Key, and Postgres, which stores the keys, did not answer."}
 
 	Reasons = []*Reason{
 		NotJSON, TooManyEvents, MissingField, InvalidField, UnknownType, TooLong, InFuture, TooOld, OutOfRange,

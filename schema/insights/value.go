@@ -213,8 +213,9 @@ func (flagValue) Parse(raw jsontext.Value) (any, error) {
 	case jsontext.KindNull:
 		// Every event has one or the other, so null matches none.
 		return uint8(2), nil
+	default:
+		return nil, errors.New("must be true, false or null")
 	}
-	return nil, errors.New("must be true, false or null")
 }
 
 func (flagValue) Append(dst []byte, scanned any) []byte {

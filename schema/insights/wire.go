@@ -18,9 +18,8 @@ import (
 //	each event: length in bytes, uvarint; presence mask, uint64 little endian
 //	(bit i = the field with id i follows); the present fields by ascending id
 //
-// A string is its length as uvarint and its bytes. A later version, and bits
-// that this one does not know, are ErrNewer: a reader that met them waits to be
-// upgraded.
+// A string is its length as uvarint and its bytes. A later version, or bits that
+// this one does not know, give ErrNewer: the reader waits to be upgraded.
 const (
 	wireMagic   = "OE"
 	wireVersion = 1
@@ -34,7 +33,7 @@ type MessageID [16]byte
 
 const idAt = len(wireMagic) + 1
 
-// MessageIDOf reads the id of a message. What is no message has none.
+// MessageIDOf reads the id of a message. ok is false for other bytes.
 func MessageIDOf(head []byte) (id MessageID, ok bool) {
 	if len(head) < idAt+len(id) || string(head[:len(wireMagic)]) != wireMagic || head[len(wireMagic)] != wireVersion {
 		return id, false
@@ -60,15 +59,15 @@ func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
 	w.buf = appendString(w.buf, site)
 	w.countAt = len(w.buf)
 	w.count = 0
-	// Three bytes hold every count up to MaxMessageEvents; Bytes fills them in.
+	// Three bytes hold any count up to MaxMessageEvents; Bytes fills them in.
 	w.buf = append(w.buf, 0, 0, 0)
 }
 
 // Add appends an event. It copies all that it needs.
 func (w *Encoder) Add(e *Event) {
 	start := len(w.buf)
-	// Two bytes for the length are enough for nearly every event; a longer one
-	// is moved to make room.
+	// Two bytes for the length are enough for nearly every event. A longer one is
+	// moved to make room.
 	w.buf = append(w.buf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	var mask uint64
 	for i := range fields {
@@ -99,7 +98,7 @@ func (w *Encoder) ID() (id MessageID) {
 	return id
 }
 
-// SetID gives the message the id of one that it repeats.
+// SetID makes the message a repeat of the one with this id.
 func (w *Encoder) SetID(id MessageID) { copy(w.buf[idAt:], id[:]) }
 
 // Len is the number of events added since Begin.
@@ -125,11 +124,11 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
-// ErrNewer is wrapped by errors about a message that a later version wrote and
-// this one cannot read. There is nothing wrong with it.
+// ErrNewer is wrapped by errors about a valid message of a later version, which
+// this one cannot read.
 var ErrNewer = errors.New("a later version's message of the event log")
 
-// Reads is the latest version of the log's encoding that this program reads. It
+// Reads is the latest version of the log encoding that this program reads. It
 // grows with wireVersion and with every new bit of the presence mask.
 const Reads = 1
 
@@ -158,8 +157,8 @@ func ParseMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// receivedDay is when the day began on which the message came in, in seconds.
-// A clock that is far off must not make a value that the column cannot hold.
+// receivedDay is the start of the day on which the message arrived, in seconds,
+// within what the column can hold, however wrong the clock was.
 func (m *Message) receivedDay() int64 {
 	const day = 24 * 60 * 60
 	seconds := min(max(m.ReceivedMillis/1000, 0), math.MaxUint32)

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Only makes a message that holds a single event of this one, with the same
-// id. It is a copy.
+// Only copies a single event of the message into a new one with the same id.
 func (m Message) Only(index int) ([]byte, error) {
 	r := reader{b: m.events}
 	for i := range m.Count {
@@ -28,8 +27,7 @@ func (m Message) Only(index int) ([]byte, error) {
 	return nil, fmt.Errorf("%w: no event %d", ErrMessage, index)
 }
 
-// WithID is a copy of a message under another id. It reads no more than the
-// header.
+// WithID copies a message and changes its id. It checks only the header.
 func WithID(message []byte, id MessageID) ([]byte, error) {
 	if _, err := ParseMessage(message); err != nil {
 		return nil, err
