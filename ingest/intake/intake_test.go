@@ -303,7 +303,7 @@ func TestTooManyEvents(t *testing.T) {
 // that of the filters.
 func TestCanonicalTarget(t *testing.T) {
 	t.Parallel()
-	odd := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
+	escaped := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
 	for _, kind := range insights.LinkKinds.Words() {
 		code, _ := insights.LinkKinds.Code(kind)
 		required, names := insights.ContentRefMembers(code)
@@ -313,7 +313,7 @@ func TestCanonicalTarget(t *testing.T) {
 		for n := required; n <= len(names); n++ {
 			ref := map[string]string{"kind": kind, "more": "x"}
 			for _, name := range names[:n] {
-				ref[name] = name + odd
+				ref[name] = name + escaped
 			}
 			raw, err := json.Marshal(ref)
 			if err != nil {

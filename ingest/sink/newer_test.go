@@ -72,7 +72,7 @@ func TestSinkHoldsNewer(t *testing.T) {
 	eventually.True(t, ingesttest.Patience, "the stall to show", func() bool {
 		old.metrics.stalled.mu.Lock()
 		defer old.metrics.stalled.mu.Unlock()
-		return testutil.ToFloat64(old.metrics.logLag.WithLabelValues("0")) == 3 && old.metrics.stalled.partitions[0].behind
+		return testutil.ToFloat64(old.metrics.logLag.WithLabelValues("0")) == 3 && old.metrics.stalled.partitions[0].pending
 	})
 	r.stop(old)
 	if p := r.progress(old); p.offset != 2 || p.intent != 0 {

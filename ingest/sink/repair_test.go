@@ -157,14 +157,14 @@ func TestRepairsAtOnce(t *testing.T) {
 	var both sync.WaitGroup
 	arrived, errs := make(chan struct{}), make([]error, 2)
 	var met sync.Once
-	waiting := make(chan struct{}, 2)
+	pendingAges := make(chan struct{}, 2)
 	for i := range 2 {
 		store := &faultyStore{Store: r.store, before: func(int) error {
 			// Both have looked before either inserts.
 			select {
 			case <-arrived:
-			case waiting <- struct{}{}:
-				if len(waiting) == 2 {
+			case pendingAges <- struct{}{}:
+				if len(pendingAges) == 2 {
 					met.Do(func() { close(arrived) })
 				}
 				<-arrived
