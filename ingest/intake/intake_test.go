@@ -121,10 +121,12 @@ func TestClaimPaths(t *testing.T) {
 		`{"":{"a":"1"},"a":"2"}`:                 {".a": "1", "a": "2"},
 		`{"s":"[1]","n":-1e3,"b":false,"o":[ ]}`: {"s": "[1]", "n": "-1e3", "b": "false", "o": "[]", insights.ClaimTypes: `{"s":"s","n":"n","b":"b","o":"a"}`},
 	} {
-		body := ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":`+sent+`}`))
-		if got := acceptOne(t, body)["claims"]; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q, want %q", sent, got, want)
-		}
+		t.Run(sent, func(t *testing.T) {
+			body := ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":`+sent+`}`))
+			if got := acceptOne(t, body)["claims"]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %q, want %q", sent, got, want)
+			}
+		})
 	}
 }
 

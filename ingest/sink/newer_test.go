@@ -131,9 +131,11 @@ func TestOlderMembers(t *testing.T) {
 		"": true, "octavo/1 reads=1": true, "octavo/2 reads=0": true, "octavo/2 reads=1": false, "octavo/3 reads=4 more": false,
 		"rack-a": true, "octavo/x": true,
 	} {
-		if got := isOlder([]byte(data)); got != want {
-			t.Errorf("a member with %q is older: %v", data, got)
-		}
+		t.Run(data, func(t *testing.T) {
+			if got := isOlder([]byte(data)); got != want {
+				t.Errorf("a member with %q is older: %v", data, got)
+			}
+		})
 	}
 	r := newRig(t, 2)
 	group := r.topic + "-sink"

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -269,10 +270,12 @@ func TestRepairLeavesRepeats(t *testing.T) {
 		100: {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
 		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is so near
 	} {
-		p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}
-		got, err := p.missing(t.Context(), nil)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("the log begins at %d: %v, %v; want %v", oldest, got, err, want)
-		}
+		t.Run(fmt.Sprint("log from ", oldest), func(t *testing.T) {
+			p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}
+			got, err := p.missing(t.Context(), nil)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("the log begins at %d: %v, %v; want %v", oldest, got, err, want)
+			}
+		})
 	}
 }
