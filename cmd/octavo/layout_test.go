@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -17,16 +17,12 @@ import (
 func TestEventsTableIsMoved(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
-	old, err := os.ReadFile("../../ingest/testdata/events_722db72.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
 	makeOld := func() {
 		t.Helper()
 		conn := i.clickHouse()
 		columns := strings.Join(insights.InsertColumns(), ", ")
 		for _, statement := range []string{
-			"RENAME TABLE events TO newer", strings.TrimSuffix(strings.TrimSpace(string(old)), ";"),
+			"RENAME TABLE events TO newer", ingesttest.FirstTable(),
 			"ALTER TABLE events ADD COLUMN received DateTime('UTC')",
 			"INSERT INTO events (" + columns + ") SELECT " + columns + " FROM newer", "DROP TABLE newer",
 		} {

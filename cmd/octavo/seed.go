@@ -7,10 +7,8 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -49,7 +47,7 @@ func (c *SeedCmd) Validate() error {
 
 // Run sends the events; it stops cleanly on SIGINT and SIGTERM.
 func (c *SeedCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignalled()
 	defer stop()
 	return c.run(ctx, os.Stdout, newSeedProgress(os.Stderr, c.Events))
 }

@@ -124,8 +124,9 @@ func (s *Sites) Account(site string) *Account {
 
 func (s *Sites) find(site string) *Account {
 	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.bySite[site]
+	a := s.bySite[site]
+	s.mu.RUnlock() // not deferred: every request comes here
+	return a
 }
 
 func (s *Sites) all() []*Account {

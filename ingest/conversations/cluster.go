@@ -8,22 +8,22 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// What makes issues alike. A pair is compared by the cosine of its vectors; two groups become one when their closest pair
-// reaches pairThreshold and the mean over all pairs between them reaches meanThreshold, so that a chain of pairs which are
-// alike does not join what has nothing in common.
+// The similarity of issues. A pair is compared by the cosine of its vectors. Two groups are merged when their closest pair
+// reaches pairThreshold and the mean over all pairs between them reaches meanThreshold, so that a chain of similar
+// pairs does not join issues that have nothing in common.
 const (
 	pairThreshold = 0.25
 	meanThreshold = 0.18
 	// maxNeighbors bounds the pairs per issue: many equal issues would otherwise have quadratically many.
 	maxNeighbors = 24
-	// maxTypical is the number of issues that are named as examples of a group.
+	// maxTypical is the number of issues named as examples of a group.
 	maxTypical = 3
 )
 
-// MaxIssues is the number of issues that Cluster takes in an instant; callers give it the newest so many.
+// MaxIssues is how many issues Cluster handles in an instant; callers pass the newest ones.
 const MaxIssues = 5000
 
-// Item is an issue among others. Key must be unique, and must say which issue it is independently of when it came in.
+// Item is one issue. Key must be unique, and must not depend on when the issue came in.
 type Item struct {
 	Key    string
 	Title  string
@@ -31,7 +31,7 @@ type Item struct {
 	Words  []string
 }
 
-// Group is issues about the same thing; all indexes are of the slice that Cluster was given.
+// Group is issues about the same thing. All indexes refer to the slice passed to Cluster.
 type Group struct {
 	Label  string
 	Icon   string
@@ -122,7 +122,7 @@ func alike(vecs []vector, terms int) []pair {
 		pairs = append(pairs, near[:min(len(near), maxNeighbors)]...)
 	}
 	slices.SortFunc(pairs, closest)
-	// A pair is found from both its ends.
+	// Each pair is found twice, from both ends.
 	return slices.Compact(pairs)
 }
 
@@ -149,7 +149,7 @@ func (f *forest) root(i int) int {
 	return i
 }
 
-// join makes one group of the two groups of a pair, if they are alike as wholes. The lower root stays.
+// join merges the two groups of a pair, if they are similar as a whole. The lower root stays.
 func (f *forest) join(p pair) {
 	a, b := f.root(p.a), f.root(p.b)
 	if a == b {
@@ -164,7 +164,7 @@ func (f *forest) join(p pair) {
 	f.sizes[a] += f.sizes[b]
 }
 
-// groups gives the members of every group in order; the first member of a group is its root.
+// groups returns the members of every group in order; the first member is the root.
 func (f *forest) groups() [][]int {
 	var groups [][]int
 	at := map[int]int{}

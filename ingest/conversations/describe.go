@@ -16,7 +16,7 @@ const (
 	maxLabel      = 100
 )
 
-// describe says what a group is about. sum is the sum of its members' vectors.
+// describe labels a group. sum is the sum of its members' vectors.
 func describe(issues []Item, vecs []vector, vocabulary []string, sum vector, members []int) Group {
 	g := Group{Members: members, Impact: groupImpact(issues, members), Typical: slices.Clone(members)}
 	slices.SortStableFunc(g.Typical, func(a, b int) int { return cmp.Compare(vecs[b].dot(sum), vecs[a].dot(sum)) })
@@ -71,7 +71,7 @@ func label(issues []Item, members []int, typical int, top []string) string {
 	return shorten(string(unicode.ToUpper(first))+joined[size:], maxLabel)
 }
 
-// commonest gives the form that is used most, of equally common ones the first in the alphabet.
+// commonest is the most frequent form; of equally frequent ones, the alphabetically first.
 func commonest(forms map[string]int) string {
 	best := ""
 	for form, count := range forms {
@@ -92,10 +92,10 @@ func groupImpact(issues []Item, members []int) schema.Impact {
 	return schema.Impacts()[max(0, ranks[(len(ranks)-1)/2])]
 }
 
-// defaultIcon is for what no row of icons names.
+// defaultIcon is for subjects without a row in icons.
 const defaultIcon = "comments"
 
-// icons gives an icon's name to subjects that support people meet everywhere.
+// icons are the icons of common support subjects.
 var icons = []struct {
 	icon  string
 	words map[string]bool
@@ -126,7 +126,7 @@ func stemmed(list string) map[string]bool {
 	return members
 }
 
-// iconOf takes the first row that one of the strongest terms stands in: rows stand from the special to the general.
+// iconOf takes the first row that contains one of the strongest terms. Rows go from the specific to the general.
 func iconOf(weights vector, vocabulary []string) string {
 	for _, row := range icons {
 		for _, e := range weights[:min(len(weights), maxIconTerms)] {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Bounds of what is made of one conversation, so that no single one can flood an organization.
+// Limits per conversation, so that no single one can flood an organization.
 const (
 	maxSentences  = 1000
 	maxIssues     = 5
@@ -16,7 +16,7 @@ const (
 	maxSentence   = 1000
 	maxTitle      = 120
 	maxIssueWords = 200
-	// leastWords is what a sentence needs to open an issue of its own beside others.
+	// leastWords is how many words a sentence needs to open another issue.
 	leastWords = 2
 )
 
@@ -26,7 +26,7 @@ type Part struct {
 	Body string
 }
 
-// Conversation is what issues are found in.
+// Conversation is what Extract finds issues in.
 type Conversation struct {
 	Subject string
 	Parts   []Part
@@ -70,7 +70,7 @@ func Extract(c Conversation) []Issue {
 		about := words(strings.Join(d.details, " "))
 		if subject != "" && len(found) == 1 {
 			title = subject
-			// A subject is what the writer thinks matters most.
+			// The subject is what matters most to the writer.
 			about = append(words(subject), about...)
 		}
 		issues[i] = Issue{
@@ -116,7 +116,7 @@ func (d *draft) add(sentence string) {
 	}
 }
 
-// title is the first sentence that states a problem, or the first that is no greeting.
+// title is the first sentence that states a problem, or else the first that is not a greeting.
 func (d *draft) title() string {
 	for _, sentence := range d.details {
 		if !d.problem && len(words(sentence)) > 0 || statesProblem(sentence) {
@@ -157,7 +157,7 @@ func stems(text string) []string {
 	return all
 }
 
-// The cues of English that tell how badly somebody is stuck. Each is looked for as whole words.
+// English phrases that tell how badly somebody is stuck. Each is matched as whole words.
 var (
 	blockingCues = cues(
 		"cannot", "can't", "cant", "can not", "could not", "couldn't", "unable", "impossible", "blocked", "blocking", "blocker",

@@ -9,7 +9,7 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// tags takes every tag out of a text, and scripts and styles with what is in them. It is safe for concurrent use.
+// tags removes all tags, and scripts and styles with their contents. It is safe for concurrent use.
 var tags = bluemonday.StrictPolicy().AddSpaceWhenStrippingTag(true)
 
 var (
@@ -24,7 +24,7 @@ var (
 
 // plain gives the words that the writer of a body meant: no markup, no code, no addresses, no quoted replies.
 func plain(body string) string {
-	// Lines that quote go first: as markup, their > would look like a tag's.
+	// Remove quoted lines first: their > would look like a tag's.
 	var kept []string
 	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
 		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
@@ -63,7 +63,7 @@ func sentences(text string) []string {
 	return found
 }
 
-// appendSentence leaves out what holds no word.
+// appendSentence skips sentences without words.
 func appendSentence(found []string, sentence string) []string {
 	sentence = strings.Join(strings.Fields(sentence), " ")
 	if !strings.ContainsFunc(sentence, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
@@ -72,7 +72,7 @@ func appendSentence(found []string, sentence string) []string {
 	return append(found, sentence)
 }
 
-// shorten cuts a text to at most so many characters, at the end of a word if there is one to cut at.
+// shorten cuts a text to a number of characters, if possible at the end of a word.
 func shorten(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

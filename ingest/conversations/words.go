@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// oneWord finds what some write as two words and others as one.
+// oneWord joins compounds that some people write as two words.
 var oneWord = regexp.MustCompile(`\b(log|sign|set|check)(?:ged|ging|ing|s)?[ -](in|out|up|on)(?:to)?\b`)
 
 // words gives the words of a text that say what it is about, in order and in lower case: no stop words. Scripts that are
@@ -68,7 +68,7 @@ func stem(word string) string {
 	return word
 }
 
-// single undoes the doubling before an ending: resett is reset. Some words end in a double letter of their own.
+// single removes a doubled consonant before an ending: resett becomes reset. Some words do end in a double letter.
 func single(root string) string {
 	last := len(root) - 1
 	if root[last] == root[last-1] && !strings.ContainsRune("lsz", rune(root[last])) {

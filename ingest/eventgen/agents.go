@@ -2,13 +2,13 @@ package eventgen
 
 import "strings"
 
-// agent is a user agent with its weight among its like.
+// agent is a user agent with its weight in its list.
 type agent struct {
 	weight int
 	text   string
 }
 
-// browsers are what people read with.
+// browsers are the user agents of people.
 var browsers = spread([]agent{
 	{26, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"},
 	{22, "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"},

@@ -51,7 +51,7 @@ func (g *Generator) person(visit uint64) {
 	for views := 0; ; views++ {
 		g.add(pageView, page, g.dwell(9))
 		g.onPage(&page)
-		// One in three leaves after the first page; later pages hold better.
+		// One in three leaves after the first page; later pages hold their readers better.
 		if views >= 25 || g.chance(0.34) && views == 0 || g.chance(0.22) && views > 0 {
 			return
 		}

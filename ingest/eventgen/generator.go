@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Options say what to generate. A zero member takes its default.
+// Options say what to generate. A zero member takes the default named beside it.
 type Options struct {
 	Seed uint64
 	// Events is how many events fill Span. A generator that is asked for more
@@ -49,7 +49,7 @@ type Generator struct {
 	end     int64 // milliseconds since 1970
 	made    int
 
-	// Of the session being told.
+	// Of the current session.
 	session  []byte // its `"session":{…}`
 	context  string // displayContext
 	shareKey string // JSON: a string or null

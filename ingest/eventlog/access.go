@@ -17,19 +17,19 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Login is how brokers want to be spoken to, as an operator says it.
+// Login is how to connect to the brokers, as an operator configures it.
 type Login struct {
 	TLS bool
-	CA  string // PEM file of the authorities to believe; "" is the system's
-	// Cert and Key are PEM files of a certificate of our own, for brokers that
-	// ask for one; both or none.
+	CA  string // PEM file of trusted authorities; "" is the system's
+	// Cert and Key are the PEM files of a client certificate, for brokers that ask
+	// for one; both or none.
 	Cert, Key string
 	// Mechanism is plain, scram-sha-256 or scram-sha-512, or "" for no login.
 	Mechanism          string
 	Username, Password string
 }
 
-// saslMechanisms has a row for each way to log in.
+// saslMechanisms are the ways to log in.
 var saslMechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
 	"plain": func(user, password string) (sasl.Mechanism, error) {
 		return saslplain.Mechanism{Username: user, Password: password}, nil
@@ -42,8 +42,8 @@ var saslMechanisms = map[string]func(user, password string) (sasl.Mechanism, err
 	},
 }
 
-// Access is how every connection to a broker is made. The zero value is in
-// clear and without a login.
+// Access is how every connection to a broker is made. The zero value is plain text
+// without a login.
 type Access struct {
 	tls  *tls.Config
 	sasl sasl.Mechanism
@@ -84,7 +84,7 @@ func clientTLS(l Login) (*tls.Config, error) {
 	if l.CA != "" {
 		pem, err := os.ReadFile(l.CA)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read the authorities to believe: %w", err)
+			return nil, fmt.Errorf("cannot read the trusted authorities: %w", err)
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
@@ -101,15 +101,14 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes what a kafka.Client connects by, which knows of these
-// topics and of no others. It says each member: kafka-go's defaults are for
-// other uses.
+// newTransport makes a kafka.Client's transport, which keeps the metadata of these
+// topics only. It sets every field: kafka-go's defaults are for other uses.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		DialTimeout: 5 * time.Second,
 		IdleTimeout: 5 * time.Minute,
-		// A leader that moved is found within this time at the latest.
+		// A new leader is found within this time.
 		MetadataTTL:    time.Second,
 		MetadataTopics: topics,
 		ClientID:       client,
@@ -120,7 +119,7 @@ func newTransport(client string, access Access, topics ...string) *kafka.Transpo
 	}
 }
 
-// NewDialer makes what a consumer group connects by.
+// NewDialer makes a consumer group's dialer.
 func NewDialer(client string, access Access) *kafka.Dialer {
 	return &kafka.Dialer{
 		ClientID: client, Timeout: 5 * time.Second, DualStack: true, KeepAlive: 30 * time.Second,
@@ -129,7 +128,8 @@ func NewDialer(client string, access Access) *kafka.Dialer {
 	}
 }
 
-// isDistrust tells errors of certificates, which do not pass by themselves.
+// isDistrust reports whether a certificate is not trusted, which waiting does not
+// mend.
 func isDistrust(err error) bool {
 	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
 	return ok

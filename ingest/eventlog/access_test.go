@@ -136,17 +136,19 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 		wrong["another password"] = other
 	}
 	for name, login := range wrong {
-		access, err := NewAccess(login)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := New(Config{Brokers: brokers, Topic: topic, Access: access, StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Start(ctx); err == nil || ctx.Err() != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			access, err := NewAccess(login)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := New(Config{Brokers: brokers, Topic: topic, Access: access, StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Start(ctx); err == nil || ctx.Err() != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -170,9 +172,11 @@ func TestKafkaLoginIsChecked(t *testing.T) {
 		"user without mechanism":  {Username: "u", Password: "p"},
 		"password alone":          {Password: "p"},
 	} {
-		if _, err := NewAccess(l); err == nil {
-			t.Errorf("%s is taken", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := NewAccess(l); err == nil {
+				t.Errorf("%s is taken", name)
+			}
+		})
 	}
 	if a, err := NewAccess(Login{}); err != nil || a != (Access{}) {
 		t.Errorf("nothing is %+v, %v", a, err)

@@ -8,16 +8,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// batch is the messages of one produce, kept as the record batch (v2)
-// that goes to the broker: bytes once written never change, so that every
-// attempt sends the same messages. Record batches are written here because
-// kafka-go's own encoder makes several small objects for each record.
+// batch is the messages of one produce, encoded as the record batch (v2) that goes
+// to the broker. Its bytes never change once written, so every attempt sends the
+// same messages. It is encoded here because kafka-go's encoder allocates several
+// small objects per record.
 type batch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
-	began time.Time // when its first message came
-	// plain batches carry no producer id: the log may take them twice, and the
-	// sink looks for their messages' repeats.
+	began time.Time // when its first message arrived
+	// plain batches carry no producer id: the log may take them twice, and the sink
+	// drops the repeats.
 	plain bool
 	// done is closed when the messages are durable (err is nil) or given up.
 	done chan struct{}
@@ -44,7 +44,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// newBatch starts a batch in buf, which it owns from now on.
+// newBatch starts a batch in buf, which the batch then owns.
 func newBatch(buf []byte, now time.Time) *batch {
 	nowMillis := now.UnixMilli()
 	buf = append(buf[:0], make([]byte, batchHeader)...)
@@ -73,8 +73,8 @@ func (b *batch) add(key string, value []byte) {
 	b.count++
 }
 
-// seal fills in who the batch is from and what depends on all of it. Nothing is
-// added after it.
+// seal fills in the producer, the lengths and the checksum. Nothing may be added
+// after it.
 func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint64(b.buf[atProducer:], uint64(from.id))
 	binary.BigEndian.PutUint16(b.buf[atEpoch:], uint16(from.epoch))
@@ -86,7 +86,7 @@ func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint32(b.buf[atCRC:], crc32.Checksum(b.buf[atAttributes:], castagnoli))
 }
 
-// finish tells the waiting requests.
+// finish answers the waiting requests.
 func (b *batch) finish(err *insights.Refusal) {
 	b.err = err
 	close(b.done)

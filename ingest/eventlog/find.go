@@ -34,7 +34,7 @@ func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.M
 		return false, from, err
 	}
 	if from < first || from > end {
-		from = first // it has expired up to there, or the topic was made anew
+		from = first // older messages have expired, or the topic was recreated
 	}
 	if found, next, err = l.topic.FindMessage(ctx, partition, from, end, id); err != nil {
 		return false, next, fmt.Errorf("cannot look through partition %d: %w", partition, err)

@@ -15,24 +15,23 @@ import (
 
 // Log is the event log: a Kafka topic. It is an [Appender].
 //
-// Each partition has at most one produce in flight. Messages that arrive
-// meanwhile gather in the next one: alone, a message waits for one synced
-// produce; under load, produces grow and their cost is shared. There is no
-// timer and no linger to choose.
+// Each partition has at most one produce in flight. Messages that arrive meanwhile
+// gather in the next one: a lone message waits for one synced produce, and under
+// load produces grow and share its cost. So there is no linger to configure.
 type Log struct {
 	cfg      Config
 	metrics  *Metrics
 	topic    *Topic
 	workers  sync.WaitGroup
-	cancel   context.CancelFunc // gives up what is in flight
+	cancel   context.CancelFunc // abandons what is in flight
 	stopping chan struct{}      // closed by Stop
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are those of the topic once it is known; until then there are
-	// none, and away says why. The slice is replaced, never changed.
+	// partitions are the topic's. Until the topic is known there are none, and away
+	// says why. The slice is replaced, never changed.
 	partitions []*partition
 	away       error
 }
@@ -46,11 +45,10 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
 }
 
-// Start begins to take messages. It first makes sure that the topic exists. If
-// that fails for StartWait (and the attempt that is being made then), it goes
-// on without: messages are refused until the topic is known. Only what waiting
-// cannot mend, such as a password that a broker still refuses after StartWait,
-// is an error.
+// Start makes sure that the topic exists and begins to take messages. If the topic
+// is not there after StartWait, Start returns all the same, and messages are refused
+// until it is. Only an error that waiting does not mend is returned, such as a
+// password that a broker refuses.
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
 	count, err := l.topic.ensure(ctx, &l.cfg, func(error) bool { return time.Since(began) >= l.cfg.StartWait })
@@ -78,13 +76,12 @@ func (l *Log) Start(ctx context.Context) error {
 	return nil
 }
 
-// await opens the log when its topic is known. That a broker which was away at
-// Start refuses us is no end of it: the process serves much else, and what the
-// broker refuses can be mended there.
+// await opens the log once its topic is known. It goes on if the broker refuses us:
+// the process serves much else, and the operator can mend that at the broker.
 func (l *Log) await(run context.Context, why error) {
 	var pace retry.LogPace
 	pace.Due()
-	l.cfg.Logger.Warn("Kafka does not answer: events are refused until it does.", "topic", l.cfg.Topic, "error", why)
+	l.cfg.Logger.Warn("The event log is away: events are refused until Kafka answers.", "topic", l.cfg.Topic, "error", why)
 	count, err := l.topic.ensure(run, &l.cfg, func(err error) bool {
 		l.mu.Lock()
 		l.away = err
@@ -96,12 +93,12 @@ func (l *Log) await(run context.Context, why error) {
 	})
 	if err == nil {
 		if err = l.check(run); err != nil {
-			l.cfg.Logger.Error("The event log cannot be used: events are refused until the node is started again.", "topic", l.cfg.Topic, "error", err)
+			l.cfg.Logger.Error("The event log cannot be used: events are refused until the node is restarted.", "topic", l.cfg.Topic, "error", err)
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil || !l.running { // it cannot be used, or Stop was called
+	if err != nil || !l.running { // the topic cannot be used, or Stop was called
 		l.away = errors.Join(err, l.away)
 		return
 	}
@@ -109,16 +106,16 @@ func (l *Log) await(run context.Context, why error) {
 	l.cfg.Logger.Info("The event log is there: events are taken.", "topic", l.cfg.Topic, "partitions", count)
 }
 
-// open starts the partitions' workers and what keeps up with the topic. The
-// caller holds l.mu.
+// open starts the partitions' workers and the watch of the topic. The caller holds
+// l.mu.
 func (l *Log) open(run context.Context, count int) {
 	l.away = nil
 	l.resize(run, count)
 	l.workers.Go(func() { l.watch(run) })
 }
 
-// Stop refuses new messages and returns when those taken are durable or given
-// up; when ctx is done it gives up the rest. A log that waits for its topic has
+// Stop refuses new messages and returns when those taken are durable or given up.
+// When ctx is done it gives up the rest. A log that still waits for its topic has
 // taken none and stops at once.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
@@ -153,8 +150,7 @@ func (l *Log) Stop(ctx context.Context) error {
 	return err
 }
 
-// opened is an error as long as the log has not met its topic; the caller
-// holds l.mu.
+// opened returns an error until the log has found its topic. The caller holds l.mu.
 func (l *Log) opened() error {
 	switch {
 	case !l.running:
@@ -165,11 +161,11 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// turn is how long one partition takes what may go to any, and a sink gathers
-// an insert: so each insert has what came in one Turn.
+// Turn is how long one partition takes the messages that may go to any, and how long
+// a sink gathers an insert: each insert then has the messages of one turn.
 const Turn = 500 * time.Millisecond
 
-// partition finds that of a number, or chooses one. The caller holds l.mu.
+// partition returns the one with a number, or chooses one. The caller holds l.mu.
 func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	if err := l.opened(); err != nil {
 		return nil, err
@@ -183,11 +179,11 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	return l.partitions[id], nil
 }
 
-// choose finds where what may go to any partition goes: to one, from all nodes,
-// until its turn is over. An insert is of one partition, and spread evenly over
-// them the same events would come as so many more inserts, each of which costs
-// the store as much as some thousand rows. A partition that has a whole produce
-// waiting is passed over. The caller holds l.mu, and the log is open.
+// choose picks the partition of a message that may go to any. All nodes use the same
+// one until its turn is over: an insert has rows of one partition, so messages spread
+// over all would take as many more inserts, each of which costs the store as much as
+// some thousand rows. A partition with a whole produce waiting is skipped. The caller
+// holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / Turn.Milliseconds())
@@ -230,7 +226,7 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	select {
 	case <-b.done:
 	case <-ctx.Done():
-		// The message is the batch's own copy: it may still become durable.
+		// The batch has its own copy of the message, which may still become durable.
 		return Unavailable(ctx.Err())
 	}
 	l.metrics.appendSeconds.Observe(time.Since(start).Seconds())
@@ -251,7 +247,7 @@ type partition struct {
 	log  *Log
 	id   int
 	wake chan struct{} // there may be something to do
-	from producer      // the worker's
+	from producer      // used by the worker only
 
 	mu      sync.Mutex
 	pending []*batch // the last one still takes messages
@@ -259,7 +255,7 @@ type partition struct {
 	spare   []byte // a buffer of a batch that is done
 }
 
-// add puts a message into the batch that gathers.
+// add copies a message into the gathering batch.
 func (p *partition) add(key string, message []byte, plain bool) *batch {
 	size := len(key) + len(message) + recordOverhead
 	p.mu.Lock()
@@ -285,14 +281,14 @@ func (p *partition) add(key string, message []byte, plain bool) *batch {
 	return b
 }
 
-// crowded says that a whole batch waits for the one that is being produced.
+// crowded reports whether a whole batch waits behind the one being produced.
 func (p *partition) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pending) > 1
 }
 
-// next takes the oldest batch, nil if there is none.
+// next removes and returns the oldest batch, nil if there is none.
 func (p *partition) next() (b *batch, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

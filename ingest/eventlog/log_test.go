@@ -315,10 +315,12 @@ func TestLogFinds(t *testing.T) {
 		{0, ids[0], true}, {0, ids[19], true}, {7, ids[7], true}, {8, ids[7], false}, {21, ids[19], false}, {0, insights.MessageID{99}, false},
 		{1000, ids[3], true}, // the topic was made anew
 	} {
-		found, next, err := l.Find(t.Context(), 1, c.from, c.id)
-		if err != nil || found != c.found || !found && next != end {
-			t.Errorf("from %d: found %v, next %d, %v", c.from, found, next, err)
-		}
+		t.Run(fmt.Sprint(c.id[0], " from ", c.from), func(t *testing.T) {
+			found, next, err := l.Find(t.Context(), 1, c.from, c.id)
+			if err != nil || found != c.found || !found && next != end {
+				t.Errorf("from %d: found %v, next %d, %v", c.from, found, next, err)
+			}
+		})
 	}
 	if _, next, err := l.Find(ingesttest.Cancelled(t), 1, 3, ids[9]); err == nil || next != 3 {
 		t.Errorf("without time: next %d, %v", next, err)

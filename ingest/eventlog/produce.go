@@ -14,22 +14,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// produce tries to make a batch durable. Every attempt sends the same bytes,
-// with the same producer id and sequence: the broker appends them once.
+// produce tries to make a batch durable. Every attempt sends the same bytes, with the
+// same producer id and sequence: the broker appends them once.
 //
-// A batch that is given up may still be in the log, or come to be. The next one
-// then has another producer id: with the old one, its sequence would be the
-// given-up batch's if that is not in the log, and the broker would take one for
-// a repeat of the other.
+// A batch that is given up may be in the log, or get there later. The next batch then
+// takes another producer id: under the old one it would have the given-up batch's
+// sequence, and the broker would drop one as a repeat of the other.
 //
-// answered is false if an attempt ended without an answer: kafka-go may still
-// read the batch then, and its buffer must not be used again.
+// answered is false if an attempt ended without an answer: kafka-go may still be
+// reading the batch, and its buffer must not be reused.
 func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered bool, refusal *insights.Refusal) {
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	// What waited behind others has less time left, so that a request has its
-	// answer in time however many were before it.
+	// Time that the batch waited behind others counts, so that a request is answered
+	// in time however many are before it.
 	deadline := b.began.Add(l.cfg.AppendTimeout)
 	if time.Until(deadline) <= 0 {
 		return true, Unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
@@ -50,7 +49,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		lost := isOneOf(err, lostProducer)
 		if lost {
 			l.metrics.producersLost.Inc()
-			l.cfg.Logger.Error("The log has other events of this node than it acknowledged: were some lost by an unclean election, or was the topic made anew?",
+			l.cfg.Logger.Error("Kafka no longer has the events that it acknowledged to this node: an unclean election lost some, or the topic was recreated.",
 				"partition", p.id, "error", err)
 			p.from = noProducer
 		}
@@ -59,18 +58,19 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 && !uncertain {
 			return answered, insights.Refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests").Because(err)
 		}
-		// The embedded broker says so that it is full, and another attempt soon would not change that. After an attempt in doubt the
-		// batch may be in the log all the same, and its sequence must not be used again.
+		// The embedded broker's answer when it is full, which a retry would not change.
+		// After an uncertain attempt the batch may be in the log all the same, and its
+		// sequence must not be used again.
 		if errors.Is(err, kafka.PolicyViolation) && !before {
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
 		}
-		// Under another producer id, a batch that may be in the log could come twice.
+		// Under another producer id, a batch that may be in the log could get there twice.
 		again := retriable(err) || lost && !before
 		if ctx.Err() != nil || !again || time.Until(deadline) <= wait.Next() {
 			if uncertain {
 				p.from = noProducer
 			}
-			l.cfg.Logger.Error("Events could not be appended to the log.",
+			l.cfg.Logger.Error("Cannot append events to the log.",
 				"partition", p.id, "messages", b.count, "attempts", attempt, "error", err)
 			return answered, Unavailable(err)
 		}
@@ -79,14 +79,14 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 	}
 }
 
-// attempt is how one try to produce went.
+// attempt is the result of one produce.
 type attempt struct {
 	err            error
 	sent, answered bool // whether the batch went out, and the broker answered
 }
 
-// attempt is one produce. In doubt the batch keeps the producer id that it was
-// sent with.
+// attempt produces once. After an uncertain attempt the batch keeps the producer id
+// that it was sent with.
 func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time.Time, uncertain bool) attempt {
 	timeout := min(l.cfg.ProduceTimeout, time.Until(deadline))
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -111,14 +111,13 @@ func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time
 	return attempt{err: res.Error, sent: true, answered: true}
 }
 
-// isUnrouted tells errors of kafka-go, which does not know where to send a batch
-// and sends it nowhere.
+// isUnrouted reports whether kafka-go sent nothing because it knows no leader.
 func isUnrouted(err error) bool {
 	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }
 
-// retriable reports whether trying again may help. What is no answer of a
-// broker is a matter of the network.
+// retriable reports whether a retry may help. An error that is not a broker's answer
+// is the network's.
 func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()

@@ -12,35 +12,33 @@ import (
 	"github.com/segmentio/kafka-go/protocol/initproducerid"
 )
 
-// producer is who a partition's batches are from. The broker knows a batch that
-// it has already by producer id and sequence, and appends it once however often
-// it is sent.
+// producer identifies the sender of a partition's batches. By producer id and sequence
+// the broker recognises a batch that it already has, and appends it once however
+// often it is sent.
 type producer struct {
 	id    int64
 	epoch int16
 	next  int32 // sequence of the next batch's first message
 }
 
-// noProducer is that of plain batches, and of a partition that has no id yet.
+// noProducer is the producer of plain batches, and of a partition without an id yet.
 var noProducer = producer{id: -1, epoch: -1, next: -1}
 
-// lasts tells whether the producer has sequences for so many messages more.
-// Sequences wrap around, and brokers do not agree on where, so a producer ends
-// before that.
+// lasts reports whether the producer has sequences for so many more messages. Brokers
+// do not agree where sequences wrap around, so a producer ends before that.
 func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
 
-// lostProducer are answers of a broker that has other batches of a producer
-// than we know of. An acknowledged batch that it has not any more was lost by
-// the brokers (an unclean election, a topic made anew).
+// lostProducer are the answers of a broker that knows other batches of a producer than
+// it has acknowledged: some were lost (an unclean election, a recreated topic).
 var lostProducer = []kafka.Error{
 	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
 	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,
 }
 
-// notAppended are answers that a broker gives before it appends anything. After
-// any other error the batch may be in the log.
+// notAppended are the answers that a broker gives before it appends anything. After any
+// other error the batch may be in the log.
 var notAppended = append([]kafka.Error{
 	kafka.MessageSizeTooLarge, kafka.NotLeaderForPartition, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
@@ -51,12 +49,11 @@ func isOneOf(err error, list []kafka.Error) bool {
 	return ok && slices.Contains(list, code)
 }
 
-// refusesProducers are answers of brokers that give us no producer id, however
-// often they are asked.
+// refusesProducers are the answers of brokers that never give us a producer id.
 var refusesProducers = []kafka.Error{kafka.ClusterAuthorizationFailed, kafka.UnsupportedVersion, kafka.TransactionalIDAuthorizationFailed}
 
-// identify makes sure that the partition has a producer id for a batch. Brokers
-// that give none take the batch without one.
+// identify gives a batch its producer id and seals it. If the brokers give out none,
+// the batch goes without.
 func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
 	if b.plain || l.noIDs.Load() {
 		b.plain = true
@@ -66,7 +63,7 @@ func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
 	if !p.from.lasts(b.count) {
 		id, epoch, err := newProducerID(ctx, l.topic.Client)
 		if isOneOf(err, refusesProducers) {
-			l.cfg.Logger.Warn("Kafka gives out no producer id, so a produce that is tried again may be in the log twice; the sink drops the second only while it is near the first. Allow IdempotentWrite on the cluster, then restart.",
+			l.cfg.Logger.Warn("Kafka gives out no producer id, so a retried produce may be in the log twice; the sink drops the second only if it is near the first. Allow IdempotentWrite on the cluster, then restart.",
 				"topic", l.cfg.Topic, "error", err)
 			l.metrics.SettingUnsafe(idempotence, true)
 			l.noIDs.Store(true)
@@ -81,7 +78,7 @@ func (l *Log) identify(ctx context.Context, p *partition, b *batch) error {
 	return nil
 }
 
-// newProducerID asks any broker for a producer id that nobody else has.
+// newProducerID asks any broker for a new producer id.
 func newProducerID(ctx context.Context, client *kafka.Client) (id int64, epoch int16, err error) {
 	m, err := client.Transport.RoundTrip(ctx, client.Addr, &producerIDRequest{ProducerID: -1, ProducerEpoch: -1})
 	if err != nil {
@@ -99,9 +96,9 @@ func newProducerID(ctx context.Context, client *kafka.Client) (id int64, epoch i
 	return res.ProducerID, res.ProducerEpoch, nil
 }
 
-// producerIDRequest is InitProducerId outside of transactions. kafka-go's own
-// first looks for the coordinator of the transaction, which makes Kafka create
-// its topic of transactions.
+// producerIDRequest is InitProducerId outside of transactions. kafka-go's own request
+// first looks for the transaction's coordinator, which makes Kafka create its topic
+// of transactions.
 type producerIDRequest struct {
 	_ struct{} `kafka:"min=v2,max=v4,tag"`
 
@@ -113,7 +110,7 @@ type producerIDRequest struct {
 
 func (r *producerIDRequest) ApiKey() protocol.ApiKey { return protocol.InitProducerId }
 
-// TypeKey tells kafka-go to encode this type and not its own.
+// TypeKey makes kafka-go encode this type instead of its own.
 func (r *producerIDRequest) TypeKey() protocol.OverrideTypeKey { return producerIDOverride }
 
 const producerIDOverride protocol.OverrideTypeKey = 1

@@ -7,9 +7,9 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Ready says whether the log takes messages: its topic is there and known, and
-// a broker answers. Of the topic the client tells what it knew last, also while
-// no broker answers, so one is asked something.
+// Ready returns an error unless the log takes messages: its topic is known and exists,
+// and a broker answers. It asks a broker, because the client goes on answering from its
+// cache when no broker does.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()
@@ -21,7 +21,7 @@ func (l *Log) Ready(ctx context.Context) error {
 		if err = l.answers(ctx); err == nil {
 			return nil
 		}
-		// What the client keeps may be of before the broker's restart.
+		// The connections may be from before the broker's restart.
 		l.topic.Close()
 	}
 	return fmt.Errorf("cannot reach the event log: %w", err)

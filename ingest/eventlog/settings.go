@@ -23,9 +23,8 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings are what a topic that we make is given. Retention goes by the
-// broker's clock: by a node's, one whose clock is behind would write messages
-// that are deleted at once.
+// topicSettings are the settings of a topic that we create. Retention goes by the
+// broker's clock: messages of a node whose clock is behind would expire at once.
 func (c *Config) topicSettings() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
@@ -52,8 +51,7 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule is one thing that a topic must have. why says what is wrong, "" if
-// nothing is, or if the broker does not tell.
+// topicRule checks one setting. why says what is wrong; "" is nothing, or unknown.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string
@@ -62,25 +60,25 @@ type topicRule struct {
 var topicRules = []topicRule{
 	{leastInSync, func(f *topicFacts, c *Config) string {
 		if n := f.number(leastInSync); n >= 0 && n < int64(min(c.MinInSync, f.replicas)) {
-			return fmt.Sprintf("an event is acknowledged when %d of %d replicas have it: it is lost with them", n, f.replicas)
+			return fmt.Sprintf("an event is acknowledged once %d of %d replicas have it, and lost with them", n, f.replicas)
 		}
 		return ""
 	}},
 	{"replicas", func(f *topicFacts, _ *Config) string {
 		if f.replicas == 1 && f.brokers > 1 {
-			return fmt.Sprintf("there are %d brokers and one replica: events are lost with its disk", f.brokers)
+			return fmt.Sprintf("there are %d brokers but one replica: events are lost with its disk", f.brokers)
 		}
 		return ""
 	}},
 	{unclean, func(f *topicFacts, _ *Config) string {
 		if f.values[unclean] == "true" && f.replicas > 1 {
-			return "a replica that lacks acknowledged events may lead: they are lost then"
+			return "a replica that lacks acknowledged events may become the leader: they are lost then"
 		}
 		return ""
 	}},
 	{retentionTime, func(f *topicFacts, c *Config) string {
 		if n := f.number(retentionTime); n >= 0 && n < c.Retention.Milliseconds() {
-			return fmt.Sprintf("events are kept for %d ms, which is less than OCTAVO_KAFKA_RETENTION says", n)
+			return fmt.Sprintf("events are kept for %d ms, less than OCTAVO_KAFKA_RETENTION", n)
 		}
 		return ""
 	}},
@@ -92,13 +90,13 @@ var topicRules = []topicRule{
 	}},
 	{largestBatch, func(f *topicFacts, c *Config) string {
 		if n := f.number(largestBatch); n >= 0 && n < int64(c.largestBatch()) {
-			return fmt.Sprintf("it takes %d bytes at once, and a request may have %d", n, c.largestBatch())
+			return fmt.Sprintf("it takes messages of %d bytes, and a request may need %d", n, c.largestBatch())
 		}
 		return ""
 	}},
 	{timestampType, func(f *topicFacts, _ *Config) string {
 		if t := f.values[timestampType]; t != "" && t != appendTime {
-			return "events are kept by the clocks of the nodes that took them in: one that is behind loses its events early"
+			return "retention goes by the clocks of the nodes that took the events in: events of a node whose clock is behind expire early"
 		}
 		return ""
 	}},
@@ -116,18 +114,19 @@ func checkedSettings() []string {
 	return list
 }
 
-// errCompacted is wrapped by the error about a topic that loses events by its nature.
+// errCompacted is wrapped by the error about a compacted topic, which loses events by
+// design.
 var errCompacted = errors.New("it keeps only the last request of each site (cleanup.policy=compact): set it to delete")
 
-// check looks at the topic's settings, mends what may be mended while it is in
-// use, and says what is unsafe. Its error is one of a topic that cannot be the
-// log.
+// check logs and shows which of the topic's settings are unsafe. It corrects the
+// timestamp type, which is safe while the topic is in use. It returns an error for a
+// topic that cannot be the log.
 func (l *Log) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.ProduceTimeout)
 	defer cancel()
 	facts, err := l.facts(ctx)
 	if err != nil {
-		l.cfg.Logger.Warn("Kafka does not tell how the topic of the event log is set up, so nobody knows whether it is safe.", "topic", l.cfg.Topic, "error", err)
+		l.cfg.Logger.Warn("Cannot ask Kafka for the settings of the event log's topic, so they may be unsafe.", "topic", l.cfg.Topic, "error", err)
 		return nil
 	}
 	if strings.Contains(facts.values[cleanupPolicy], "compact") {
@@ -135,9 +134,9 @@ func (l *Log) check(ctx context.Context) error {
 	}
 	if t := facts.values[timestampType]; t != "" && t != appendTime {
 		if err := l.setAppendTime(ctx); err != nil {
-			l.cfg.Logger.Warn("The topic of the event log cannot be set to message.timestamp.type=LogAppendTime.", "topic", l.cfg.Topic, "error", err)
+			l.cfg.Logger.Warn("Cannot set message.timestamp.type=LogAppendTime on the event log's topic.", "topic", l.cfg.Topic, "error", err)
 		} else {
-			l.cfg.Logger.Info("The topic of the event log was set to message.timestamp.type=LogAppendTime.", "topic", l.cfg.Topic)
+			l.cfg.Logger.Info("Set message.timestamp.type=LogAppendTime on the event log's topic.", "topic", l.cfg.Topic)
 			facts.values[timestampType] = appendTime
 		}
 	}
@@ -145,7 +144,7 @@ func (l *Log) check(ctx context.Context) error {
 		why := r.why(facts, &l.cfg)
 		l.metrics.SettingUnsafe(r.setting, why != "")
 		if why != "" {
-			l.cfg.Logger.Warn("The topic of the event log is not set up as it should be.", "topic", l.cfg.Topic, "setting", r.setting, "why", why)
+			l.cfg.Logger.Warn("A setting of the event log's topic is unsafe.", "topic", l.cfg.Topic, "setting", r.setting, "why", why)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -60,19 +61,21 @@ func TestTopicIsMadeSafe(t *testing.T) {
 func TestReplicasInSync(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]string{1: "1", 2: "1", 3: "2"} {
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(cluster.Close)
-		l := newTestLog(t, cluster.ListenAddrs(), func(c *Config) { c.Replicas = replicas })
-		values, err := l.topic.settings(t.Context(), leastInSync)
-		if err != nil || values[leastInSync] != want {
-			t.Errorf("with %d replicas %s must be in sync, want %s; %v", replicas, values[leastInSync], want, err)
-		}
-		if list := unsafeOf(l); len(list) > 1 || list["replicas"] != (replicas == 1) {
-			t.Errorf("with %d replicas unsafe are %v", replicas, list)
-		}
+		t.Run(fmt.Sprint(replicas, " replicas"), func(t *testing.T) {
+			cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(cluster.Close)
+			l := newTestLog(t, cluster.ListenAddrs(), func(c *Config) { c.Replicas = replicas })
+			values, err := l.topic.settings(t.Context(), leastInSync)
+			if err != nil || values[leastInSync] != want {
+				t.Errorf("with %d replicas %s must be in sync, want %s; %v", replicas, values[leastInSync], want, err)
+			}
+			if list := unsafeOf(l); len(list) > 1 || list["replicas"] != (replicas == 1) {
+				t.Errorf("with %d replicas unsafe are %v", replicas, list)
+			}
+		})
 	}
 }
 

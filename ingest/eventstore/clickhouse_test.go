@@ -229,12 +229,14 @@ func TestStoreFaults(t *testing.T) {
 		{"ALTER TABLE events DROP CONSTRAINT never, MODIFY COLUMN search_record UInt64", "schema", false},
 		{"RENAME TABLE events TO gone", "schema", false},
 	} {
-		if err := conn.Exec(t.Context(), c.change); err != nil {
-			t.Fatal(err)
-		}
-		err := store.Insert(t.Context(), b, c.change)
-		if f := FaultOf(err); err == nil || f.Reason != c.reason || f.Rows != c.rows {
-			t.Errorf("%s: %v is %+v", c.change, err, f)
-		}
+		t.Run(c.change, func(t *testing.T) {
+			if err := conn.Exec(t.Context(), c.change); err != nil {
+				t.Fatal(err)
+			}
+			err := store.Insert(t.Context(), b, c.change)
+			if f := FaultOf(err); err == nil || f.Reason != c.reason || f.Rows != c.rows {
+				t.Errorf("%s: %v is %+v", c.change, err, f)
+			}
+		})
 	}
 }

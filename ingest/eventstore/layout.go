@@ -13,35 +13,35 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// LayoutConfig is how the events table is moved to another layout.
+// LayoutConfig says how the events table is moved to the present layout. A zero member takes
+// the default named beside it.
 type LayoutConfig struct {
 	Conn driver.Conn // required; the caller closes it
 	// Topology must be a single server.
 	Topology insights.Topology
-	// OlderMembers tells whether the sinks' group may have a member that does
-	// not know of this: it would take the hold for a fault of its rows. Required.
+	// OlderMembers reports whether the sinks' group may have a member of an older version,
+	// which would take the hold for a fault of its rows. Required.
 	OlderMembers func(context.Context) (bool, error)
-	// Holds returns an error once another process may move the table too. Required.
+	// Holds returns an error once another process may also move the table. Required.
 	Holds   func(context.Context) error
 	Metrics *Metrics // nil counts nothing
 	Logger  *slog.Logger
 
-	Block     uint64        // offsets of a partition that are copied at once; 131,072
-	MaxHold   time.Duration // how long inserts are held at most, then they go on and all is tried again; 5 min
+	Block     uint64        // offsets of a partition that are copied together; 131,072
+	MaxHold   time.Duration // how long inserts may be held before the move is abandoned and retried; 5 min
 	HoldBelow uint64        // rows left to copy at which inserts are held; 200,000
 	step      func(name string) error
 }
 
-// Layout moves the events table to today's layout while sinks insert and
-// queries ask. It copies the rows into another table, piece by piece, until few
-// are left; then it holds inserts, copies the rest, makes sure that both tables
-// have the same rows, and exchanges their names at once. All that it has to know
-// is in the tables, so whoever takes over from a process that was killed goes on
-// where it was: a piece is copied if the tables differ in it.
+// Layout moves the events table to the present layout while sinks insert and users query.
+// It copies the rows into another table, piece by piece, until few are left. Then it holds
+// inserts, copies the rest, checks that both tables have the same rows, and exchanges
+// their names atomically. All its state is in the tables: a piece is copied if the tables
+// differ in it. So another process can continue where a killed one stopped.
 type Layout struct {
 	cfg   LayoutConfig
 	store *ClickHouse
-	// before is what pieces had when they were last copied.
+	// before is what the new table had of a piece when it was last copied.
 	before map[piece]amount
 }
 
@@ -64,17 +64,17 @@ func NewLayout(cfg LayoutConfig) (*Layout, error) {
 	return &Layout{cfg: cfg, store: store, before: map[piece]amount{}}, nil
 }
 
-// ErrOlderMembers: a sink of an earlier version runs, so the table stays as it is.
+// ErrOlderMembers: a sink of an earlier version runs, so the table is not moved.
 var ErrOlderMembers = errors.New("a sink of an earlier version may run: the events table keeps its layout until all are upgraded")
 
-// ErrClusterLayout: the table of a cluster is for its operator to move.
-var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working: to change it, stop the sinks, make a table of today's layout on each node (ON CLUSTER), copy the rows, and exchange the two")
+// ErrClusterLayout: only its operator can move the table of a cluster.
+var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working: to change it, stop the sinks, create a table with the present layout on each node (ON CLUSTER), copy the rows, and exchange the two")
 
-// heldConstraint keeps inserts out of a table and lets queries go on. Insert
-// waits while it is there.
+// heldConstraint refuses every insert into a table and lets queries go on. Insert waits
+// while the table has it.
 const heldConstraint = "octavo_held"
 
-// Current tells whether the table has today's layout, and nothing of a move is left.
+// Current reports whether the table has the present layout, and no move is unfinished.
 func (l *Layout) Current(ctx context.Context) (bool, error) {
 	events, err := l.table(ctx, l.cfg.Topology.LocalTable())
 	if err != nil {
@@ -84,9 +84,9 @@ func (l *Layout) Current(ctx context.Context) (bool, error) {
 	return events.current() && !next.exists && err == nil, err
 }
 
-// Move brings the table to today's layout. It is safe to call again after any
-// error. ErrOlderMembers and the errors of a full disk or of a table that is not
-// ours leave everything as it is.
+// Move moves the table to the present layout. It may be called again after any error.
+// ErrOlderMembers, and the errors about a full disk or a table that is not ours, leave
+// everything unchanged.
 func (l *Layout) Move(ctx context.Context) error {
 	if l.cfg.Topology.Cluster != "" {
 		return ErrClusterLayout
@@ -117,7 +117,8 @@ func (l *Layout) move(ctx context.Context, events tableLayout) error {
 	log := l.cfg.Logger
 	if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
 		if events.held {
-			// Whoever held the inserts is gone, and such a sink would put their rows aside.
+			// The mover that held the inserts is gone, and the older sink would dead-letter
+			// their rows.
 			return errors.Join(ErrOlderMembers, err, l.release(ctx))
 		}
 		return errors.Join(ErrOlderMembers, err)
@@ -126,7 +127,7 @@ func (l *Layout) move(ctx context.Context, events tableLayout) error {
 		return err
 	}
 	began := time.Now()
-	log.Info("The events table is moved to another layout: rows are copied while inserts and queries go on.",
+	log.Info("Moving the events table to another layout: rows are copied while inserts and queries go on.",
 		"from", events.partition, "to", insights.PartitionKey, "rows", events.rows)
 	for {
 		left, err := l.copyDifferences(ctx, events)
@@ -137,7 +138,7 @@ func (l *Layout) move(ctx context.Context, events tableLayout) error {
 			break
 		}
 	}
-	// As late as can be.
+	// Ask again, as late as possible.
 	if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
 		return errors.Join(ErrOlderMembers, err, l.release(ctx))
 	}
@@ -151,12 +152,12 @@ func (l *Layout) move(ctx context.Context, events tableLayout) error {
 	if err := l.finish(ctx, next); err != nil {
 		return err
 	}
-	log.Info("The events table has its new layout.", "took", time.Since(began).Round(time.Millisecond))
+	log.Info("The events table has the new layout.", "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
-// switchOver exchanges the tables while no insert can come. Inserts go on if it
-// fails: what it did shows in the tables.
+// switchOver exchanges the tables while inserts are held. If it fails, inserts go on, and
+// the tables show what it did.
 func (l *Layout) switchOver(ctx context.Context, events tableLayout) (err error) {
 	holding, cancel := context.WithTimeout(ctx, l.cfg.MaxHold)
 	defer cancel()
@@ -165,7 +166,7 @@ func (l *Layout) switchOver(ctx context.Context, events tableLayout) (err error)
 		return errors.Join(err, l.release(ctx))
 	}
 	err = func() error {
-		// Inserts that began before it do not see the constraint.
+		// Inserts that began before the constraint do not see it.
 		if err := l.store.Settle(holding); err != nil {
 			return err
 		}
@@ -186,12 +187,12 @@ func (l *Layout) switchOver(ctx context.Context, events tableLayout) (err error)
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot exchange the events table: %w", err), l.release(ctx))
 	}
-	l.cfg.Logger.Info("The events table was exchanged for the one with the new layout.", "inserts held", time.Since(began).Round(time.Millisecond))
+	l.cfg.Logger.Info("Exchanged the events table for the one with the new layout.", "inserts held", time.Since(began).Round(time.Millisecond))
 	return nil
 }
 
-// release lets inserts into a table of the old layout again. It works though
-// ctx is done: nobody else may be there to do it.
+// release lets inserts into a table with the old layout again, even if ctx is done: there
+// may be no other process to do it.
 func (l *Layout) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -202,8 +203,8 @@ func (l *Layout) release(ctx context.Context) error {
 	return l.do(ctx, "release", "ALTER TABLE "+insights.Table+" DROP CONSTRAINT IF EXISTS "+heldConstraint)
 }
 
-// finish drops the old table, which has the other's name after the exchange. The
-// hold on it shows that it is that one: it was equal then.
+// finish drops the old table, which has the other's name since the exchange. The hold on it
+// proves that it is the exchanged one, whose rows the new table has.
 func (l *Layout) finish(ctx context.Context, old tableLayout) error {
 	if old.current() || !old.held {
 		return fmt.Errorf("cannot finish the move of the events table: %s is not the table that was exchanged; look at it and drop it", insights.NextTable)
@@ -211,15 +212,15 @@ func (l *Layout) finish(ctx context.Context, old tableLayout) error {
 	if err := l.cfg.Holds(ctx); err != nil {
 		return err
 	}
-	// Not SYNC: that waits for whoever still reads the table, in the embedded engine for ever.
+	// Not SYNC: it waits for queries that still read the table, in the embedded engine for ever.
 	return l.do(ctx, "drop", "DROP TABLE IF EXISTS "+insights.NextTable+" SETTINGS max_table_size_to_drop = 0")
 }
 
-// stepMost bounds one statement. It also tells the driver to wait longer than
-// the five minutes in which it wants to hear something.
+// stepMost bounds one statement. It also makes the driver wait longer than its own five
+// minutes for an answer.
 const stepMost = time.Hour
 
-// do is one step that changes something.
+// do runs a statement that changes something.
 func (l *Layout) do(ctx context.Context, name, statement string) error {
 	if err := l.cfg.step("before " + name); err != nil {
 		return err

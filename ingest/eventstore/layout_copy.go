@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// tableLayout is what a server says of a table.
+// tableLayout describes a table.
 type tableLayout struct {
 	exists                      bool
 	partition, sorting, primary string
@@ -22,7 +22,7 @@ type tableLayout struct {
 	views                       []string
 }
 
-// current tells whether it is today's.
+// current reports whether it is the present layout.
 func (t tableLayout) current() bool {
 	return t.exists && t.partition == insights.PartitionKey && "("+t.sorting+")" == insights.SortKey && "("+t.primary+")" == insights.PrimaryKey
 }
@@ -40,12 +40,12 @@ func (l *Layout) table(ctx context.Context, name string) (t tableLayout, err err
 		err = errors.Join(err, rows.Err())
 	}
 	if err != nil {
-		return t, fmt.Errorf("cannot look at the table %s: %w", name, err)
+		return t, fmt.Errorf("cannot describe the table %s: %w", name, err)
 	}
 	return t, nil
 }
 
-// check refuses what would lose something.
+// check refuses a move that would lose something.
 func (l *Layout) check(ctx context.Context, events, next tableLayout) error {
 	if next.exists && !next.current() {
 		return fmt.Errorf("cannot move the events table: there is a table %s with another layout; look at it and drop it", insights.NextTable)
@@ -71,18 +71,18 @@ func (l *Layout) check(ctx context.Context, events, next tableLayout) error {
 	return nil
 }
 
-// piece is what is copied at once: rows of one old partition and of one range
-// of the log.
+// piece is what is copied together: the rows of one old partition and of one range of the
+// log.
 type piece struct {
 	part      string // value of the old table's partition key
 	partition uint16
 	block     uint64
 }
 
-// amount tells whether two tables have the same rows in a piece.
+// amount is equal for two tables that have the same rows in a piece.
 type amount struct{ rows, sum uint64 }
 
-// amounts are those of a table's rows, in the pieces of the old layout.
+// amounts are a table's, by piece of the old layout.
 func (l *Layout) amounts(ctx context.Context, table, key string) (all map[piece]amount, kind string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stepMost)
 	defer cancel()
@@ -108,8 +108,8 @@ func (l *Layout) amounts(ctx context.Context, table, key string) (all map[piece]
 
 const contentColumns = "site, visitor, session, time"
 
-// copyDifferences copies each piece in which the tables differ. It returns how
-// many rows they differed in when it began.
+// copyDifferences copies each piece in which the tables differ. It returns in how many rows
+// they differed when it began.
 func (l *Layout) copyDifferences(ctx context.Context, events tableLayout) (left uint64, err error) {
 	key := events.partition
 	if key == "" {
@@ -137,7 +137,7 @@ func (l *Layout) copyDifferences(ctx context.Context, events tableLayout) (left 
 		}
 	}
 	for p := range copied {
-		if _, ok := have[p]; !ok { // its rows were deleted meanwhile
+		if _, ok := have[p]; !ok { // its rows have been deleted
 			differ = append(differ, p)
 			left++
 		}
@@ -165,20 +165,20 @@ func (l *Layout) progress(done, total uint64) {
 	}
 }
 
-// copyPiece makes a piece of the next table equal. Only one process copies, and
-// its last insert has ended, so what is there when it looks stays.
+// copyPiece makes a piece of the new table equal to the old one's. Only one process copies,
+// and its last insert has ended, so what it finds does not change under it.
 func (l *Layout) copyPiece(ctx context.Context, key, kind string, p piece, copied, have amount) error {
 	if err := l.cfg.Holds(ctx); err != nil {
 		return err
 	}
-	// An insert of a mover that was killed.
+	// A killed mover's insert may still run.
 	if err := l.store.settle(ctx, insights.NextTable); err != nil {
 		return err
 	}
 	where := fmt.Sprintf("%s = CAST(%s AS %s) AND log_partition = %d AND log_offset >= %d AND log_offset < %d",
 		key, sqltree.Quote(p.part), kind, p.partition, p.block*l.cfg.Block, (p.block+1)*l.cfg.Block)
-	// More rows than there should be, or others: the piece is made anew.
-	// So is one that a copy of what is missing did not change.
+	// The new table has too many rows or others, or copying what is missing changed
+	// nothing: copy the piece from scratch.
 	if copied.rows > 0 && (copied.rows >= have.rows || l.before[p] == copied) {
 		if err := l.do(ctx, "clear", "ALTER TABLE "+insights.NextTable+" DELETE WHERE "+where+" SETTINGS mutations_sync = 2"); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (l *Layout) copyPiece(ctx context.Context, key, kind string, p piece, copie
 		position := "(log_offset, log_index, " + contentColumns + ")"
 		statement += " AND " + position + " NOT IN (SELECT " + position[1:len(position)-1] + " FROM " + insights.NextTable + " WHERE " + where + ")"
 	}
-	// One thread: queries and sinks share the machine. No tokens: the tables tell
+	// One thread: queries and sinks share the machine. No deduplication: the tables show
 	// what is copied.
 	statement += " SETTINGS max_threads = 1, max_insert_threads = 1, insert_deduplicate = 0, deduplicate_insert_select = 'disable', max_partitions_per_insert_block = 0"
 	return l.do(ctx, "copy", statement)

@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -17,17 +18,19 @@ func TestInsertQuorum(t *testing.T) {
 		cluster, quorum string
 		want            any
 	}{{"", "auto", nil}, {"events", "", "auto"}, {"events", "2", "2"}, {"events", "off", nil}} {
-		store, err := New(Config{Conn: conn, Cluster: c.cluster, InsertQuorum: c.quorum})
-		if err != nil {
-			t.Fatal(err)
-		}
-		settings, err := store.settingsFor(t.Context(), "token")
-		if err != nil || settings["insert_quorum"] != c.want || settings["insert_deduplicate"] != 1 {
-			t.Errorf("on the cluster %q with %q: %v, %v", c.cluster, c.quorum, settings, err)
-		}
-		if _, ok := settings["insert_quorum_timeout"]; ok != (c.want != nil) {
-			t.Errorf("on the cluster %q with %q: %v", c.cluster, c.quorum, settings)
-		}
+		t.Run(c.cluster+" "+c.quorum, func(t *testing.T) {
+			store, err := New(Config{Conn: conn, Cluster: c.cluster, InsertQuorum: c.quorum})
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings, err := store.settingsFor(t.Context(), "token")
+			if err != nil || settings["insert_quorum"] != c.want || settings["insert_deduplicate"] != 1 {
+				t.Errorf("on the cluster %q with %q: %v, %v", c.cluster, c.quorum, settings, err)
+			}
+			if _, ok := settings["insert_quorum_timeout"]; ok != (c.want != nil) {
+				t.Errorf("on the cluster %q with %q: %v", c.cluster, c.quorum, settings)
+			}
+		})
 	}
 	for _, quorum := range []string{"0", "-1", "two", "1.5", " "} {
 		if _, err := New(Config{Conn: conn, InsertQuorum: quorum}); err == nil {
@@ -60,8 +63,10 @@ func TestWhyUnsafe(t *testing.T) {
 		{"2", []uint64{3, 2}, ""},
 		{"3", []uint64{3, 2}, "ever counts"},
 	} {
-		if got := whyUnsafe(c.quorum, c.replicas); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
-			t.Errorf("a quorum of %s of %v: %q, want %q", c.quorum, c.replicas, got, c.want)
-		}
+		t.Run(fmt.Sprint(c.quorum, " of ", c.replicas), func(t *testing.T) {
+			if got := whyUnsafe(c.quorum, c.replicas); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("a quorum of %s of %v: %q, want %q", c.quorum, c.replicas, got, c.want)
+			}
+		})
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// siteHeadroom is how many times the room that is still free one site may use.
-// One site alone stops at three quarters of the node, two at six sevenths, and
-// so on: however many are busy, a site that comes anew finds room at once.
+// siteHeadroom is how many times the free room one site may use. One site alone stops at
+// three quarters of the node, two at six sevenths, and so on: however many are busy,
+// a new one finds room at once.
 const siteHeadroom = 3
 
-// admission bounds what is in flight: requests, and the bytes of their bodies.
-// What waits is bounded as what is in flight is.
+// admission bounds the requests in flight and the bytes of their bodies. As much again
+// may wait.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics
@@ -25,7 +25,7 @@ func newAdmission(cfg *Config, m *Metrics) *admission {
 	return &admission{gate: fair.New(room, admissionMetrics{m}), metrics: m}
 }
 
-// enter takes room for a body of so many bytes; leave gives it back.
+// enter reserves room for a body of size bytes; leave gives it back.
 func (a *admission) enter(ctx context.Context, site *fair.Party, size int) *insights.Refusal {
 	switch a.gate.Enter(ctx, site, "", int64(size)) {
 	case fair.OwnShare:
@@ -45,7 +45,7 @@ func (a *admission) leave(site *fair.Party, size int) {
 	a.gate.Leave(site, "", int64(size))
 }
 
-// admissionMetrics shows who waits.
+// admissionMetrics shows the requests that wait.
 type admissionMetrics struct{ *Metrics }
 
 func (m admissionMetrics) Waiting(delta int)      { m.requestsWaiting.Add(float64(delta)) }

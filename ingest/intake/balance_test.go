@@ -34,10 +34,12 @@ func TestBalance(t *testing.T) {
 		"site_c": {Received: 7, Accepted: 6, Refused: map[string]uint64{"log_unavailable": 1}},
 		"none":   {Refused: map[string]uint64{}},
 	} {
-		got := in.cfg.Balances.Balance(site)
-		if fmt.Sprint(got) != fmt.Sprint(want) || got.Unanswered() != 0 {
-			t.Errorf("%s: %+v, want %+v", site, got, want)
-		}
+		t.Run(site, func(t *testing.T) {
+			got := in.cfg.Balances.Balance(site)
+			if fmt.Sprint(got) != fmt.Sprint(want) || got.Unanswered() != 0 {
+				t.Errorf("%s: %+v, want %+v", site, got, want)
+			}
+		})
 	}
 }
 

@@ -41,8 +41,6 @@ type Config struct {
 	MaxInFlight      int
 	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms
-
-	Agents int // user agents kept in the cache; 4,096
 }
 
 func (c *Config) complete() error {
@@ -54,7 +52,6 @@ func (c *Config) complete() error {
 	c.AdmitWait = cmp.Or(c.AdmitWait, 500*time.Millisecond)
 	c.KeyLease = cmp.Or(c.KeyLease, 30*time.Second)
 	c.KeyWait = cmp.Or(c.KeyWait, 3*time.Second)
-	c.Agents = cmp.Or(c.Agents, 4096)
 	switch {
 	case c.Log == nil:
 		return errors.New("cannot build the intake without a log")
@@ -68,7 +65,7 @@ func (c *Config) complete() error {
 		return errors.New("cannot remember idempotency keys for a negative time")
 	case c.MaxEvents < 1 || c.MaxEvents > maxEvents:
 		return fmt.Errorf("cannot take %d events in one request: choose 1 to %d", c.MaxEvents, maxEvents)
-	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.MaxPast < 0 || c.Agents < 1:
+	case c.MaxInFlight < 1 || c.MaxBytesInFlight < 1 || c.AdmitWait < 0 || c.MaxFuture < 0 || c.MaxPast < 0:
 		return errors.New("cannot build the intake with a limit that is negative")
 	}
 	return nil

@@ -8,12 +8,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// decoder turns one request's body into one log message. All that it reads
-// aliases the body or its own scratch; the encoder copies. It is reused.
+// decoder turns one request's body into one log message. The strings it reads alias the
+// body or its own scratch; the encoder copies them. Decoders are reused.
 type decoder struct {
 	scanner
 	index   int // of the current event
-	current int // where it starts, or outside
+	current int // the position of its first byte, or outside
 	event   insights.Event
 	sent    sent
 	target  target
@@ -24,10 +24,10 @@ type decoder struct {
 	encoder    insights.Encoder
 }
 
-// outside is the decoder's current event where it reads none.
+// outside is the decoder's current event while it reads none.
 const outside = -1
 
-// sent is what an event said and no column holds as it is.
+// sent is what an event contains that no column stores as it is.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
@@ -37,8 +37,8 @@ type sent struct {
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// maxPooled is the capacity above which a buffer is left to the collector: one
-// large request must not keep its memory for ever.
+// maxPooled is the capacity above which a buffer is not pooled: one large request must
+// not hold its memory for ever.
 const maxPooled = 1 << 20
 
 func getDecoder(body []byte) *decoder {
@@ -47,7 +47,7 @@ func getDecoder(body []byte) *decoder {
 	return d
 }
 
-// putDecoder lets go of the body before the caller gets it back.
+// putDecoder drops every reference to the body, which the caller gets back.
 func putDecoder(d *decoder) {
 	if cap(d.scratch) > maxPooled || cap(d.encoder.Bytes()) > maxPooled {
 		return
@@ -67,8 +67,8 @@ func (d *decoder) begin() {
 	d.scratch = d.scratch[:0]
 }
 
-// request decodes the whole body into the encoder. On an error the encoder's
-// content is of no use.
+// request decodes the whole body into the encoder. After an error the encoder's content
+// is undefined.
 func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusal {
 	now := client.Now.UnixMilli()
 	d.encoder.Begin(in.ids.next(), site.ID, now)
@@ -122,7 +122,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	default:
 		return insights.Refuse(insights.NotJSON, "events", "must be an array")
 	}
-	allowed := times{latest: now + in.cfg.MaxFuture.Milliseconds()}
+	allowed := timeRange{latest: now + in.cfg.MaxFuture.Milliseconds()}
 	if !client.AnyPast {
 		allowed.earliest, allowed.past = now-in.cfg.MaxPast.Milliseconds(), in.cfg.MaxPast
 	}
@@ -139,7 +139,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 			return insights.Refuse(insights.TooManyEvents, "events", "has more than "+itoa(in.cfg.MaxEvents)+" events: send them in several requests")
 		}
 		d.begin()
-		if err := d.one(allowed); err != nil {
+		if err := d.decodeEvent(allowed); err != nil {
 			return err
 		}
 		d.enrich(in, site, who, client, now)
@@ -149,17 +149,17 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
-// times are those that a request's events may have, in milliseconds. past is
-// the bound that makes earliest, 0 for none.
-type times struct {
+// timeRange is the range of a request's timestamps, in milliseconds. past is the limit
+// that earliest comes from, 0 for none.
+type timeRange struct {
 	earliest, latest int64
 	past             time.Duration
 }
 
-// one decodes and validates one event. It also collects what enrich needs.
-func (d *decoder) one(allowed times) *insights.Refusal {
+// decodeEvent decodes and validates one event, and collects what enrich needs.
+func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	if d.peek() != '{' {
-		return d.wrong("", "must be an object")
+		return d.wrongType("", "must be an object")
 	}
 	d.pos++
 	e := &d.event
@@ -179,9 +179,9 @@ func (d *decoder) one(allowed times) *insights.Refusal {
 		switch name {
 		case "type":
 			var word string
-			if err = d.str255(&word, "type"); err == nil && word != "" {
+			if err = d.shortStr(&word, "type"); err == nil && word != "" {
 				if e.Type, ok = insights.EventTypes.Code(word); !ok {
-					return d.fail(insights.UnknownType, "type", "must be one of "+words(insights.EventTypes))
+					return d.fail(insights.UnknownType, "type", "must be one of "+wordList(insights.EventTypes))
 				}
 			}
 		case "session":
@@ -191,8 +191,8 @@ func (d *decoder) one(allowed times) *insights.Refusal {
 		case "timestamp":
 			err = d.timestamp(allowed)
 		default:
-			// What a payload member means depends on type, which may come
-			// later; members of other types are ignored like unknown ones.
+			// What a payload member means depends on the type, which may come
+			// later. Members of other types are ignored, like unknown ones.
 			if i := payloadIndex(name); i >= 0 {
 				d.sent.payload[i] = 0
 				if d.peek() != 'n' {
@@ -240,19 +240,19 @@ func (d *decoder) session() *insights.Refusal {
 		}
 		switch name {
 		case "visitorId":
-			err = d.id(&d.sent.visitor, "session.visitorId")
+			err = d.nonEmpty(&d.sent.visitor, "session.visitorId", maxID)
 		case "sessionId":
-			err = d.id(&d.sent.session, "session.sessionId")
+			err = d.nonEmpty(&d.sent.session, "session.sessionId", maxID)
 		case "userAgent":
 			err = d.str(&d.sent.userAgent, "session.userAgent", maxText)
 		case "ip":
 			err = d.str(&d.sent.ip, "session.ip", maxText)
 		case "language":
-			err = d.str255(&e.Language, "session.language")
+			err = d.shortStr(&e.Language, "session.language")
 		case "referrer":
 			err = d.url(&e.Referrer, "session.referrer")
 		case "visitorAuthToken":
-			// Only whether there is one is kept.
+			// Only whether there is a token is stored.
 			var token string
 			if err = d.str(&token, "session.visitorAuthToken", maxToken); token != "" {
 				e.Authenticated = true
@@ -260,9 +260,9 @@ func (d *decoder) session() *insights.Refusal {
 		case "visitorAuthClaims":
 			err = d.claims()
 		case "cookies":
-			// Read for its shape only: cookies are not stored.
+			// Checked for its type only: cookies are not stored.
 			if c := d.peek(); c != '{' && c != 'n' {
-				return d.wrong("session.cookies", "must be an object")
+				return d.wrongType("session.cookies", "must be an object")
 			}
 			if !d.skip(4) {
 				return d.syntax("")
@@ -302,17 +302,17 @@ func (d *decoder) location() *insights.Refusal {
 		case "displayContext":
 			err = d.enum(&e.DisplayContext, insights.DisplayContexts, "location.displayContext")
 		case "siteSection":
-			err = d.str255(&e.Section, "location.siteSection")
+			err = d.shortStr(&e.Section, "location.siteSection")
 		case "siteSpace":
-			err = d.str255(&e.SiteSpace, "location.siteSpace")
+			err = d.shortStr(&e.SiteSpace, "location.siteSpace")
 		case "siteShareKey":
-			err = d.str255(&e.ShareKey, "location.siteShareKey")
+			err = d.shortStr(&e.ShareKey, "location.siteShareKey")
 		case "space":
-			err = d.str255(&e.Space, "location.space")
+			err = d.shortStr(&e.Space, "location.space")
 		case "revision":
-			err = d.str255(&e.Revision, "location.revision")
+			err = d.shortStr(&e.Revision, "location.revision")
 		case "page":
-			err = d.str255(&e.Page, "location.page")
+			err = d.shortStr(&e.Page, "location.page")
 		default:
 			if !d.skip(4) {
 				return d.syntax("")
@@ -324,16 +324,16 @@ func (d *decoder) location() *insights.Refusal {
 	}
 }
 
-func (d *decoder) timestamp(allowed times) *insights.Refusal {
+func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
 	var s string
-	if err := d.str255(&s, "timestamp"); err != nil {
+	if err := d.shortStr(&s, "timestamp"); err != nil {
 		return err
 	}
 	d.sent.timed = s != ""
 	if s == "" {
 		return nil
 	}
-	// time.Parse has a path of its own for this layout that does not allocate.
+	// For this layout time.Parse does not allocate.
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return d.fail(insights.InvalidField, "timestamp", "must be a date-time such as 2026-01-31T00:00:00Z")
@@ -351,7 +351,7 @@ func (d *decoder) timestamp(allowed times) *insights.Refusal {
 	return nil
 }
 
-// enrich fills what follows from what was sent.
+// enrich fills the columns that follow from what was sent.
 func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, now int64) {
 	e := &d.event
 	if !d.sent.timed {
@@ -373,8 +373,8 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 	ip := client.IP
 	if d.sent.ip != "" {
-		// What is no address (a proxy's "unknown") has no place; the caller
-		// may be a server, so its address is none of the visitor's.
+		// If this is not an address (a proxy's "unknown"), the place is unknown: the
+		// caller may be a server, so its own address is not the visitor's.
 		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
 	if place, ok := in.cfg.Places.Locate(ip.Unmap()); ok {
@@ -382,7 +382,7 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
-// days writes a bound in days if it is a number of them.
+// days formats a limit, in days if it is a whole number of them.
 func days(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d%day == 0 {

@@ -10,14 +10,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent is what a user agent says.
+// agent is what a user agent tells.
 type agent struct{ device, browser, os, bot insights.Code }
 
-// agents finds agents, remembering the last ones.
+// agents parses user agents, and caches the last ones.
 //
-// It is a two-way cache over atomic pointers: readers of one slot share a
-// cache line and never wait, a miss replaces one of two entries. Losing an
-// entry costs one parse.
+// It is a two-way cache of atomic pointers: readers of a slot share a cache line and
+// never wait, and a miss replaces one of two entries. A lost entry costs one parse.
 type agents struct {
 	seed  maphash.Seed
 	slots []atomic.Pointer[agentEntry] // a power of two
@@ -28,7 +27,10 @@ type agentEntry struct {
 	agent agent
 }
 
-// maxAgent is how much of a user agent is looked at.
+// cachedAgents is how many user agents the cache holds.
+const cachedAgents = 4096
+
+// maxAgent is how many bytes of a user agent are parsed.
 const maxAgent = 512
 
 func newAgents(size int) *agents {
@@ -58,7 +60,7 @@ func (a *agents) find(text string) agent {
 	}
 	e := &agentEntry{text: strings.Clone(text)}
 	e.agent = parseAgent(e.text)
-	// Which of the two goes is as random as the hash.
+	// The hash decides, as good as at random, which of the two to replace.
 	if first.Load() != nil && hash>>63 != 0 {
 		first = second
 	}
@@ -96,8 +98,8 @@ var (
 	osUnknown = code(insights.OperatingSystems, "unknown")
 )
 
-// parseAgent is what find remembers. text is untrusted: a parser that panics
-// on it costs that agent's fields, not the request.
+// parseAgent parses a user agent. text is untrusted: if the parser panics on it, the
+// agent stays unknown and the request goes on.
 func parseAgent(text string) (a agent) {
 	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
 	a.bot = botOf(text)
@@ -118,7 +120,7 @@ func parseAgent(text string) (a agent) {
 	}
 	switch {
 	case ua.Tablet, ua.OS == useragent.Android && !strings.Contains(text, "Mobile"):
-		// An Android browser that does not say Mobile is on a tablet.
+		// An Android browser that does not say Mobile runs on a tablet.
 		a.device = deviceTablet
 	case ua.Mobile:
 		a.device = deviceMobile
@@ -147,8 +149,8 @@ func parseAgent(text string) (a agent) {
 	return a
 }
 
-// engineOf names the browser of an agent that calls itself something else:
-// the many Chromium browsers count as Chrome, web views of Apple as Safari.
+// engineOf is the browser of an agent with another name: the many Chromium browsers count
+// as Chrome, Apple's web views as Safari.
 func engineOf(text string) insights.Code {
 	switch {
 	case strings.Contains(text, "Trident/"):

@@ -8,11 +8,11 @@ import (
 
 var botUnknown = code(insights.Bots, "unknown")
 
-// bots tells automated agents by a part of their user agent, in lower case.
-// The first row that matches wins, so that a name that holds another one
-// stands before it. Each name of insights.Bots has a row: a test looks.
-var bots = []struct{ part, name string }{
-	// What reads for an assistant's user, or for its index.
+// bots recognises automated agents by a part of their user agent, in lower case. The first
+// matching row wins, so a name that contains another one comes before it. A test checks
+// that each name of insights.Bots has a row.
+var bots = []struct{ payloadPart, name string }{
+	// Readers for an assistant's users or its index.
 	{"gptbot", "gptbot"},
 	{"chatgpt", "chatgpt"}, // ChatGPT-User, ChatGPT Agent
 	{"oai-searchbot", "openai"},
@@ -76,7 +76,7 @@ var bots = []struct{ part, name string }{
 	{"duckduckbot", "duckduckbot"},
 	{"applebot", "applebot"},
 
-	// What says that it is no person without being one of those.
+	// Other automated agents.
 	{"cubot", ""}, // a maker of phones
 	{"bot", "unknown"},
 	{"crawl", "unknown"},
@@ -123,11 +123,11 @@ var botCodes = func() []insights.Code {
 	return list
 }()
 
-// botOf is the bot that a user agent names, 0 for none.
+// botOf is the bot of a user agent, 0 for none.
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {
-		if strings.Contains(agent, bots[i].part) {
+		if strings.Contains(agent, bots[i].payloadPart) {
 			return botCodes[i]
 		}
 	}

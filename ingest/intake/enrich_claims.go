@@ -6,17 +6,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// claimPath is how a claim of the event came to its name, in the order of the
-// event's claims.
+// claimPath is the path of a claim of the event; the list is in the order of its claims.
 type claimPath struct {
 	plain, exact string
 	sent         insights.ClaimType
 }
 
-// claims reads session.visitorAuthClaims: nested objects become paths, arrays
-// JSON text, booleans and numbers their text, with their types beside them
-// (insights.ClaimTypes); nulls are left out. Of claims with one path the last
-// stays.
+// claims reads session.visitorAuthClaims. Nested objects become paths, arrays JSON text,
+// booleans and numbers their text, with the types beside them (insights.ClaimTypes);
+// nulls are left out. Of several claims with one path the last one counts.
 func (d *decoder) claims() *insights.Refusal {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
@@ -28,7 +26,7 @@ func (d *decoder) claims() *insights.Refusal {
 			return err
 		}
 		d.noteClaims()
-		// `{}` says nothing about the visitor.
+		// `{}` claims nothing about the visitor.
 		if !emptyObject(d.data[start+1 : d.pos]) {
 			d.event.Authenticated = true
 		}
@@ -39,18 +37,18 @@ func (d *decoder) claims() *insights.Refusal {
 		}
 		return nil
 	}
-	return d.wrong(field, "must be an object")
+	return d.wrongType(field, "must be an object")
 }
 
-// emptyObject looks at what follows an opening brace.
+// emptyObject reports whether an object is empty, given what follows its opening brace.
 func emptyObject(rest []byte) bool {
 	s := scanner{data: rest}
 	return s.peek() == '}'
 }
 
-// claimObject flattens the object that the scanner stands at, below d.path. odd
-// says that d.exact is another path.
-func (d *decoder) claimObject(field string, depth int, odd bool, size *int) *insights.Refusal {
+// claimObject flattens the object at the scanner's position, below d.path. escaped: d.exact
+// differs from d.path.
+func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) *insights.Refusal {
 	if depth > maxClaimDepth {
 		return d.fail(insights.TooLong, field, "must not nest deeper than "+itoa(maxClaimDepth)+" objects")
 	}
@@ -76,10 +74,10 @@ func (d *decoder) claimObject(field string, depth int, odd bool, size *int) *ins
 			d.path, d.exact = append(d.path, '.'), append(d.exact, '.')
 		}
 		d.path, d.exact = append(d.path, key...), insights.AppendExactName(d.exact, key)
-		oddKey := odd || strings.ContainsAny(key, `.\`)
+		escapedKey := escaped || strings.ContainsAny(key, `.\`)
 		c := d.peek()
 		if c == '{' {
-			if err := d.claimObject(field, depth+1, oddKey, size); err != nil {
+			if err := d.claimObject(field, depth+1, escapedKey, size); err != nil {
 				return err
 			}
 			continue
@@ -96,7 +94,7 @@ func (d *decoder) claimObject(field string, depth int, odd bool, size *int) *ins
 			path.plain = d.keep(d.path)
 		}
 		path.exact = path.plain
-		if oddKey {
+		if escapedKey {
 			path.exact = d.keep(d.exact)
 		}
 		*size += len(path.plain) + len(value)
@@ -109,14 +107,14 @@ func (d *decoder) claimObject(field string, depth int, odd bool, size *int) *ins
 	}
 }
 
-// keep copies to scratch what the next claim overwrites.
+// keep copies bytes to scratch that the next claim would overwrite.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)
 	return text(d.scratch[from:])
 }
 
-// claimType tells a value's type by its first byte.
+// claimType is a value's type, by its first byte.
 func claimType(first byte) insights.ClaimType {
 	switch first {
 	case '"':
@@ -129,7 +127,7 @@ func claimType(first byte) insights.ClaimType {
 	return insights.ClaimNumber
 }
 
-// claimValue reads a value that is no object as text.
+// claimValue reads a value other than an object as text.
 func (d *decoder) claimValue(c byte) (value string, none, ok bool) {
 	switch c {
 	case '"':
@@ -177,9 +175,9 @@ func (d *decoder) compact(raw []byte) string {
 	return validText(text(d.scratch[from:]))
 }
 
-// setClaim stores a claim under its plain path, or under the exact one if that
-// has a backslash or another claim has the plain one as well: so it does not
-// matter which came first.
+// setClaim stores a claim under its plain path; or under the exact path, if the plain one
+// has a backslash or is also another claim's. So the claims' order does not matter. It
+// returns false if there are too many claims.
 func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
 	name := path.plain
@@ -204,7 +202,7 @@ func (d *decoder) setClaim(path claimPath, value string) bool {
 	return true
 }
 
-// noteClaims adds what the claims' texts do not tell about them.
+// noteClaims adds what the claims' texts do not show: their types and exact paths.
 func (d *decoder) noteClaims() {
 	from, any := len(d.scratch), false
 	for i, path := range d.claimPaths {

@@ -4,21 +4,20 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"strings"
 	"sync"
 
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// Place is where an address is. Its strings outlive the lookup.
+// Place is the place of an IP address. Its strings outlive the lookup.
 type Place struct {
 	Country             string // ISO 3166-1 alpha-2, upper case; "" if unknown
 	Latitude, Longitude float32
 	HasPoint            bool
 }
 
-// Locator finds places by address. It is called by many requests at once and
-// must not allocate.
+// Locator finds the places of IP addresses. Many requests call it at once; it must not
+// allocate.
 type Locator interface {
 	Locate(ip netip.Addr) (Place, bool)
 }
@@ -26,13 +25,13 @@ type Locator interface {
 // Places is a Locator over a MaxMind database file.
 type Places struct {
 	db *maxminddb.Reader
-	// countries are all codes there can be, so that a lookup hands out one of
-	// these strings and not one that it made.
+	// countries has all possible codes, so that a lookup returns one of these strings
+	// and allocates none.
 	countries map[[2]byte]string
 }
 
-// OpenPlaces opens a database of countries or cities by its path. The file is
-// mapped: replace it by renaming another over it, and restart.
+// OpenPlaces opens a database of countries or cities. The file is mapped into memory: to
+// replace it, rename another file over it and restart.
 func OpenPlaces(path string) (*Places, error) {
 	db, err := maxminddb.Open(path)
 	if err != nil {
@@ -47,11 +46,11 @@ func OpenPlaces(path string) (*Places, error) {
 	return p, nil
 }
 
-// Close lets go of the file. No lookup may follow.
+// Close closes the file. No lookup may follow.
 func (p *Places) Close() error { return p.db.Close() }
 
-// Locate finds an address. Databases name the country in country.iso_code
-// (GeoLite2, GeoIP2, DB-IP) or country_code (ip-location-db).
+// Locate implements [Locator]. Databases have the country in country.iso_code (GeoLite2,
+// GeoIP2, DB-IP) or country_code (ip-location-db).
 func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	if !ip.IsValid() {
 		return Place{}, false
@@ -63,8 +62,8 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	r := placeRecords.Get().(*placeRecord)
 	defer placeRecords.Put(r)
 	*r = placeRecord{latitude: noDegrees, longitude: noDegrees}
-	// A path that the database does not have leaves its member as it is. One
-	// that has another type there is no error of the request.
+	// A path that the database lacks leaves its field unchanged. A value of another type
+	// is not the request's fault.
 	_ = found.DecodePath(&r.iso, pathISO...)
 	_ = found.DecodePath(&r.flat, pathFlat...)
 	_ = found.DecodePath(&r.latitude, pathLatitude...)
@@ -82,8 +81,7 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	return place, place.Country != "" || place.HasPoint
 }
 
-// placeRecord is what is read of a found address, and the paths to it. They
-// are kept so that a lookup makes nothing.
+// placeRecord is what a lookup reads, pooled so that lookups do not allocate.
 type placeRecord struct {
 	iso, flat           string
 	latitude, longitude float64
@@ -98,8 +96,3 @@ var (
 	pathLatitude  = []any{"location", "latitude"}
 	pathLongitude = []any{"location", "longitude"}
 )
-
-// Describe names the database, for the log line at the start.
-func (p *Places) Describe() string {
-	return strings.TrimSpace(p.db.Metadata.DatabaseType + " of " + p.db.Metadata.BuildTime().UTC().Format("2006-01-02"))
-}

@@ -34,11 +34,13 @@ func TestAgents(t *testing.T) {
 		{"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36", "desktop", "chrome", "linux", "unknown"},
 		{"SomethingBot/1.0 (+https://something.example)", "unknown", "unknown", "unknown", "unknown"},
 	} {
-		a := newAgents(16).find(c.agent)
-		got := [4]string{insights.Devices.Word(a.device), insights.Browsers.Word(a.browser), insights.OperatingSystems.Word(a.os), insights.Bots.Word(a.bot)}
-		if want := [4]string{c.device, c.browser, c.os, c.bot}; got != want {
-			t.Errorf("%q is %v, want %v", c.agent, got, want)
-		}
+		t.Run(c.agent, func(t *testing.T) {
+			a := newAgents(16).find(c.agent)
+			got := [4]string{insights.Devices.Word(a.device), insights.Browsers.Word(a.browser), insights.OperatingSystems.Word(a.os), insights.Bots.Word(a.bot)}
+			if want := [4]string{c.device, c.browser, c.os, c.bot}; got != want {
+				t.Errorf("%q is %v, want %v", c.agent, got, want)
+			}
+		})
 	}
 }
 
@@ -84,10 +86,12 @@ func TestBots(t *testing.T) {
 		{"DuckDuckBot/1.1", "duckduckbot"},
 		{"AcmeCrawler/1", "unknown"},
 	} {
-		seen[c.bot] = true
-		if got := insights.Bots.Word(botOf(c.agent)); got != c.bot {
-			t.Errorf("%q is %q, want %q", c.agent, got, c.bot)
-		}
+		t.Run(c.agent, func(t *testing.T) {
+			seen[c.bot] = true
+			if got := insights.Bots.Word(botOf(c.agent)); got != c.bot {
+				t.Errorf("%q is %q, want %q", c.agent, got, c.bot)
+			}
+		})
 	}
 	for _, name := range insights.Bots.Words() {
 		if !seen[name] {
@@ -127,10 +131,12 @@ func TestHosts(t *testing.T) {
 		"https://u:p@h.example#f": "h.example", "https://[::1]:8080/": "[::1]", "https://www./": "www.", "https:///x": "",
 		`https://a.example\@b.example/`: "a.example", "android-app://com.google": "com.google", "https://bücher.example/": "bücher.example",
 	} {
-		var d decoder
-		if got := d.host(url, true); got != want {
-			t.Errorf("host of %q is %q, want %q", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			var d decoder
+			if got := d.host(url, true); got != want {
+				t.Errorf("host of %q is %q, want %q", url, got, want)
+			}
+		})
 	}
 }
 
@@ -145,13 +151,15 @@ func TestCampaigns(t *testing.T) {
 		"https://a/?a=b&utm_medium=%41%2":          {1: "A%2"},
 		"https://a/?utm_content=%ff&utm_term=%00+": {4: "\uFFFD", 3: "\x00 "},
 	} {
-		var d decoder
-		d.event.URL = url
-		d.campaign()
-		e := &d.event
-		got := [5]string{e.UTMSource, e.UTMMedium, e.UTMCampaign, e.UTMTerm, e.UTMContent}
-		if got != want {
-			t.Errorf("campaign of %q is %q, want %q", url, got, want)
-		}
+		t.Run(url, func(t *testing.T) {
+			var d decoder
+			d.event.URL = url
+			d.campaign()
+			e := &d.event
+			got := [5]string{e.UTMSource, e.UTMMedium, e.UTMCampaign, e.UTMTerm, e.UTMContent}
+			if got != want {
+				t.Errorf("campaign of %q is %q, want %q", url, got, want)
+			}
+		})
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// campaign reads the five UTM parameters of the event's address. Of several
-// with one name the first that is not empty stays.
+// campaign reads the five UTM parameters of the event's URL. Of several with one name the
+// first that is not empty counts.
 func (d *decoder) campaign() {
 	e := &d.event
 	url, _, _ := strings.Cut(e.URL, "#")
@@ -42,8 +42,8 @@ func (d *decoder) campaign() {
 	}
 }
 
-// unquery undoes the encoding of a query's value. What is badly encoded stays
-// as it is: a campaign with a stray % is still that campaign.
+// unquery decodes a query's value. It keeps what is badly encoded: a campaign with a stray
+// % is still that campaign.
 func (d *decoder) unquery(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s
@@ -76,8 +76,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// host is the host of a URL in lower case, without user and port; "" if the
-// URL has none.
+// host is a URL's host in lower case, without user and port; "" if it has none.
 func (d *decoder) host(url string, cutWWW bool) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -91,7 +90,7 @@ func (d *decoder) host(url string, cutWWW bool) string {
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		host = host[i+1:]
 	}
-	// The colons of an IPv6 address stand in brackets.
+	// The colons of an IPv6 address are within brackets.
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host = host[:i]
 	}
@@ -104,8 +103,8 @@ func (d *decoder) host(url string, cutWWW bool) string {
 	return host
 }
 
-// lower is ASCII lower case: a host's other letters are not folded by browsers
-// in a way that we could repeat without a table.
+// lower converts ASCII letters only: browsers fold a host's other letters by a table that
+// we do not have.
 func (d *decoder) lower(s string) string {
 	upper := false
 	for i := range len(s) {
@@ -125,7 +124,7 @@ func (d *decoder) lower(s string) string {
 	return text(d.scratch[from:])
 }
 
-// validText is s as UTF-8. It allocates only for what is not.
+// validText replaces what is not UTF-8. It allocates only if something is not.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s

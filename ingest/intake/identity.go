@@ -7,8 +7,8 @@ import (
 	"github.com/dchest/siphash"
 )
 
-// Hasher makes the keyed hashes that stand for visitors and sessions. The
-// site is part of the key: one visitor on two sites is two visitors.
+// Hasher makes the keyed hashes that are stored for visitors and sessions. The site is
+// part of the key: one visitor of two sites counts as two.
 type Hasher struct{ k0, k1 uint64 }
 
 // NewHasher takes the secret key. It must never change.
@@ -26,15 +26,15 @@ func (h Hasher) Session(site, id string) uint64 { return h.site(site).session(id
 type siteHasher struct{ k0, k1 uint64 }
 
 func (h Hasher) site(id string) siteHasher {
-	k0, k1 := siphash.Hash128(h.k0, h.k1, view(id))
+	k0, k1 := siphash.Hash128(h.k0, h.k1, bytesOf(id))
 	return siteHasher{k0, k1}
 }
 
-func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, view(id))) }
+func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, bytesOf(id))) }
 
-// session has a key of its own, so that a client that sends one id for both
-// does not link the two columns.
-func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, view(id))) }
+// session has another key than visitor: if a client sends one id for both, the two
+// columns do not show it.
+func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
 // notZero keeps 0 free for "absent".
 func notZero(hash uint64) uint64 {
@@ -44,5 +44,5 @@ func notZero(hash uint64) uint64 {
 	return hash
 }
 
-// view is a string's bytes, for functions that only read them.
-func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+// bytesOf is a string's bytes, for functions that only read them.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -27,13 +27,13 @@ type Site struct {
 	ClearIDs bool
 }
 
-// Client is who sent the request.
+// Client is the sender of a request.
 type Client struct {
 	IP  netip.Addr // used for events without session.ip, then dropped
 	Now time.Time  // when the request arrived
-	// IdempotencyKey makes a repeat of the request store nothing; "" for none.
+	// IdempotencyKey makes repeats of the request store nothing; "" is none.
 	IdempotencyKey string
-	// AnyPast lifts the bound of Config.MaxPast.
+	// AnyPast lifts the limit of Config.MaxPast.
 	AnyPast bool
 }
 
@@ -56,7 +56,7 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 	in := &Intake{
 		cfg:       cfg,
 		hasher:    NewHasher(cfg.HashKey),
-		agents:    newAgents(cfg.Agents),
+		agents:    newAgents(cachedAgents),
 		admission: newAdmission(&cfg, m),
 		ids:       newMessageIDs(),
 		metrics:   m,
@@ -65,16 +65,16 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 	return in, nil
 }
 
-// Accept takes a request's body {"events":[…]}, already inflated. It returns
-// nil when every event is durable in the log, or an *insights.Refusal: then no event of
-// the request is stored, but for LogUnavailable, which leaves it open. Sent
-// again under its Idempotency-Key, such a request is stored once.
+// Accept takes a request's decompressed body {"events":[…]}. It returns nil when every
+// event is durable in the log, or an *insights.Refusal: then no event of the request is
+// stored, except that after LogUnavailable they may be. Repeated under its
+// Idempotency-Key, such a request is stored once.
 //
-// Accept reads body until it returns and keeps nothing of it.
+// Accept reads body until it returns, and keeps nothing of it.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	a := in.cfg.Balances.Account(site.ID)
-	// A body that finds no room is not read, not even to count its events:
-	// otherwise refusals would take the time that the node is short of.
+	// A body that finds no room is not read, not even to count its events: refusals must
+	// not take the time that the node is short of.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		in.metrics.refused[err.Reason].requests.Inc()
 		a.RefuseUnread(err.Reason)
@@ -89,8 +89,8 @@ func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Cli
 	return nil
 }
 
-// accept takes in what has been let in. It returns the number of events that it
-// has counted as received.
+// accept takes in an admitted request. It returns the number of its events, which it has
+// counted as received.
 func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client) (int, *insights.Refusal) {
 	d := getDecoder(body)
 	defer putDecoder(d)
@@ -123,7 +123,7 @@ func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, bod
 	return count, nil
 }
 
-// asError gives errors of a foreign Appender a reason.
+// asError makes any Appender's error a refusal.
 func asError(err error) *insights.Refusal {
 	if e, ok := err.(*insights.Refusal); ok { //nolint:errorlint // unwrapping would lose the wrapping's text
 		return e
@@ -131,8 +131,7 @@ func asError(err error) *insights.Refusal {
 	return eventlog.Unavailable(err)
 }
 
-// messageIDs makes ids that no other process and no other message has: a
-// random half for the process, a count for the message.
+// messageIDs makes unique ids: a random half for the process, a counter for the message.
 type messageIDs struct {
 	process [8]byte
 	count   *atomic.Uint64

@@ -121,10 +121,12 @@ func TestClaimPaths(t *testing.T) {
 		`{"":{"a":"1"},"a":"2"}`:                 {".a": "1", "a": "2"},
 		`{"s":"[1]","n":-1e3,"b":false,"o":[ ]}`: {"s": "[1]", "n": "-1e3", "b": "false", "o": "[]", insights.ClaimTypes: `{"s":"s","n":"n","b":"b","o":"a"}`},
 	} {
-		body := ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":`+sent+`}`))
-		if got := acceptOne(t, body)["claims"]; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %q, want %q", sent, got, want)
-		}
+		t.Run(sent, func(t *testing.T) {
+			body := ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":`+sent+`}`))
+			if got := acceptOne(t, body)["claims"]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %q, want %q", sent, got, want)
+			}
+		})
 	}
 }
 
@@ -303,7 +305,7 @@ func TestTooManyEvents(t *testing.T) {
 // that of the filters.
 func TestCanonicalTarget(t *testing.T) {
 	t.Parallel()
-	odd := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
+	escaped := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
 	for _, kind := range insights.LinkKinds.Words() {
 		code, _ := insights.LinkKinds.Code(kind)
 		required, names := insights.ContentRefMembers(code)
@@ -313,7 +315,7 @@ func TestCanonicalTarget(t *testing.T) {
 		for n := required; n <= len(names); n++ {
 			ref := map[string]string{"kind": kind, "more": "x"}
 			for _, name := range names[:n] {
-				ref[name] = name + odd
+				ref[name] = name + escaped
 			}
 			raw, err := json.Marshal(ref)
 			if err != nil {

@@ -45,19 +45,21 @@ func TestMaxPast(t *testing.T) {
 		{"at another bound", visitor, time.Hour, []string{at(testNow.Add(-time.Hour))}, ""},
 		{"older than another bound", visitor, time.Hour, []string{at(testNow.Add(-time.Hour - time.Millisecond))}, "events[0].timestamp"},
 	} {
-		log := &ingesttest.MemoryLog{}
-		in := newTestIntake(t, log, func(cfg *Config) { cfg.MaxPast = c.max })
-		err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(c.list...)), c.client)
-		if c.field == "" {
-			if err != nil || len(log.Messages) != 1 {
-				t.Errorf("%s: %v, %d messages", c.name, err, len(log.Messages))
+		t.Run(c.name, func(t *testing.T) {
+			log := &ingesttest.MemoryLog{}
+			in := newTestIntake(t, log, func(cfg *Config) { cfg.MaxPast = c.max })
+			err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(c.list...)), c.client)
+			if c.field == "" {
+				if err != nil || len(log.Messages) != 1 {
+					t.Errorf("%s: %v, %d messages", c.name, err, len(log.Messages))
+				}
+				return
 			}
-			continue
-		}
-		refused, ok := errors.AsType[*insights.Refusal](err)
-		if !ok || refused.Reason != insights.TooOld || refused.Field != c.field || len(log.Messages) != 0 {
-			t.Errorf("%s: %v, %d messages; want %s of %s and none", c.name, err, len(log.Messages), insights.TooOld.Label, c.field)
-		}
+			refused, ok := errors.AsType[*insights.Refusal](err)
+			if !ok || refused.Reason != insights.TooOld || refused.Field != c.field || len(log.Messages) != 0 {
+				t.Errorf("%s: %v, %d messages; want %s of %s and none", c.name, err, len(log.Messages), insights.TooOld.Label, c.field)
+			}
+		})
 	}
 	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)
 	err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(at(testNow.Add(-bound*2)))), visitor)

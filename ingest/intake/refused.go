@@ -6,21 +6,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refusedEvents is how many events the body has that request refused with err.
-// It takes up where the decoder stopped: nothing but the bad event is read
-// twice.
+// refusedEvents is the number of events in a body that request refused with err. It goes
+// on where the decoder stopped, so that only the bad event is read twice.
 func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	switch {
 	case d.current == outside:
 		return d.index
 	case err.Reason == insights.NotJSON:
-		return d.index + 1 // the one that cannot be read is one
+		return d.index + 1 // the unreadable event counts as one
 	}
 	return d.index + countElements(d.data[d.current:])
 }
 
-// countElements counts an array's elements from the first one in data to the
-// array's end. It looks for what separates them and checks nothing else.
+// countElements counts an array's elements, from the one that data starts with to the
+// array's end. It looks for separators and checks nothing else.
 func countElements(data []byte) int {
 	count, depth := 1, 0
 	for i := 0; i < len(data); i++ {
@@ -45,8 +44,8 @@ func countElements(data []byte) int {
 	return count
 }
 
-// endOfString finds the quote that ends the string that begins at start, -1 if
-// none does.
+// endOfString finds the closing quote of the string that begins at start, -1 if there is
+// none.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; ; i++ {
 		n := bytes.IndexByte(data[i:], '"')

@@ -34,18 +34,20 @@ func TestRefusedEvents(t *testing.T) {
 		ingesttest.Events(`{}`, good, good):         3,
 		ingesttest.Events(good, good, `{}`):         3,
 	} {
-		in := newTestIntake(t, discardLog{}, nil)
-		if in.Accept(t.Context(), testSite, []byte(body), testClient) == nil {
-			t.Errorf("%s is accepted", body)
-		}
-		b := in.cfg.Balances.Balance(testSite.ID)
-		got := uint64(0)
-		for _, n := range b.Refused {
-			got += n
-		}
-		if got != uint64(want) || b.Received != got || b.Unanswered() != 0 {
-			t.Errorf("%s: %+v, want %d refused", body, b, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			in := newTestIntake(t, discardLog{}, nil)
+			if in.Accept(t.Context(), testSite, []byte(body), testClient) == nil {
+				t.Errorf("%s is accepted", body)
+			}
+			b := in.cfg.Balances.Balance(testSite.ID)
+			got := uint64(0)
+			for _, n := range b.Refused {
+				got += n
+			}
+			if got != uint64(want) || b.Received != got || b.Unanswered() != 0 {
+				t.Errorf("%s: %+v, want %d refused", body, b, want)
+			}
+		})
 	}
 }
 
@@ -53,21 +55,23 @@ func TestRefusedEvents(t *testing.T) {
 func TestRefusedPosts(t *testing.T) {
 	t.Parallel()
 	for _, r := range refusedPosts() {
-		in := r.intake(t)
-		r.post(t, in, r.body)
-		b := in.cfg.Balances.Balance(testSite.ID)
-		want := balance.Balance{Refused: map[string]uint64{}, Unread: map[string]uint64{}}
-		switch {
-		case r.inside != nil:
-			want.Unread[r.want.Label] = 1
-		case r.want == insights.NotJSON:
-			want.Received, want.Refused[r.want.Label] = 1, 1
-		default:
-			want.Received, want.Refused[r.want.Label] = large, large
-		}
-		if fmt.Sprint(b) != fmt.Sprint(want) {
-			t.Errorf("%s: %+v, want %+v", r.name, b, want)
-		}
+		t.Run(r.name, func(t *testing.T) {
+			in := r.intake(t)
+			r.post(t, in, r.body)
+			b := in.cfg.Balances.Balance(testSite.ID)
+			want := balance.Balance{Refused: map[string]uint64{}, Unread: map[string]uint64{}}
+			switch {
+			case r.inside != nil:
+				want.Unread[r.want.Label] = 1
+			case r.want == insights.NotJSON:
+				want.Received, want.Refused[r.want.Label] = 1, 1
+			default:
+				want.Received, want.Refused[r.want.Label] = large, large
+			}
+			if fmt.Sprint(b) != fmt.Sprint(want) {
+				t.Errorf("%s: %+v, want %+v", r.name, b, want)
+			}
+		})
 	}
 }
 

@@ -8,16 +8,15 @@ import (
 	"unsafe"
 )
 
-// maxDepth bounds how deep values nest, also those that are skipped.
+// maxDepth bounds how deeply values nest, also skipped ones.
 const maxDepth = 256
 
-// scanner reads JSON (RFC 8259) from the front of data. It reads as
-// encoding/json does: bytes that are not UTF-8 and lone surrogates become
-// U+FFFD. FuzzScan holds it to that.
+// scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces
+// bytes that are not UTF-8, and lone surrogates, by U+FFFD: FuzzScan compares the two.
 //
-// Strings it returns alias data, or scratch if they had to be unescaped. Both
-// belong to the caller's request: an encoder copies what outlives it. scratch
-// may move when it grows; strings made before keep the old bytes.
+// The strings it returns alias data, or scratch if they had to be unescaped. Both belong
+// to the request: an encoder copies what outlives it. When scratch grows it may move;
+// earlier strings keep the old bytes.
 type scanner struct {
 	data    []byte
 	pos     int
@@ -27,8 +26,8 @@ type scanner struct {
 // text views bytes as a string, without a copy.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// peek skips white space and returns the next byte without taking it, 0 at the
-// end (0 starts no value, so callers need no case for the end).
+// peek skips white space and returns the next byte without consuming it. At the end it
+// returns 0, which starts no value, so callers need no case for the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -43,7 +42,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take takes c if it is next.
+// take consumes c if it is next.
 func (s *scanner) take(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -55,8 +54,8 @@ func (s *scanner) take(c byte) bool {
 // ended reports whether only white space is left.
 func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
 
-// more is called before each element of an object or array that open started:
-// it reports whether there is another. ok is false on a syntax error.
+// more is called before each element of an open object or array, and reports whether
+// there is another. ok is false on a syntax error.
 func (s *scanner) more(first bool, end byte) (more, ok bool) {
 	c := s.peek()
 	if c == end {
@@ -88,15 +87,15 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain is the end of the run of bytes from i that stand for themselves in a
-// string: all but quotes, backslashes, controls and what is not ASCII.
+// plain is the end of the run of bytes from i that need no treatment in a string: ASCII
+// without quotes, backslashes and control characters.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote := x ^ lows*'"'
 		slash := x ^ lows*'\\'
-		// Each term has a byte's high bit set if the byte is the one looked
-		// for. A borrow can only mark bytes after the first true mark.
+		// Each term sets the high bit of a byte that it looks for. A borrow can only
+		// mark bytes after the first true mark.
 		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
 		if marks != 0 {
 			return i + bits.TrailingZeros64(marks)/8

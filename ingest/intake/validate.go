@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The bounds of what is sent, in bytes after unescaping. Filters of queries
-// take values of the same lengths.
+// The limits of what is sent, in bytes after unescaping. Query filters take values of
+// the same lengths.
 const (
 	maxID      = 256
 	maxText    = 8192
@@ -27,9 +27,9 @@ var displaySite, _ = insights.DisplayContexts.Code("site")
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func words(e *insights.Enum) string { return strings.Join(e.Words(), ", ") }
+func wordList(e *insights.Enum) string { return strings.Join(e.Words(), ", ") }
 
-// fail refuses the current event.
+// fail refuses the request for the current event.
 func (d *decoder) fail(reason *insights.Reason, field, problem string) *insights.Refusal {
 	return insights.RefuseEvent(reason, d.index, field, problem)
 }
@@ -38,16 +38,16 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrong refuses a value of the wrong shape. The value is skipped first, since
-// a body that is no JSON at all is refused as that.
-func (d *decoder) wrong(field, problem string) *insights.Refusal {
+// wrongType refuses a value of the wrong JSON type. It skips the value first: if the
+// body is not even JSON, that is the error to report.
+func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {
 		return d.syntax("")
 	}
 	return d.fail(insights.InvalidField, field, problem)
 }
 
-// syntax refuses the body. An empty problem is a syntax error at pos.
+// syntax refuses the whole body. An empty problem is a syntax error at pos.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {
 		problem = "is not valid JSON near byte " + itoa(min(d.pos, len(d.data)))
@@ -57,7 +57,7 @@ func (d *decoder) syntax(problem string) *insights.Refusal {
 	return e
 }
 
-// object takes an opening brace; null is an object without members.
+// object consumes an opening brace. null is an object without members.
 func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	switch d.peek() {
 	case '{':
@@ -69,10 +69,10 @@ func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 		}
 		return false, nil
 	}
-	return false, d.wrong(field, "must be an object")
+	return false, d.wrongType(field, "must be an object")
 }
 
-// str reads a string of at most limit bytes; null is the same as absent, "".
+// str reads a string of at most limit bytes. null is the same as absent: "".
 func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 	switch d.peek() {
 	case '"':
@@ -92,27 +92,25 @@ func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 		*dst = ""
 		return nil
 	}
-	return d.wrong(field, "must be a string")
+	return d.wrongType(field, "must be a string")
 }
 
-// str255 reads what is short by nature: ids, words, languages.
-func (d *decoder) str255(dst *string, field string) *insights.Refusal {
+// shortStr reads a string of at most maxID bytes: an id, a word, a language.
+func (d *decoder) shortStr(dst *string, field string) *insights.Refusal {
 	return d.str(dst, field, maxID)
 }
 
-// id reads an id that must not be empty; null is found missing later.
-func (d *decoder) id(dst *string, field string) *insights.Refusal {
-	empty := d.peek() == '"'
-	if err := d.str(dst, field, maxID); err != nil {
-		return err
-	}
-	if empty && *dst == "" {
+// nonEmpty reads a string that may be null or absent, but must not be empty.
+func (d *decoder) nonEmpty(dst *string, field string, limit int) *insights.Refusal {
+	sent := d.peek() == '"'
+	err := d.str(dst, field, limit)
+	if err == nil && sent && *dst == "" {
 		return d.fail(insights.InvalidField, field, "must not be empty")
 	}
-	return nil
+	return err
 }
 
-// url reads an absolute URL, or "" or null for none.
+// url reads an absolute URL; "" and null are none.
 func (d *decoder) url(dst *string, field string) *insights.Refusal {
 	if err := d.str(dst, field, maxText); err != nil {
 		return err
@@ -123,26 +121,26 @@ func (d *decoder) url(dst *string, field string) *insights.Refusal {
 	return nil
 }
 
-// enum reads a word of a set; null is the same as absent, 0.
+// enum reads a word of a set. null is the same as absent: 0.
 func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *insights.Refusal {
 	var word string
 	sent := d.peek() == '"'
 	if d.peek() != '"' && d.peek() != 'n' {
-		return d.wrong(field, "must be one of "+words(set))
+		return d.wrongType(field, "must be one of "+wordList(set))
 	}
-	if err := d.str255(&word, field); err != nil {
+	if err := d.shortStr(&word, field); err != nil {
 		return err
 	}
 	code, ok := set.Code(word)
 	if sent && !ok {
-		return d.fail(insights.InvalidField, field, "must be one of "+words(set))
+		return d.fail(insights.InvalidField, field, "must be one of "+wordList(set))
 	}
 	*dst = code
 	return nil
 }
 
-// absolute reports whether s starts as a URL with a scheme does. It is not
-// stricter, since what a browser shows as its address is worth counting.
+// absolute reports whether s starts with a URL scheme. It checks no more: whatever a
+// browser shows as its address is worth counting.
 func absolute(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -4,20 +4,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// targetNames are the string members of all kinds of content reference, in
-// the order of their canonical form.
+// targetNames are the string members of all kinds of content reference, in the order of
+// the canonical form.
 var targetNames = [...]string{"anchor", "collection", "file", "page", "reusableContent", "space", "spec", "tag", "url", "user"}
 
 const targetURL = 8
 
-// target is a content reference while it is read: by targetNames.
+// target is a content reference while it is read. Its members are as targetNames.
 type target struct {
 	kind    insights.Code
 	members [len(targetNames)]string
 }
 
-// targetKinds says for each kind which of targetNames it has and which of
-// those it requires. By kind code.
+// targetKinds tells, by kind code, which of targetNames a kind has, and which it requires.
 var targetKinds = func() []struct{ has, required [len(targetNames)]bool } {
 	list := make([]struct{ has, required [len(targetNames)]bool }, len(insights.LinkKinds.Words())+1)
 	for code := range list {
@@ -82,9 +81,8 @@ var targetFields = func() (list [len(targetNames)]string) {
 	return list
 }()
 
-// canonical writes the target in the form of insights.ParseContentRef, which
-// filters of queries are brought to: equal targets are equal text.
-// TestCanonicalTarget compares the two.
+// canonical writes the target as insights.ParseContentRef does for query filters: equal
+// targets are equal text. TestCanonicalTarget compares the two.
 func (d *decoder) canonical() *insights.Refusal {
 	kind := &targetKinds[d.target.kind]
 	from := len(d.scratch)

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// The payload members of all event types. A member means the same in each
-// type that has it.
+// The payload members of all event types. A member means the same in every type that
+// has it.
 const (
 	memberQuery = iota
 	memberResult
@@ -40,29 +40,29 @@ func payloadIndex(name string) int {
 	return -1
 }
 
-// part is one member of a type's payload.
-type part struct {
+// payloadPart is one member of a type's payload.
+type payloadPart struct {
 	member   int
 	optional bool
 	read     func(*decoder) *insights.Refusal // the scanner stands at a value that is not null
 }
 
 var (
-	partQuery     = part{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
-	partOperation = part{member: memberOperation, read: (*decoder).operation}
-	partAd        = part{member: memberAd, read: (*decoder).ad}
+	partQuery     = payloadPart{member: memberQuery, read: func(d *decoder) *insights.Refusal { return d.str(&d.event.Query, "query", maxText) }}
+	partOperation = payloadPart{member: memberOperation, read: (*decoder).operation}
+	partAd        = payloadPart{member: memberAd, read: (*decoder).ad}
 )
 
-// payloads are the members that each event type has of its own: facts §3.4
-// and §10. A type without a row has none. By type code.
-var payloads = byType(map[string][]part{
+// payloads are the members of each event type, by type code: facts §3.4 and §10. A type
+// without a row has none.
+var payloads = byType(map[string][]payloadPart{
 	"search_type_query":          {partQuery},
 	"search_open_result":         {partQuery, {member: memberResult, read: (*decoder).result}},
 	"page_post_feedback":         {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(false) }}},
 	"page_post_feedback_comment": {{member: memberFeedback, read: func(d *decoder) *insights.Refusal { return d.feedback(true) }}},
 	"ask_question":               {partQuery},
 	"ask_rate_response": {partQuery, {member: memberRating, read: (*decoder).rating},
-		{member: memberResponse, read: func(d *decoder) *insights.Refusal { return d.str255(&d.event.AskResponse, "responseId") }}},
+		{member: memberResponse, read: func(d *decoder) *insights.Refusal { return d.shortStr(&d.event.AskResponse, "responseId") }}},
 	"link_click":         {{member: memberLink, read: (*decoder).link}},
 	"api_client_open":    {partOperation},
 	"api_client_request": {partOperation},
@@ -79,8 +79,8 @@ var payloads = byType(map[string][]part{
 	}}},
 })
 
-func byType(rows map[string][]part) [][]part {
-	list := make([][]part, len(insights.EventTypes.Words())+1)
+func byType(rows map[string][]payloadPart) [][]payloadPart {
+	list := make([][]payloadPart, len(insights.EventTypes.Words())+1)
 	for name, parts := range rows {
 		code, ok := insights.EventTypes.Code(name)
 		if !ok {
@@ -91,7 +91,7 @@ func byType(rows map[string][]part) [][]part {
 	return list
 }
 
-// payload reads the type's own members, from where the event's scan saw them.
+// payload reads the type's members at the positions where decodeEvent found them.
 func (d *decoder) payload() *insights.Refusal {
 	end := d.pos
 	for _, p := range payloads[d.event.Type] {
@@ -110,8 +110,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members loops over an object's members; each must take the member's value.
-// It is for payloads, whose syntax was checked when they were skipped.
+// members calls each for an object's members; each must consume the value. It is for
+// payloads: their syntax was checked when they were skipped.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {
@@ -135,7 +135,7 @@ func (d *decoder) members(field string, each func(d *decoder, name string) *insi
 	}
 }
 
-// ignore takes the value of an unknown member.
+// ignore skips the value of an unknown member.
 func (d *decoder) ignore() *insights.Refusal {
 	if !d.skip(5) {
 		return d.syntax("")
@@ -143,8 +143,8 @@ func (d *decoder) ignore() *insights.Refusal {
 	return nil
 }
 
-// need reads a string that a payload requires. It may be empty.
-func (d *decoder) need(dst *string, field string, limit int) *insights.Refusal {
+// requiredStr reads a string that a payload requires. It may be empty.
+func (d *decoder) requiredStr(dst *string, field string, limit int) *insights.Refusal {
 	if d.peek() == 'n' {
 		return d.missing(field)
 	}
@@ -155,11 +155,11 @@ func (d *decoder) result() *insights.Refusal {
 	err := d.members("result", func(d *decoder, name string) *insights.Refusal {
 		switch name {
 		case "spaceId":
-			return d.str255(&d.event.ResultSpace, "result.spaceId")
+			return d.shortStr(&d.event.ResultSpace, "result.spaceId")
 		case "pageId":
-			return d.str255(&d.event.ResultPage, "result.pageId")
+			return d.shortStr(&d.event.ResultPage, "result.pageId")
 		case "recordId":
-			return d.str255(&d.event.ResultRecord, "result.recordId")
+			return d.shortStr(&d.event.ResultRecord, "result.recordId")
 		}
 		return d.ignore()
 	})
@@ -199,25 +199,15 @@ func (d *decoder) feedbackRating(name string) *insights.Refusal {
 
 func (d *decoder) feedbackComment(name string) *insights.Refusal {
 	if name == "comment" {
-		return d.id4(&d.event.FeedbackComment, "feedback.comment", 4*maxComment)
+		return d.nonEmpty(&d.event.FeedbackComment, "feedback.comment", 4*maxComment)
 	}
 	return d.feedbackRating(name)
-}
-
-// id4 reads a string that may be absent but not empty.
-func (d *decoder) id4(dst *string, field string, limit int) *insights.Refusal {
-	sent := d.peek() == '"'
-	err := d.str(dst, field, limit)
-	if err == nil && sent && *dst == "" {
-		return d.fail(insights.InvalidField, field, "must not be empty")
-	}
-	return err
 }
 
 func (d *decoder) rating() *insights.Refusal {
 	const problem = "must be 1 or -1"
 	if c := d.peek(); c != '-' && (c < '0' || c > '9') {
-		return d.wrong("rating", problem)
+		return d.wrongType("rating", problem)
 	}
 	raw, ok := d.number()
 	if !ok {
@@ -240,10 +230,10 @@ func (d *decoder) operation() *insights.Refusal {
 		switch name {
 		case "path":
 			seen.path = true
-			return d.need(&d.event.OperationPath, "operation.path", maxText)
+			return d.requiredStr(&d.event.OperationPath, "operation.path", maxText)
 		case "method":
 			seen.method = true
-			return d.need(&d.event.OperationMethod, "operation.method", maxID)
+			return d.requiredStr(&d.event.OperationMethod, "operation.method", maxID)
 		}
 		return d.ignore()
 	})
@@ -264,10 +254,10 @@ func (d *decoder) ad() *insights.Refusal {
 		switch name {
 		case "domain":
 			seen.domain = true
-			return d.need(&d.event.AdDomain, "ad.domain", maxText)
+			return d.requiredStr(&d.event.AdDomain, "ad.domain", maxText)
 		case "zoneId":
 			seen.zone = true
-			return d.need(&d.event.AdZone, "ad.zoneId", maxID)
+			return d.requiredStr(&d.event.AdZone, "ad.zoneId", maxID)
 		case "placement":
 			return d.enum(&d.event.AdPlacement, insights.AdPlacements, "ad.placement")
 		}

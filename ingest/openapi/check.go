@@ -39,7 +39,7 @@ func check(root any) error {
 
 var version3 = regexp.MustCompile(`^3\.(\d+)(\.\d+)?(-.+)?$`)
 
-// versionOf gives the minor version of OpenAPI 3, and -1 for Swagger 2.
+// versionOf is the minor version of OpenAPI 3, or -1 for Swagger 2.
 func versionOf(document map[string]any) (int, error) {
 	if document["swagger"] == "2.0" {
 		return -1, nil
@@ -92,14 +92,14 @@ func checkParts(document map[string]any, minor int) error {
 	return nil
 }
 
-// literal are the members whose values are data of the API and not parts of the document.
+// literal are the members whose values are the API's data, not parts of the document.
 var literal = map[string]bool{"example": true, "default": true, "enum": true, "const": true, "value": true}
 
 type references struct {
 	root any
 }
 
-// walk looks at every reference. References to what the document does not hold are refused, whether that is elsewhere or nowhere.
+// walk checks every reference. It refuses references to anything outside the document, whether that exists or not.
 func (r *references) walk(pointer string, value any) error {
 	switch value := value.(type) {
 	case []any:

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The bounds of a document. YAML can say much in few bytes, so that its JSON has a bound of its own.
+// The limits of a document. A few bytes of YAML can become a lot of JSON, so that has its own limit.
 const (
 	MaxText  = 4 << 20
 	MaxJSON  = 8 << 20
@@ -37,7 +37,7 @@ func Parse(text string) ([]byte, error) {
 	return document, check(root)
 }
 
-// looksLikeJSON tells JSON from YAML, which allows braces too but nobody quotes names there.
+// looksLikeJSON tells JSON from YAML, which also allows braces, but nobody quotes names there.
 var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
 
 func toJSON(text []byte) ([]byte, error) {
@@ -54,7 +54,7 @@ func toJSON(text []byte) ([]byte, error) {
 
 var errTooDeep = fmt.Errorf("is nested deeper than %d levels", maxDepth)
 
-// checkJSON finds where text stops being one JSON value.
+// checkJSON finds where text stops being a single JSON value.
 func checkJSON(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	for values := 0; ; {

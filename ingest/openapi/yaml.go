@@ -99,16 +99,16 @@ func (w *yamlWriter) member(key, value *yaml.Node, seen map[string]bool, depth i
 		return w.step(depth)
 	}
 	seen[key.Value] = true
-	// Names such as 200 are numbers to YAML and, as everywhere in OpenAPI, text to us.
+	// YAML takes names such as 200 for numbers; in OpenAPI they are text.
 	if err := w.text(key); err != nil {
 		return err
 	}
 	return w.value(value, depth+1)
 }
 
-// merge writes the members of `<<` that the mapping itself does not have; the first source that has one wins.
+// merge writes the members of `<<` that the mapping itself lacks; the first source that has a member wins.
 func (w *yamlWriter) merge(source *yaml.Node, seen map[string]bool, depth int) error {
-	// The depth also ends a source that merges itself.
+	// The depth limit also stops a source that merges itself.
 	if err := w.step(depth); err != nil {
 		return err
 	}

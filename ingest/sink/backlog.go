@@ -11,15 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// backlog shows how old what is not stored has become, how long the log keeps
-// it yet, and what was lost, for the partitions that this sink has.
+// backlog shows the age of the oldest unstored message, how much longer the log
+// keeps it, and what was lost, for the partitions that this sink owns.
 type backlog struct {
 	oldest, left, lost *prometheus.Desc
 
 	mu         sync.Mutex
 	partitions map[int]*partition
 	losses     map[int]losses
-	retention  time.Duration // of the log; 0: not known, or for ever
+	retention  time.Duration // of the log; 0 is for ever, or unknown
 }
 
 func newBacklog() *backlog {
@@ -27,11 +27,11 @@ func newBacklog() *backlog {
 	return &backlog{
 		partitions: map[int]*partition{}, losses: map[int]losses{},
 		oldest: prometheus.NewDesc("octavo_sink_oldest_unstored_seconds",
-			"Age of the oldest message of a partition that is not stored yet, on the sink that has it; 0 if there is none.", by, nil),
+			"Age of a partition's oldest message that is not stored yet, on the sink that owns it; 0 if there is none.", by, nil),
 		left: prometheus.NewDesc("octavo_sink_retention_left_seconds",
-			"How long the log keeps that message yet; after that it is lost. None for a log that keeps messages for ever.", by, nil),
+			"How much longer the log keeps a partition's oldest message that is not stored yet; then it is lost. Absent for a log that keeps messages for ever.", by, nil),
 		lost: prometheus.NewDesc("octavo_sink_lost_messages_total",
-			"Messages of a partition that left the log before they were stored, since its sinks' group began, as the sink that has it knows: by retention (the sinks were away for longer than the log keeps messages), or because the topic was made anew (recreated; as many as are known).",
+			"Messages of a partition that left the log before they were stored, since the sinks' group began, by reason: retention (the sinks were away for longer than the log keeps messages), recreated (the topic was deleted and created again; as many as are known).",
 			[]string{"partition", "reason"}, nil),
 	}
 }
@@ -42,7 +42,7 @@ func (b *backlog) add(p *partition) {
 	b.partitions[p.id] = p
 }
 
-// remove forgets a partition, unless it was added anew since.
+// remove forgets a partition, unless a later generation has added it again.
 func (b *backlog) remove(p *partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *backlog) remove(p *partition) {
 	}
 }
 
-func (b *backlog) lose(partition int, lost losses) {
+func (b *backlog) setLost(partition int, lost losses) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.losses[partition] = lost
@@ -77,7 +77,7 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	defer b.mu.Unlock()
 	for id, p := range b.partitions {
 		label := strconv.Itoa(id)
-		age := p.waits.oldest(p.stored.Load(), p.end.Load(), time.Now())
+		age := p.ages.oldest(p.stored.Load(), p.end.Load(), time.Now())
 		out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, age.Seconds(), label)
 		if b.retention > 0 {
 			out <- prometheus.MustNewConstMetric(b.left, prometheus.GaugeValue, (b.retention - age).Seconds(), label)
@@ -88,32 +88,33 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// waiting is when the messages of a partition that were read and are not stored
-// were produced, by their node's clock.
-type waiting struct {
+// pendingAges is when a partition's messages that were read and are not stored
+// were produced.
+type pendingAges struct {
 	mu   sync.Mutex
-	list []waits // oldest first
-	last time.Time
+	list []producedBy // oldest first
+	last time.Time    // of the last stored one
 }
 
-// waits are the messages of a fetch before an offset.
-type waits struct {
+// producedBy says that the messages of a fetch before an offset were produced at
+// a time, or later.
+type producedBy struct {
 	to    int64
 	since time.Time
 }
 
-func (w *waiting) add(to int64, since time.Time) {
+func (w *pendingAges) add(to int64, since time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.list = append(w.list, waits{to, since})
+	w.list = append(w.list, producedBy{to, since})
 }
 
-// oldest is the age of the oldest message that is not stored. One that was not
-// read yet is taken to be as old as the last before it.
-func (w *waiting) oldest(stored, end int64, now time.Time) time.Duration {
+// oldest is the age of the oldest message that is not stored. A message that was
+// not read yet counts as being as old as the last one that was.
+func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pass(stored)
+	w.drop(stored)
 	since := w.last
 	if len(w.list) > 0 {
 		since = w.list[0].since
@@ -124,14 +125,14 @@ func (w *waiting) oldest(stored, end int64, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
-// stored forgets what is stored.
-func (w *waiting) stored(to int64) {
+// stored forgets the messages before an offset.
+func (w *pendingAges) stored(to int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pass(to)
+	w.drop(to)
 }
 
-func (w *waiting) pass(to int64) {
+func (w *pendingAges) drop(to int64) {
 	n := 0
 	for n < len(w.list) && w.list[n].to <= to {
 		w.last = w.list[n].since

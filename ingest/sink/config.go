@@ -39,8 +39,7 @@ type Config struct {
 
 	MinInSync int // of the dead-letter topic's replicas, when it is created; all but one
 
-	InsertTimeout time.Duration // one attempt; 60 s
-	RetryWait     time.Duration // between attempts, doubled up to 5 s; 100 ms
+	RetryWait time.Duration // between attempts, doubled up to 5 s; 100 ms
 
 	SessionTimeout    time.Duration // after which a silent sink loses its partitions; 10 s
 	RebalanceTimeout  time.Duration // in which a sink must let go of its partitions; 60 s
@@ -53,8 +52,12 @@ type Config struct {
 // this size 250 MB (bench/results/).
 const DefaultBatchRows = 32_768
 
-// maxWait is the longest delay between attempts.
-const maxWait = 5 * time.Second
+const (
+	// attemptTimeout bounds one attempt to insert, to ask the store or to commit.
+	attemptTimeout = time.Minute
+	// maxWait is the longest delay between attempts.
+	maxWait = 5 * time.Second
+)
 
 func (c *Config) complete() error {
 	c.Topic = cmp.Or(c.Topic, eventlog.DefaultTopic)
@@ -65,7 +68,6 @@ func (c *Config) complete() error {
 	c.FetchBytes = cmp.Or(c.FetchBytes, 1<<20)
 	c.FetchWait = cmp.Or(c.FetchWait, 250*time.Millisecond)
 	c.Window = cmp.Or(c.Window, 16_384)
-	c.InsertTimeout = cmp.Or(c.InsertTimeout, time.Minute)
 	c.RetryWait = cmp.Or(c.RetryWait, 100*time.Millisecond)
 	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Second)
 	c.RebalanceTimeout = cmp.Or(c.RebalanceTimeout, time.Minute)
@@ -79,7 +81,7 @@ func (c *Config) complete() error {
 		return errors.New("cannot build the sink without a store")
 	case c.BatchRows < 1 || c.BatchBytes < 1 || c.FetchBytes < 1 || c.Window < 1:
 		return errors.New("cannot build the sink with a limit below one")
-	case c.BatchAge <= 0 || c.FetchWait <= 0 || c.InsertTimeout <= 0 || c.RetryWait < 0:
+	case c.BatchAge <= 0 || c.FetchWait <= 0 || c.RetryWait < 0:
 		return errors.New("cannot build the sink with a negative time")
 	case c.HeartbeatInterval >= c.SessionTimeout:
 		return errors.New("cannot build the sink: its heartbeats must be more frequent than its session timeout")

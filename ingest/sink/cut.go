@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut is what one insert stores: the messages of one partition from an offset
-// up to another. It owns the chunks, whose bytes its rows alias.
+// cut is what one insert stores: a partition's messages from ≤ offset < to. It owns
+// the chunks, whose bytes its rows alias.
 type cut struct {
 	partition *partition
 	from, to  int64
@@ -34,13 +34,13 @@ type cut struct {
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
-	// doubt: part of it may be stored already, by an insert that may still run.
-	doubt bool
-	// split: the store refused an insert of it, which is over.
-	split   bool
-	found   storedRows // what the store had after that; nil: not asked yet
-	before  int        // rows that were stored before this sink began with it
-	refused []refusedRow
+	// uncertain: part of it may be stored already, by an insert that may still run.
+	uncertain bool
+	// bisected: the store refused an insert of it, so it goes in by halves.
+	bisected      bool
+	knownStored   storedRows // what the store has of a bisected cut; nil: not asked yet
+	alreadyStored int        // rows that were stored before this sink started on it
+	refused       []refusedRow
 }
 
 // cutMessage is a message whose rows are in a cut.
@@ -84,12 +84,12 @@ func (c *cut) reset() {
 }
 
 // fill reads the messages of a partition's chunks, which the cut owns from now
-// on. What it makes of them depends on the log only: on these messages, and on
-// the Window messages before each.
+// on. The result depends on the log only: on these messages, and on the Window
+// messages before each.
 //
-// It ends before a message of a later version. A cut that the former owner began
-// is all or nothing: half of it would have another token, under which a former
-// owner that is only paused could store the other half twice.
+// It stops before a message of a later version. A cut that the previous owner
+// began is read whole or not at all: half of it would have another token, and a
+// previous owner that is only paused could then store that half twice.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
@@ -112,10 +112,11 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.sum = c.digest.Sum64()
 }
 
-// parser is insights.ParseMessage, but in tests.
+// parser is insights.ParseMessage; tests replace it.
 type parser func(data []byte) (insights.Message, error)
 
-// message takes a message. The error wraps insights.ErrNewer: it was not taken.
+// message adds a message. Its only error wraps insights.ErrNewer: the message was
+// not added.
 func (c *cut) message(p *partition, f fetched, parse parser) error {
 	at := insights.Position{Partition: uint16(p.id), Offset: uint64(f.offset)}
 	first := c.rows.Rows()
@@ -146,9 +147,9 @@ func (c *cut) message(p *partition, f fetched, parse parser) error {
 	return nil
 }
 
-// token names the insert of the rows lo ≤ row < hi. Whoever reads the same
-// messages makes the same token, and the sum of their bytes tells them from
-// those of another log with the same offsets.
+// token is the deduplication token of the rows lo ≤ row < hi. Every sink that
+// reads the same messages makes the same token; the sum of their bytes tells them
+// from the messages of another log at the same offsets.
 func (c *cut) token(topic string, lo, hi int) string {
 	token := fmt.Sprintf("octavo/%s/%d/%d-%d/%016x", topic, c.partition.id, c.from, c.to, c.sum)
 	if lo == 0 && hi == c.total {
@@ -160,13 +161,13 @@ func (c *cut) token(topic string, lo, hi int) string {
 // messageOf is the message that a row came from, and its index in it.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// Messages without events share their place with the one after them, which
-	// the search finds.
+	// A message without events has the same first row as the next one; the search
+	// finds the latter.
 	return c.messages[i], row - c.messages[i].first
 }
 
-// rebuild fills the rows anew with lo ≤ row < hi, without those that stored
-// has. scratch is a batch that is not in use.
+// rebuild replaces the rows by those with lo ≤ row < hi that are not in stored.
+// scratch is an unused batch.
 func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) error {
 	c.rows.Reset()
 	for _, m := range c.messages {
@@ -175,7 +176,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 		}
 		same, err := stored.same(m, scratch)
 		if err != nil {
-			return err // it was added before: it cannot fail now
+			return err // cannot happen: it was added before
 		}
 		err = c.rows.Add(m.message, m.at, func(i int) bool {
 			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi
@@ -194,8 +195,8 @@ func (c *cut) offsets(lo, hi int) (first, last uint64) {
 	return from.at.Offset, to.at.Offset
 }
 
-// storedRows are stored rows by offset and index. A position may have several:
-// those of a log before this one.
+// storedRows are stored rows by offset and index. A position may have several, of
+// earlier logs with the same offsets.
 type storedRows map[uint64]map[uint16][]insights.RowContent
 
 func indexStored(list []eventstore.Row) storedRows {
@@ -209,8 +210,8 @@ func indexStored(list []eventstore.Row) storedRows {
 	return rows
 }
 
-// same tells which events of a message are stored: those with a row at their
-// position and with their content. nil is none.
+// same reports which events of a message are stored: there is a row with their
+// position and content. nil is none.
 func (s storedRows) same(m cutMessage, scratch *insights.Batch) ([]bool, error) {
 	at := s[m.at.Offset]
 	if len(at) == 0 {

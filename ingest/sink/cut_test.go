@@ -52,9 +52,11 @@ func TestCutToken(t *testing.T) {
 		"offsets":   cutOf(0, 6, log.Messages[:3]).token("topic", 0, a.total),
 		"partition": cutOf(1, 5, log.Messages[:3]).token("topic", 0, a.total),
 	} {
-		if other == token {
-			t.Errorf("the token does not depend on the %s", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if other == token {
+				t.Errorf("the token does not depend on the %s", name)
+			}
+		})
 	}
 }
 
@@ -67,16 +69,16 @@ func TestRepeats(t *testing.T) {
 		window := rapid.IntRange(1, 8).Draw(t, "window")
 		ids := rapid.SliceOfN(rapid.ByteRange(0, 5), 1, 60).Draw(t, "ids")
 		plain := rapid.SliceOfN(rapid.Bool(), len(ids), len(ids)).Draw(t, "plain")
-		begin := rapid.IntRange(0, len(ids)-1).Draw(t, "begin")
+		fetchProgress := rapid.IntRange(0, len(ids)-1).Draw(t, "begin")
 		var older []seenMessage
 		hasPlain := false
-		for i := max(0, begin-window); i < begin; i++ {
+		for i := max(0, fetchProgress-window); i < fetchProgress; i++ {
 			older = append(older, seenMessage{insights.MessageID{ids[i]}, int64(i), plain[i]})
 			hasPlain = hasPlain || plain[i]
 		}
 		r := newRepeats(window)
 		recalled := false
-		for i := begin; i < len(ids); i++ {
+		for i := fetchProgress; i < len(ids); i++ {
 			if hasPlain = hasPlain || plain[i]; hasPlain && !recalled {
 				r.recall(older)
 				recalled = true

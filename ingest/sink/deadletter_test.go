@@ -106,7 +106,7 @@ func TestDeadLettersInterrupted(t *testing.T) {
 	first := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
 	// The first sink's work on its first cut, up to where it would commit.
 	g := newGeneration(first, member{generation: -1}, nil)
-	p := &partition{id: 0, had: progress{offset: -1}, repeats: newRepeats(100)}
+	p := &partition{id: 0, committed: progress{offset: -1}, repeats: newRepeats(100)}
 	k, err := first.fetch(t.Context(), p, 0, 1<<20)
 	if err != nil {
 		t.Fatal(err)

@@ -17,17 +17,17 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// chunk is what one fetch brought of one partition. Its messages share data,
-// which belongs to the batch that takes the chunk until that is stored.
+// chunk is the result of one fetch from one partition. Its messages share data,
+// which belongs to the cut that takes the chunk until the cut is stored.
 type chunk struct {
 	partition *partition
 	messages  []fetched
 	data      []byte
 	highWater int64     // the offset that the partition's next message will have
 	oldest    time.Time // when its first message was produced
-	plain     int64     // the offset after the last plain message up to its end; 0: there is none
+	plain     int64     // the offset after the last plain message so far; 0: none
 	lost      losses
-	older     []seenMessage // of before the partition's start, to be remembered first
+	older     []seenMessage // messages before the partition's start, to remember first
 
 	rows, bytes int // of messages, once they are queued
 }
@@ -47,25 +47,25 @@ func (c *chunk) free() {
 	chunks.Put(c)
 }
 
-// partition is one that the sink has, for as long as it has it. Its fetcher
-// uses the first part before it hands out a chunk, the collector the second,
+// partition is the state of a partition while the sink owns it. The fetcher uses
+// the first group of fields before it delivers a chunk, the collector the second,
 // the writer the third.
 type partition struct {
-	id    int
-	had   progress // as the group told
-	start int64    // the first offset that is not stored for certain, and is read
-	// intent is the end of the cut that the former owner began at start, 0 if
-	// none: the next cut must be the same.
+	id        int
+	committed progress // the group's, when the generation began
+	start     int64    // the first offset to read: all before it is stored
+	// intent is the end of the cut that the previous owner began at start, 0 if
+	// none: the next cut must be the same one.
 	intent int64
-	// plain is the offset after the last plain message that is known before what
-	// is read next; recalled: what comes before start was read for repeats.
+	// plain is the offset after the last known plain message; recalled: the
+	// messages before start were read for repeats.
 	plain    int64
 	recalled bool
 	lost     losses // so far
-	// tail is the sum of the last message that was read; unsure: the log may be
-	// another since.
-	tail            uint64
-	hasTail, unsure bool
+	// tail is the sum of the last message that was read; recheckLog: the topic may
+	// have been recreated since.
+	tail                uint64
+	hasTail, recheckLog bool
 
 	repeats     repeats
 	queue       []*chunk // not in a cut yet
@@ -77,19 +77,19 @@ type partition struct {
 	recover  int64 // up to this offset rows may be stored already
 	done     progress
 
-	stored, end atomic.Int64 // offsets, for the metric: up to where it is stored, and the log's end
-	waits       waiting      // when what is not stored was produced
-	newer       atomic.Bool  // the message after the last cut is a later version's
+	stored, end atomic.Int64 // offsets, for the metrics: where the stored part and the log end
+	ages        pendingAges  // of what is not stored
+	newer       atomic.Bool  // a later version wrote the message after the last cut
 }
 
-// lag shows how much of a partition is not stored. It is said whenever one of
-// the two offsets is heard of: while the store is away only the log's end moves.
+// showLag shows how many messages of a partition are not stored. It is called
+// whenever either offset changes: while the store is away only the log's end moves.
 func (s *Sink) showLag(p *partition) {
 	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
-// recall reads the ids of the Window messages before the start, as far as the
-// log has them, of which those that follow may be repeats.
+// recall reads the ids of the Window messages before the start, as far as the log
+// still has them: later messages may repeat them.
 func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, err error) {
 	first, _, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -113,15 +113,15 @@ func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, e
 	return older, nil
 }
 
-// needsOlder tells whether the messages before the start must be recalled before
-// a chunk is cut: there are plain ones among them, or in the chunk.
-func (p *partition) needsOlder(c *chunk, window int) bool {
+// needsRecall reports whether the messages before the start must be read before a
+// chunk is cut: some of them are plain, or some of the chunk's.
+func (p *partition) needsRecall(c *chunk, window int) bool {
 	before := p.plain == unknownPlain || p.plain > max(0, p.start-int64(window))
 	return !p.recalled && (before || c.plain > 0)
 }
 
-// fetchAll reads a partition from its start and hands out chunks in order,
-// until ctx is done or the log turns out to be another.
+// fetchAll reads a partition from its start and delivers chunks in order, until ctx
+// is done or the topic turns out to have been recreated.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	failed := func(err error) {
@@ -138,50 +138,50 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	}
 	next := p.start
 	for ctx.Err() == nil && !p.newer.Load() {
-		if p.unsure {
-			other, err := s.otherLog(ctx, p, next, p.tail, p.hasTail)
+		if p.recheckLog {
+			other, err := s.isOtherLog(ctx, p, next, p.tail, p.hasTail)
 			if err != nil {
 				failed(err)
 				continue
 			}
 			if other {
-				s.madeAnew(p, next)
+				s.logRecreated(p, next)
 				return // the next generation locates it again
 			}
-			p.unsure = false
-			p.end.Store(0) // whatever it is now
+			p.recheckLog = false
+			p.end.Store(0) // accept any end
 		}
 		c, err := s.fetch(ctx, p, next, s.cfg.FetchBytes)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, kafka.OffsetOutOfRange):
-			// What expires while it is read is lost; what comes after is not.
+			// Messages expired before they were read. Go on after them.
 			first, end, err := s.log.Offsets(ctx, p.id)
 			if err == nil && next < first {
-				s.lose(p, lostRetention, next, first)
+				s.countLost(p, lostRetention, next, first)
 				next, p.hasTail = first, false
 				continue
 			}
 			if err == nil && next > end {
-				s.madeAnew(p, next)
+				s.logRecreated(p, next)
 				return
 			}
-			p.unsure = true
+			p.recheckLog = true
 			failed(err)
 			continue
 		case err != nil:
-			p.unsure = true
+			p.recheckLog = true
 			s.log.Close()
 			failed(err)
 			continue
 		}
 		wait.Reset()
-		// Logs only grow: one that is shorter than it was is another, or has
-		// lost what its brokers acknowledged.
+		// A log only grows: one that got shorter was recreated, or its brokers lost
+		// what they had acknowledged.
 		if c.highWater < p.end.Load() {
 			c.free()
-			p.unsure = true
+			p.recheckLog = true
 			continue
 		}
 		p.end.Store(c.highWater)
@@ -190,13 +190,13 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			c.free()
 			continue
 		}
-		// A cut that was begun is made again alone: its chunks hold no more.
+		// The previous owner's cut is repeated alone: end the chunk where it ends.
 		if next < p.intent {
-			c.upTo(p.intent)
+			c.truncate(p.intent)
 		}
 		last := c.messages[len(c.messages)-1]
 		next, p.tail, p.hasTail = last.offset+1, xxhash.Sum64(last.data), true
-		for p.needsOlder(c, s.cfg.Window) {
+		for p.needsRecall(c, s.cfg.Window) {
 			if c.older, err = s.recall(ctx, p); err != nil {
 				if ctx.Err() != nil {
 					c.free()
@@ -207,8 +207,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		}
 		p.plain = max(p.plain, c.plain)
 		c.plain, c.lost = p.plain, p.lost
-		p.waits.add(next, c.oldest)
-		if !s.hand(ctx, p, c, out) {
+		p.ages.add(next, c.oldest)
+		if !s.deliver(ctx, p, c, out) {
 			return
 		}
 	}
@@ -217,10 +217,10 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	}
 }
 
-// hand gives a chunk to the collector. One that takes nothing waits for the
-// store while the log grows, so its end is asked for as often as fetches would
-// tell it.
-func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
+// deliver gives a chunk to the collector. While the collector waits for the store,
+// nothing is fetched and the log grows, so deliver asks for its end as often as
+// fetches would have shown it.
+func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
 	asked := time.Now()
 	for {
 		select {
@@ -230,14 +230,14 @@ func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chu
 			return false
 		case <-time.After(s.cfg.FetchWait):
 		}
-		// From here on the end may be another log's: while nothing is fetched, a
-		// topic that is deleted shows by this question only.
-		if p.unsure = p.unsure || time.Since(asked) > s.cfg.FetchWait+maxWait; p.unsure {
+		// If the end could not be asked for, the topic may have been deleted and
+		// created again without any other sign.
+		if p.recheckLog = p.recheckLog || time.Since(asked) > s.cfg.FetchWait+maxWait; p.recheckLog {
 			continue
 		}
 		_, end, err := s.log.Offsets(ctx, p.id)
 		if err != nil || end < p.end.Load() {
-			p.unsure = true
+			p.recheckLog = true
 			continue
 		}
 		asked = time.Now()
@@ -248,17 +248,17 @@ func (s *Sink) hand(ctx context.Context, p *partition, c *chunk, out chan<- *chu
 
 func (s *Sink) fetchFailed(partition int, err error) {
 	s.metrics.fetchErrors.Inc()
-	s.cfg.Logger.Warn("The log cannot be read, the sink tries again.", "partition", partition, "error", err)
+	s.cfg.Logger.Warn("Cannot read the log; the sink retries.", "partition", partition, "error", err)
 }
 
-// upTo leaves out messages from an offset on, but for the first message.
-func (c *chunk) upTo(to int64) {
+// truncate drops messages from an offset on, but keeps the first one.
+func (c *chunk) truncate(to int64) {
 	for len(c.messages) > 1 && c.messages[len(c.messages)-1].offset >= to {
 		c.messages = c.messages[:len(c.messages)-1]
 	}
 }
 
-// fetch reads what there is from an offset on, waiting up to FetchWait.
+// fetch reads messages from an offset on, waiting up to FetchWait for the first.
 func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*chunk, error) {
 	res, err := s.log.Client.Fetch(ctx, &kafka.FetchRequest{
 		Addr:           nil,
@@ -285,10 +285,10 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 			return c, nil
 		}
 		if err == nil {
-			err = c.take(record, from, records.Plain)
+			err = c.appendRecord(record, from, records.Plain)
 		}
 		if err != nil {
-			// What was read before stands; the rest is asked for again.
+			// Keep what was read and fetch the rest again.
 			if len(c.messages) > 0 {
 				return c, nil
 			}
@@ -298,15 +298,15 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 	}
 }
 
-// take copies a record's value out of kafka-go's pages.
-func (c *chunk) take(record *kafka.Record, from int64, plain bool) error {
+// appendRecord copies a record's value out of kafka-go's pages.
+func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error {
 	if record.Key != nil {
 		defer func() { _ = record.Key.Close() }()
 	}
 	if record.Value != nil {
 		defer func() { _ = record.Value.Close() }()
 	}
-	// A broker gives whole batches, which may begin before what was asked for.
+	// Brokers return whole batches, which may start before the asked-for offset.
 	if record.Offset < from {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (c *chunk) take(record *kafka.Record, from int64, plain bool) error {
 	size := record.Value.Len()
 	start := len(c.data)
 	if cap(c.data)-start < size {
-		// Messages before this one keep the old block.
+		// Earlier messages keep the old block.
 		c.data = make([]byte, 0, max(2*cap(c.data), size, 64<<10))
 		start = 0
 	}

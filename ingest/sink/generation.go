@@ -12,9 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// generation is the sink's work on the partitions it has until they are
-// shared out again: fetchers, one for each partition, feed a collector, which
-// decodes one cut while the writer inserts the cut before.
+// generation is the sink's work on its partitions until they are reassigned. One
+// fetcher per partition feeds the collector, which decodes a cut while the writer
+// inserts the previous one.
 type generation struct {
 	sink       *Sink
 	group      committer
@@ -22,11 +22,11 @@ type generation struct {
 	partitions []*partition
 	scratch    *insights.Batch // the writer's
 
-	stored  map[int]progress // what the writer has to commit yet
-	renewed time.Time        // when a commit last said that the partitions are ours
+	stored     map[int]progress // what the writer has stored and not committed
+	lastCommit time.Time        // when a commit last showed that we own the partitions
 }
 
-// committer tells the group how far partitions are; a *Sink, but in tests.
+// committer commits progress to the group: the Sink, or a test's model.
 type committer interface {
 	commit(ctx context.Context, who member, list map[int]progress) error
 }
@@ -39,37 +39,37 @@ func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *g
 	return g
 }
 
-// run works until having ends, then stores and commits what was collected
-// before it returns, unless working ends too.
-func (g *generation) run(having, working context.Context) {
+// run works until generationCtx ends. Then it stores and commits what was collected
+// before it returns, unless abortCtx ends too.
+func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
-	having, cancel := context.WithCancel(having)
+	generationCtx, cancel := context.WithCancel(generationCtx)
 	defer cancel()
-	// The store is away and the partitions are another's: what we hold is not
-	// ours to wait for. The next owner does it.
-	finishing, giveUp := context.WithCancel(working)
-	defer giveUp()
-	stop := context.AfterFunc(having, func() {
-		timer := time.AfterFunc(s.cfg.SessionTimeout, giveUp)
-		context.AfterFunc(finishing, func() { timer.Stop() })
+	// Once the partitions are revoked, give up after one session timeout: the next
+	// owner will store these messages.
+	drainCtx, abort := context.WithCancel(abortCtx)
+	defer abort()
+	stop := context.AfterFunc(generationCtx, func() {
+		timer := time.AfterFunc(s.cfg.SessionTimeout, abort)
+		context.AfterFunc(drainCtx, func() { timer.Stop() })
 	})
 	defer stop()
 
 	for _, p := range g.partitions {
-		// Until the log has said that there is nothing to store, there may be.
-		s.metrics.stalled.behind(p.id)
+		// There may be messages to store until the log shows that there are none.
+		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}
 	defer g.forget()
-	if !g.begin(having) {
+	if !g.fetchProgress(generationCtx) {
 		return
 	}
 	in := make(chan *chunk)
 	var fetchers sync.WaitGroup
 	for _, p := range g.partitions {
 		fetchers.Go(func() {
-			s.fetchAll(having, p, in)
-			cancel() // it ends by itself if the log is not what it was
+			s.fetchAll(generationCtx, p, in)
+			cancel() // fetchAll returned by itself: the topic was recreated
 		})
 	}
 	full := make(chan *cut, 2)
@@ -77,53 +77,53 @@ func (g *generation) run(having, working context.Context) {
 	free <- newCut()
 	free <- newCut()
 	var writer sync.WaitGroup
-	writer.Go(func() { g.writeAll(having, finishing, full, free, cancel) })
-	g.collect(having, in, full, free)
+	writer.Go(func() { g.writeAll(generationCtx, drainCtx, full, free, cancel) })
+	g.collect(generationCtx, in, full, free)
 	close(full)
 	writer.Wait()
 	fetchers.Wait()
 }
 
-// forget takes the partitions out of the metrics: they are another sink's.
+// forget removes the partitions from the metrics: another sink owns them.
 func (g *generation) forget() {
 	for _, p := range g.partitions {
 		g.sink.metrics.logLag.DeleteLabelValues(strconv.Itoa(p.id))
-		g.sink.metrics.stalled.forget(p.id)
+		g.sink.metrics.stalled.remove(p.id)
 		g.sink.metrics.backlog.remove(p)
-		g.sink.keepLast(p)
+		g.sink.rememberPartition(p)
 	}
 }
 
-// begin asks the group how far the partitions are.
-func (g *generation) begin(having context.Context) bool {
+// fetchProgress asks the group how far the partitions are.
+func (g *generation) fetchProgress(generationCtx context.Context) bool {
 	s := g.sink
 	ids := make([]int, len(g.partitions))
 	for i, p := range g.partitions {
 		ids[i] = p.id
 	}
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
-	for having.Err() == nil {
-		had, err := groupProgress(having, s.log, s.cfg.Group, ids)
+	for generationCtx.Err() == nil {
+		had, err := groupProgress(generationCtx, s.log, s.cfg.Group, ids)
 		if err == nil {
-			s.askRetention(having)
+			s.askRetention(generationCtx)
 			for _, p := range g.partitions {
-				p.had = had[p.id]
+				p.committed = had[p.id]
 			}
 			return true
 		}
-		s.cfg.Logger.Warn("The group does not tell how far it is.", "error", err)
-		wait.Sleep(having)
+		s.cfg.Logger.Warn("Cannot ask the consumer group for its offsets.", "error", err)
+		wait.Sleep(generationCtx)
 	}
 	return false
 }
 
-// collect gathers chunks until a partition has enough of them, or its oldest
-// is old enough, and the writer has room for a cut; and what is left once
-// having ends.
-func (g *generation) collect(having context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
+// collect gathers chunks and cuts a partition once it has enough, or its oldest
+// message is old enough, and the writer has room. When generationCtx ends it cuts
+// the rest.
+func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for having.Err() == nil {
+	for generationCtx.Err() == nil {
 		due, wait := g.due(time.Now())
 		receive, room := in, free
 		if due == nil {
@@ -136,29 +136,29 @@ func (g *generation) collect(having context.Context, in <-chan *chunk, full chan
 		case c := <-receive:
 			g.queue(c)
 		case c := <-room:
-			// What came while the writer was busy may have changed the order.
-			// What was due still is: it only grows and ages.
+			// Chunks that came while the writer was busy may have changed the
+			// order. Some partition still is due: they only grow and age.
 			due, _ = g.due(time.Now())
 			full <- g.cut(due, c)
 		case <-timer.C:
-		case <-having.Done():
+		case <-generationCtx.Done():
 		}
 	}
 	for _, p := range g.partitions {
-		for len(p.queue) > 0 && p.whole() {
+		for len(p.queue) > 0 && p.cutReady() {
 			full <- g.cut(p, <-free)
 		}
-		p.drop()
+		p.dropQueue()
 	}
 }
 
-// due is the partition to cut next, or else how long until there may be one.
+// due is the partition to cut next, nil if none is, and how long until one may be.
 func (g *generation) due(now time.Time) (*partition, time.Duration) {
 	cfg := &g.sink.cfg
 	var next, largest *partition
 	wait := time.Hour
 	for _, p := range g.partitions {
-		if len(p.queue) == 0 || !p.whole() {
+		if len(p.queue) == 0 || !p.cutReady() {
 			continue
 		}
 		if largest == nil || p.bytes > largest.bytes {
@@ -186,7 +186,7 @@ func (g *generation) pending() (bytes int) {
 	return bytes
 }
 
-// queue takes a chunk.
+// queue adds a chunk to its partition's.
 func (g *generation) queue(c *chunk) {
 	p := c.partition
 	if c.older != nil {
@@ -206,7 +206,7 @@ func (g *generation) queue(c *chunk) {
 		c.rows, c.bytes = c.rows+count, c.bytes+len(f.data)
 	}
 	g.sink.metrics.taken.Add(float64(len(c.messages)))
-	g.sink.metrics.stalled.behind(p.id)
+	g.sink.metrics.stalled.markPending(p.id)
 	if len(p.queue) == 0 {
 		p.began = time.Now()
 	}
@@ -214,15 +214,15 @@ func (g *generation) queue(c *chunk) {
 	p.rows, p.bytes = p.rows+c.rows, p.bytes+c.bytes
 }
 
-// whole tells whether what is queued may be cut: a cut that the former owner
-// began is made again as it was.
-func (p *partition) whole() bool {
+// cutReady reports whether the queue may be cut. The previous owner's cut is
+// repeated as it was, so it must be there as a whole.
+func (p *partition) cutReady() bool {
 	last := p.queue[len(p.queue)-1]
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut makes a cut of what is queued, as far as one insert goes, and as this
-// version can read it.
+// cut makes a cut of the queue: as much as one insert takes, up to the first message
+// of a later version.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	cfg := &g.sink.cfg
 	n, rows, bytes := 0, 0, 0
@@ -243,13 +243,13 @@ func (g *generation) cut(p *partition, c *cut) *cut {
 	p.next, p.began = c.to, time.Now()
 	if c.newer != nil {
 		p.newer.Store(true)
-		p.drop()
+		p.dropQueue()
 	}
 	return c
 }
 
-// drop gives back what is queued.
-func (p *partition) drop() {
+// dropQueue frees the queue.
+func (p *partition) dropQueue() {
 	for _, c := range p.queue {
 		c.free()
 	}

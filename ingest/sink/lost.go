@@ -7,11 +7,11 @@ import (
 )
 
 // losses are how many messages of a partition left the log before they were
-// stored, since its group began. They travel with the group's offset, so that
-// each counts once whoever finds it.
+// stored, since the group began, by reason. They are committed with the group's
+// offset, so that each loss counts once, whichever sink finds it.
 type losses [len(lossReasons)]int64
 
-// The reasons of a loss, by their place in losses.
+// Indexes of losses.
 const (
 	lostRetention = iota
 	lostRecreated
@@ -27,59 +27,59 @@ func (l losses) total() (n int64) {
 	return n
 }
 
-// lose counts the messages with from ≤ offset < to.
-func (s *Sink) lose(p *partition, reason int, from, to int64) {
+// countLost counts the messages with from ≤ offset < to.
+func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 	p.lost[reason] += to - from
-	s.metrics.backlog.lose(p.id, p.lost)
+	s.metrics.backlog.setLost(p.id, p.lost)
 	s.cfg.Logger.Error("Messages left the log before they were stored. They are lost.",
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds where to start: at the committed offset, if the log is still the
-// one that it is of.
+// locate finds where to start: at the committed offset, unless the topic was
+// recreated since.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
 		return err
 	}
-	had := p.had
+	had := p.committed
 	p.start, p.intent = had.offset, had.intent
 	p.plain, p.recalled, p.lost = had.plain, false, had.lost
 	p.tail, p.hasTail = had.tail, had.hasTail
 	stored, end := had.offset, had.end
-	anew := had.offset > next
-	if !anew && had.offset >= 0 {
-		if anew, err = s.otherLog(ctx, p, had.offset, had.tail, had.hasTail); err != nil {
+	recreated := had.offset > next
+	if !recreated && had.offset >= 0 {
+		if recreated, err = s.isOtherLog(ctx, p, had.offset, had.tail, had.hasTail); err != nil {
 			return err
 		}
 	}
-	// A broker may forget the group's offsets with the topic.
-	if last := s.lastOf(p.id); last != nil {
+	// A broker may delete the group's offsets together with the topic.
+	if last := s.lastKnown(p.id); last != nil {
 		if had.offset < 0 && last.end.Load() > 0 {
-			anew, stored, p.lost = true, last.stored.Load(), last.lost
+			recreated, stored, p.lost = true, last.stored.Load(), last.lost
 		}
 		if stored == last.stored.Load() {
 			end = max(end, last.end.Load())
 		}
 	}
 	switch {
-	case anew:
+	case recreated:
 		s.metrics.recreated.Inc()
-		s.cfg.Logger.Error("The log is not the one whose events were stored: the topic was made anew. The sink reads it from its beginning.",
+		s.cfg.Logger.Error("The topic was deleted and created again. The sink reads it from its beginning.",
 			"partition", p.id, "stored", stored, "end", next)
 		if end > stored {
-			s.lose(p, lostRecreated, stored, end)
+			s.countLost(p, lostRecreated, stored, end)
 		}
 		p.start = first
 	case had.offset < 0:
 		p.start = first
 	case had.offset < first:
-		s.lose(p, lostRetention, had.offset, first)
+		s.countLost(p, lostRetention, had.offset, first)
 		p.start = first
 	}
 	if p.start != had.offset {
 		p.hasTail = false
-		p.plain, p.recalled = 0, true // there is nothing before it
+		p.plain, p.recalled = 0, true // nothing comes before the start
 	}
 	if p.start != had.offset || p.intent > next {
 		p.intent = 0 // its messages are gone
@@ -87,17 +87,17 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	p.next = p.start
 	p.stored.Store(p.start)
 	p.end.Store(next)
-	s.metrics.backlog.lose(p.id, p.lost)
+	s.metrics.backlog.setLost(p.id, p.lost)
 	s.showLag(p)
 	if p.start >= next {
-		s.metrics.stalled.moved(p.id, false)
+		s.metrics.stalled.progressed(p.id, false)
 	}
 	return nil
 }
 
-// otherLog tells whether the message before an offset is another than the one
-// with that sum. A log that does not have it any more says nothing.
-func (s *Sink) otherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
+// isOtherLog reports whether the message before an offset has another sum than
+// tail. If the message has expired, it cannot tell, and says no.
+func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil || offset > next {
 		return err == nil, err
@@ -118,21 +118,22 @@ func (s *Sink) otherLog(ctx context.Context, p *partition, offset int64, tail ui
 	return false, nil
 }
 
-// madeAnew says that the log that was read is gone. The next generation finds
-// out what is lost.
-func (s *Sink) madeAnew(p *partition, read int64) {
-	s.cfg.Logger.Error("The log is not the one that was read any more: was the topic made anew?", "partition", p.id, "read", read)
+// logRecreated logs that the topic was recreated while it was read. The next
+// generation counts what is lost.
+func (s *Sink) logRecreated(p *partition, read int64) {
+	s.cfg.Logger.Error("The topic was deleted and created again while the sink read it.", "partition", p.id, "read", read)
 }
 
-// lastOf is a partition as this sink had it last, nil if it never had.
-func (s *Sink) lastOf(id int) *partition {
+// lastKnown is the state of a partition when this sink last owned it, nil if it
+// never did.
+func (s *Sink) lastKnown(id int) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last[id]
 }
 
-// keepLast keeps what a generation that is over knew of a partition.
-func (s *Sink) keepLast(p *partition) {
+// rememberPartition keeps a partition's state after its generation has ended.
+func (s *Sink) rememberPartition(p *partition) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last[p.id] = p

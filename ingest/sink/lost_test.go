@@ -63,7 +63,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	t.Cleanup(s.log.Close)
 	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
 	for range 2 { // of which the first dies before it commits
-		p := &partition{had: had}
+		p := &partition{committed: had}
 		if err := s.locate(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -199,14 +199,14 @@ func TestSinkShowsItsBacklog(t *testing.T) {
 	b.setRetention(time.Hour)
 	now := time.Now()
 	show := func() (text string) {
-		age := p.waits.oldest(p.stored.Load(), p.end.Load(), now)
+		age := p.ages.oldest(p.stored.Load(), p.end.Load(), now)
 		return strconv.Itoa(int(age / time.Minute))
 	}
 	p.end.Store(10)
-	p.waits.add(4, now.Add(-10*time.Minute))
-	p.waits.add(6, now.Add(-8*time.Minute))
+	p.ages.add(4, now.Add(-10*time.Minute))
+	p.ages.add(6, now.Add(-8*time.Minute))
 	got := []string{show()}
-	p.waits.stored(3) // in the middle of what one fetch brought
+	p.ages.stored(3) // in the middle of what one fetch brought
 	p.stored.Store(3)
 	got = append(got, show())
 	p.stored.Store(4)
@@ -219,7 +219,7 @@ func TestSinkShowsItsBacklog(t *testing.T) {
 		t.Errorf("the oldest is %v minutes old, want %s", got, want)
 	}
 	if err := testutil.CollectAndCompare(b, strings.NewReader(`
-# HELP octavo_sink_retention_left_seconds How long the log keeps that message yet; after that it is lost. None for a log that keeps messages for ever.
+# HELP octavo_sink_retention_left_seconds How much longer the log keeps a partition's oldest message that is not stored yet; then it is lost. Absent for a log that keeps messages for ever.
 # TYPE octavo_sink_retention_left_seconds gauge
 octavo_sink_retention_left_seconds{partition="3"} 3600
 `), "octavo_sink_retention_left_seconds"); err != nil {

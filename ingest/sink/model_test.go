@@ -71,7 +71,7 @@ func (s *modelSink) commit(_ context.Context, who member, list map[int]progress)
 		return errModel
 	}
 	if who.generation != s.world.generation {
-		return errNotOurs
+		return errPartitionsLost
 	}
 	// As it is read by the next owner.
 	s.world.group = parseProgress(list[0].offset, list[0].metadata())
@@ -163,8 +163,8 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 
 const modelWindow = 6
 
-// take begins a generation: the former owner's is over, which it may not know.
-func (w *world) take(cfg Config, old bool) {
+// takeOver begins a generation: the former owner's is over, which it may not know.
+func (w *world) takeOver(cfg Config, old bool) {
 	w.generation++
 	ctx, kill := context.WithCancel(context.Background())
 	m := &modelSink{world: w, member: member{generation: w.generation}, want: make(chan string), answer: make(chan outcome), kill: kill}
@@ -182,7 +182,7 @@ func (w *world) take(cfg Config, old bool) {
 	g := newGeneration(s, m.member, nil)
 	g.group = m
 	had := w.group
-	p := &partition{had: had, start: max(0, had.offset), intent: had.intent, plain: had.plain, repeats: newRepeats(modelWindow)}
+	p := &partition{committed: had, start: max(0, had.offset), intent: had.intent, plain: had.plain, repeats: newRepeats(modelWindow)}
 	p.next = p.start
 	go func() {
 		defer close(m.want)
@@ -207,7 +207,7 @@ func (w *world) take(cfg Config, old bool) {
 					k.plain = f.offset + 1
 				}
 			}
-			if p.needsOlder(k, modelWindow) {
+			if p.needsRecall(k, modelWindow) {
 				var older []seenMessage
 				for _, f := range w.log[max(0, p.start-modelWindow):p.start] {
 					if f.plain {
@@ -243,7 +243,7 @@ func (m *modelSink) let(o outcome) {
 	m.next()
 }
 
-func (w *world) waiting() (list []*modelSink) {
+func (w *world) pendingAges() (list []*modelSink) {
 	for _, s := range w.sinks {
 		if !s.ended {
 			list = append(list, s)
@@ -305,21 +305,21 @@ func TestSinkModel(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			switch action := rapid.IntRange(0, 9).Draw(t, "action"); {
-			case action == 0 || len(w.waiting()) == 0:
-				w.take(cfg, rapid.Bool().Draw(t, "old"))
+			case action == 0 || len(w.pendingAges()) == 0:
+				w.takeOver(cfg, rapid.Bool().Draw(t, "old"))
 			case action <= 3:
 				produce()
 			default:
-				s := rapid.SampledFrom(w.waiting()).Draw(t, "sink")
+				s := rapid.SampledFrom(w.pendingAges()).Draw(t, "sink")
 				s.let(outcome{rapid.SampledFrom(faults[s.wanting]).Draw(t, s.wanting), rapid.IntRange(0, 3).Draw(t, "number")})
 			}
 		}
 		// All who were paused wake, in some order, beside one who goes on.
 		produce()
 		w.calm = true
-		w.take(cfg, false)
-		for len(w.waiting()) > 0 {
-			rapid.SampledFrom(w.waiting()).Draw(t, "sink").let(outcome{number: rapid.IntRange(0, 3).Draw(t, "number")})
+		w.takeOver(cfg, false)
+		for len(w.pendingAges()) > 0 {
+			rapid.SampledFrom(w.pendingAges()).Draw(t, "sink").let(outcome{number: rapid.IntRange(0, 3).Draw(t, "number")})
 		}
 		w.check(t)
 	})

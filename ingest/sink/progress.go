@@ -14,22 +14,22 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// progress is what the group keeps for a partition: everything before offset
-// is stored. The rest is in the commit's metadata.
+// progress is what the group keeps for a partition: everything before offset is
+// stored. The other fields are in the commit's metadata.
 type progress struct {
 	offset int64
-	// known: a sink of this scheme wrote it. One of an earlier version may
-	// have stored more than it says.
+	// known: a sink of this scheme committed it. An earlier version's sink may have
+	// stored more than it committed.
 	known bool
-	// intent is the end of the cut that begins at offset and may be stored in
-	// part or whole; 0 is none.
+	// intent is the end of the cut that begins at offset and may be stored, in part
+	// or whole; 0 is none.
 	intent int64
-	// tail is the sum of the message before offset, to tell this log from one
-	// made anew; hasTail is false if there was none.
+	// tail is the sum of the message before offset: it tells this log from that of a
+	// recreated topic. hasTail is false if there was no such message.
 	tail    uint64
 	hasTail bool
-	// plain is the offset after the last message before offset without a
-	// producer id, or unknownPlain; end is where the log ended then.
+	// plain is the offset after the last message before offset without a producer
+	// id, or unknownPlain; end is where the log ended at the commit.
 	plain, end int64
 	lost       losses // before offset
 }
@@ -37,9 +37,9 @@ type progress struct {
 // unknownPlain: there may be messages without a producer id anywhere.
 const unknownPlain = -1
 
-// progressVersion begins the metadata. Whoever changes its meaning changes it:
-// an unknown one is as none. What is added after the members that it began with
-// (to, after) is passed over by sinks that do not know it.
+// progressVersion starts the metadata. Change it if the meaning changes: sinks
+// ignore metadata with another version. Members may be added after the original
+// ones (to, after): sinks skip members that they do not know.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {
@@ -83,7 +83,7 @@ func parseProgress(offset int64, metadata string) progress {
 			if i := slices.Index(lossReasons[:], name); i >= 0 {
 				p.lost[i] = n
 			} else {
-				err = nil // a later version's
+				err = nil // a later version's member
 			}
 		}
 		if err != nil {
@@ -99,16 +99,17 @@ func parseProgress(offset int64, metadata string) progress {
 	return p
 }
 
-// member is who commits: a commit of a generation that is over is refused.
+// member identifies a committing sink: the broker refuses the commit of a generation
+// that has ended.
 type member struct {
 	generation int32
 	id         string
 }
 
-// errNotOurs: the partitions are another's now.
-var errNotOurs = errors.New("the partitions are another sink's now")
+// errPartitionsLost: another sink owns the partitions.
+var errPartitionsLost = errors.New("another sink owns the partitions now")
 
-// commit tells the group how far partitions are.
+// commit commits the progress of partitions.
 func (s *Sink) commit(ctx context.Context, who member, list map[int]progress) error {
 	commits := make([]kafka.OffsetCommit, 0, len(list))
 	for id, p := range list {
@@ -131,7 +132,7 @@ func (s *Sink) commit(ctx context.Context, who member, list map[int]progress) er
 		case p.Error == nil:
 		case errors.Is(p.Error, kafka.IllegalGeneration), errors.Is(p.Error, kafka.UnknownMemberId),
 			errors.Is(p.Error, kafka.RebalanceInProgress), errors.Is(p.Error, kafka.FencedInstanceID):
-			return fmt.Errorf("%w: %w", errNotOurs, p.Error)
+			return fmt.Errorf("%w: %w", errPartitionsLost, p.Error)
 		default:
 			return p.Error
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Reconciler compares the log with the store, position by position: each event
-// of the log has one row, but for repeats and dead letters, which have none.
+// Reconciler compares the log with the table, position by position: each event of the
+// log has one row, except repeats and dead letters, which have none.
 //
-// It looks at what the sinks have committed: what comes after is in flight. A
-// repeat whose first message has expired cannot be known for one and shows as
-// missing, as do rows that were erased on purpose. On a cluster a replica that
-// is behind shows rows as missing that come a moment later.
+// It compares what the sinks have committed; what follows is in flight. A repeat whose
+// first message has expired cannot be recognised and shows as missing, as do rows that
+// were erased on purpose. On a cluster, a replica that lags shows rows as missing that
+// come a moment later.
 type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
@@ -40,8 +40,7 @@ func NewReconciler(cfg Config) (*Reconciler, error) {
 // Close gives the connections back.
 func (r *Reconciler) Close() { r.log.Close() }
 
-// Reconciled is what was compared of a partition: messages with
-// From ≤ offset < To.
+// Reconciled is the result for a partition: its messages with From ≤ offset < To.
 type Reconciled struct {
 	Partition    int   `json:"partition"`
 	From         int64 `json:"from"`
@@ -52,15 +51,15 @@ type Reconciled struct {
 	Events       int64 `json:"events"`     // that should be stored
 	DeadLettered int64 `json:"deadLettered"`
 	Rows         int64 `json:"rows"`
-	// Others are rows at these positions with other contents: those of a log
-	// before this one, which is gone.
+	// Others are rows at these positions with other contents, of an earlier log with
+	// the same offsets.
 	Others      int64 `json:"otherRows"`
 	Restored    int64 `json:"restored"`    // of Rows, those that Repair put back
 	Differences int64 `json:"differences"` // ranges that were reported and still differ
 }
 
-// Difference is a range of offsets, without a gap, all of whose messages
-// differ from the store.
+// Difference is a range of offsets without a gap, all of whose messages differ from
+// the table.
 type Difference struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
@@ -72,11 +71,11 @@ type Difference struct {
 	Restored  int64 `json:"restored"` // of Missing, those that Repair put back
 }
 
-// Remains tells whether log and store still differ there.
+// Remains reports whether log and table still differ there.
 func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
-// Run compares every partition from an offset on, or from the first that the
-// log has, and reports each difference when it is found.
+// Run compares every partition from an offset on, or from the log's first, and reports
+// each difference as it is found.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
 	return r.run(ctx, from, nil, report)
 }
@@ -112,8 +111,8 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 	return list, nil
 }
 
-// deadKeys are the keys of all dead letters, also of those that were replayed:
-// an event that is replayed has a row at its new position.
+// deadKeys are the keys of all dead letters, also of replayed ones: a replayed event
+// has its row at another position.
 func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
 	letters, err := deadletter.Open(r.cfg.Brokers, r.cfg.Access, r.cfg.Topic)
 	if err != nil {
@@ -131,7 +130,7 @@ func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
 	return keys, nil
 }
 
-// reconciling is the work on one partition.
+// reconciling is the comparison of one partition.
 type reconciling struct {
 	r       *Reconciler
 	dead    map[string]bool
@@ -142,21 +141,21 @@ type reconciling struct {
 
 	sum     Reconciled
 	oldest  int64                            // the log's first offset
-	expired storedRows                       // of the messages just before it; nil: not asked yet
+	expired storedRows                       // rows of the messages just before it; nil: not asked yet
 	firsts  map[insights.RowContent][]uint64 // offsets of expired, by the content of their first row
-	pending []logged                         // whose rows are not read yet
+	pending []logged                         // messages whose rows are not read yet
 	events  int                              // of pending
 	open    *Difference
 }
 
 // logged is a message of the log.
 type logged struct {
-	offset     int64
-	message    insights.Message
-	unreadable bool
-	repeat     bool
-	aside      bool // the sink could not read it, whether or not we can
-	sum        uint64
+	offset       int64
+	message      insights.Message
+	unreadable   bool
+	repeat       bool
+	deadLettered bool // a letter says that the sink could not read it, whether or not we can
+	sum          uint64
 }
 
 func (p *reconciling) run(ctx context.Context, from, committed int64) error {
@@ -166,7 +165,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		return err
 	}
 	if committed > next {
-		return fmt.Errorf("cannot reconcile partition %d: %d messages are stored of a log that has %d: was the topic made anew?", id, committed, next)
+		return fmt.Errorf("cannot reconcile partition %d: %d messages are committed of a log that has %d: was the topic created again?", id, committed, next)
 	}
 	p.oldest = first
 	p.sum.From = max(first, from)
@@ -174,7 +173,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	if p.sum.From == p.sum.To {
 		return nil
 	}
-	// What is before is read for its ids only.
+	// The messages before From are read for their ids only.
 	err = r.log.Scan(ctx, id, max(first, p.sum.From-int64(r.cfg.Window)), p.sum.To, func(record eventlog.Record) error {
 		if err := p.read(record); err != nil {
 			return err
@@ -185,7 +184,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		return nil
 	})
 	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // of a comparison; readRecords keeps its own to itself
+		err = io.ErrUnexpectedEOF // from a comparison: Scan does not return its own
 	}
 	if err == nil {
 		err = p.compare(ctx)
@@ -218,14 +217,14 @@ func (p *reconciling) read(record eventlog.Record) error {
 	l.sum = xxhash.Sum64(value)
 	if len(p.dead) > 0 {
 		whole := deadletter.Letter{Partition: p.sum.Partition, Offset: offset, Index: -1, Sum: deadletter.Sum(value)}
-		l.aside = p.dead[whole.Key()]
+		l.deadLettered = p.dead[whole.Key()]
 	}
 	p.pending = append(p.pending, l)
 	p.events += l.message.Count
 	return nil
 }
 
-// compare holds what is pending against the store.
+// compare compares the pending messages with the table.
 func (p *reconciling) compare(ctx context.Context) error {
 	if len(p.pending) == 0 {
 		return nil
@@ -255,7 +254,7 @@ func (p *reconciling) compare(ctx context.Context) error {
 	return nil
 }
 
-// stored are the rows at the offsets of what is pending.
+// stored are the rows at the offsets of the pending messages.
 func (p *reconciling) stored(ctx context.Context) (storedRows, error) {
 	rows, err := p.r.cfg.Store.Stored(ctx, uint16(p.sum.Partition), uint64(p.pending[0].offset), uint64(p.pending[len(p.pending)-1].offset))
 	return indexStored(rows), err
@@ -270,8 +269,8 @@ func (p *reconciling) letter(l logged, index int) deadletter.Letter {
 	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
 }
 
-// message compares one message with the rows at its offset, of which restored
-// were put back just now.
+// message compares one message with the rows at its offset. restored is how many of
+// them were just put back.
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
@@ -281,7 +280,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 	}
 	if l.unreadable || err != nil {
 		p.sum.Unreadable++
-		if !l.aside && !l.repeat {
+		if !l.deadLettered && !l.repeat {
 			d.Missing = 1
 		}
 		return p.differs(d)
@@ -299,7 +298,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		switch {
 		case l.repeat:
 			d.Unwanted += n
-		case l.aside || p.dead[letter.Key()]:
+		case l.deadLettered || p.dead[letter.Key()]:
 			p.sum.DeadLettered++
 			d.Unwanted += n
 		default:
@@ -313,7 +312,7 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 	return p.differs(d)
 }
 
-// differs gathers the differences of messages next to each other in one range.
+// differs joins the differences of neighbouring messages into one range.
 func (p *reconciling) differs(d Difference) error {
 	if d.Missing+d.Doubled+d.Unwanted == 0 {
 		return p.close()
@@ -334,7 +333,7 @@ func (p *reconciling) differs(d Difference) error {
 	return nil
 }
 
-// close reports the range that is open.
+// close reports the open range.
 func (p *reconciling) close() error {
 	if p.open == nil {
 		return nil

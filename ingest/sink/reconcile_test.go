@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -97,9 +98,11 @@ func TestReconcile(t *testing.T) {
 	}
 	// A repeat is known also if the message before it is not compared.
 	for from, n := range map[int64]int{5: 3, 11: 1, 12: 0, 1000: 0} {
-		if found, sums = r.reconcile(from); !slices.Equal(found, planted[len(planted)-n:]) || sums[0].From != from || sums[0].To != max(13, from) {
-			t.Errorf("from %d: found %+v; compared %+v", from, found, sums)
-		}
+		t.Run(fmt.Sprint("from ", from), func(t *testing.T) {
+			if found, sums = r.reconcile(from); !slices.Equal(found, planted[len(planted)-n:]) || sums[0].From != from || sums[0].To != max(13, from) {
+				t.Errorf("from %d: found %+v; compared %+v", from, found, sums)
+			}
+		})
 	}
 }
 

@@ -13,15 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Repair is Run, and puts events that are in the log and have no row back into
-// the store: after a restored backup, say. It does so behind the offsets that
-// the sinks have committed, so a cut that a sink has in doubt is left to the
-// sink. Repeats and dead letters are not missing.
+// Repair is Run, and also inserts events of the log that have no row: after a backup
+// was restored, say. It works behind the committed offsets, so it leaves a cut that a
+// sink is uncertain about to that sink. Repeats and dead letters are not missing.
 //
-// It can be broken off anywhere and begun again: what is missing is asked of the
-// store before each insert, after the inserts that still run have ended. Two at
-// once could find the same events missing, so the caller holds a lock; holds
-// returns an error once it is lost. Rows that were deleted on purpose come back.
+// It may be interrupted and repeated: before each insert it waits for running inserts
+// and asks the table what is missing. Two repairs at once could find the same events
+// missing, so the caller holds a lock; holds returns an error once that is lost. Rows
+// that were deleted on purpose come back.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	if !r.cfg.Store.Sequential() {
 		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
@@ -29,8 +28,8 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 	return r.run(ctx, from, holds, report)
 }
 
-// maxRepairs is how often a repair tries rows under another token: the engine
-// drops a token that it knows from an earlier repair of the same rows.
+// maxRepairs is how many tokens a repair tries for the same rows: the engine drops an
+// insert under the token of an earlier repair.
 const maxRepairs = 100
 
 // missingRow is an event without a row.
@@ -39,15 +38,15 @@ type missingRow struct {
 	index int
 }
 
-// repair puts back what is missing of the pending messages. It returns what is
-// stored then, and how many rows it put back at each offset.
+// repair inserts the missing events of the pending messages. It returns what is stored
+// afterwards, and how many rows it put back at each offset.
 func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows, map[int64]int64, error) {
 	missing, err := p.missing(ctx, stored)
 	if err != nil || len(missing) == 0 {
 		return stored, nil, err
 	}
-	// What was missing may be on its way: an insert of a repair that was killed,
-	// or of a sink that lost the partition meanwhile.
+	// A missing row may be on its way, in an insert of a killed repair or of a sink that
+	// has lost the partition.
 	if err := p.r.cfg.Store.Settle(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +54,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 		missing, err = p.missing(ctx, stored)
 	}
 	if err == nil {
-		err = p.put(ctx, missing, &stored)
+		err = p.store(ctx, missing, &stored)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -71,16 +70,16 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	return stored, restored, err
 }
 
-// missing are the events of the pending messages that should have a row and
-// have none, in the log's order.
+// missing are the events of the pending messages that should have a row but have
+// none, in the log's order.
 func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
 	for of, l := range p.pending {
-		if l.unreadable || l.repeat || l.aside {
+		if l.unreadable || l.repeat || l.deadLettered {
 			continue
 		}
 		same, err := stored.same(cutMessage{message: l.message, at: p.position(l)}, p.scratch)
 		if err != nil {
-			continue // the sink could not read it either: it counts as unreadable
+			continue // the sink could not read it either
 		}
 		before := len(list)
 		for i := range l.message.Count {
@@ -102,8 +101,8 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 	return list, nil
 }
 
-// maybeRepeat tells a message that may repeat one which the log no longer has:
-// the rows of such a one are there, at another position. It is not put back.
+// maybeRepeat reports whether a message may repeat one that the log no longer has: the
+// table has its rows at an earlier position. Such a message is not put back.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -123,7 +122,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	}
 	if err := p.scratch.Add(l.message, p.position(l), nil); err != nil || p.scratch.Rows() == 0 {
 		p.scratch.Reset()
-		return false, nil //nolint:nilerr // what cannot be read is never put back
+		return false, nil //nolint:nilerr // a message that cannot be read is never put back
 	}
 	candidates := p.firsts[p.scratch.Content(0)]
 	p.scratch.Reset()
@@ -140,19 +139,19 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	return false, nil
 }
 
-// put inserts missing rows until they are there. Those that the store refuses
-// for what is in them are found by halves and left out.
-func (p *reconciling) put(ctx context.Context, missing []missingRow, stored *storedRows) error {
+// store inserts missing rows until the table has them. It finds rows that the table
+// refuses by halving, and leaves them out.
+func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store
 	for again := 0; len(missing) > 0; again++ {
 		if again == maxRepairs {
-			return fmt.Errorf("cannot put %d rows back: the store takes them and does not have them", len(missing))
+			return fmt.Errorf("cannot put %d rows back: the store acknowledges them but does not have them", len(missing))
 		}
 		rows, err := p.batch(missing)
 		if err != nil {
 			return err
 		}
-		// As late as can be: what the lock keeps away may come once it is lost.
+		// Check the lock as late as possible: without it, another repair may run.
 		if err := p.holds(ctx); err != nil {
 			return fmt.Errorf("cannot go on with the repair: %w", err)
 		}
@@ -167,10 +166,10 @@ func (p *reconciling) put(ctx context.Context, missing []missingRow, stored *sto
 			return nil
 		default:
 			middle := len(missing) / 2
-			if err := p.put(ctx, missing[:middle], stored); err != nil {
+			if err := p.store(ctx, missing[:middle], stored); err != nil {
 				return err
 			}
-			return p.put(ctx, missing[middle:], stored)
+			return p.store(ctx, missing[middle:], stored)
 		}
 		if *stored, err = p.stored(ctx); err != nil {
 			return err
@@ -184,7 +183,7 @@ func (p *reconciling) put(ctx context.Context, missing []missingRow, stored *sto
 	return nil
 }
 
-// batch are the rows of missing events.
+// batch is the rows of missing events.
 func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 	rows := insights.NewBatch()
 	for len(missing) > 0 {
@@ -195,14 +194,14 @@ func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 			missing = missing[1:]
 		}
 		if err := rows.Add(l.message, p.position(l), func(i int) bool { return !wanted[i] }); err != nil {
-			return nil, err // it was added before: it cannot fail now
+			return nil, err // cannot happen: it was added before
 		}
 	}
 	return rows, nil
 }
 
-// token names the insert of missing rows: the same rows of the same messages
-// have the same one, whoever finds them missing.
+// token is the deduplication token of missing rows: the same rows of the same messages
+// always have the same one.
 func (p *reconciling) token(missing []missingRow, again int) string {
 	digest := xxhash.New()
 	for _, m := range missing {

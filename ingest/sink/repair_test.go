@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -157,14 +158,14 @@ func TestRepairsAtOnce(t *testing.T) {
 	var both sync.WaitGroup
 	arrived, errs := make(chan struct{}), make([]error, 2)
 	var met sync.Once
-	waiting := make(chan struct{}, 2)
+	pendingAges := make(chan struct{}, 2)
 	for i := range 2 {
 		store := &faultyStore{Store: r.store, before: func(int) error {
 			// Both have looked before either inserts.
 			select {
 			case <-arrived:
-			case waiting <- struct{}{}:
-				if len(waiting) == 2 {
+			case pendingAges <- struct{}{}:
+				if len(pendingAges) == 2 {
 					met.Do(func() { close(arrived) })
 				}
 				<-arrived
@@ -269,10 +270,12 @@ func TestRepairLeavesRepeats(t *testing.T) {
 		100: {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
 		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is so near
 	} {
-		p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}
-		got, err := p.missing(t.Context(), nil)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("the log begins at %d: %v, %v; want %v", oldest, got, err, want)
-		}
+		t.Run(fmt.Sprint("log from ", oldest), func(t *testing.T) {
+			p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}
+			got, err := p.missing(t.Context(), nil)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("the log begins at %d: %v, %v; want %v", oldest, got, err, want)
+			}
+		})
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// repeats tells messages that a partition of the log holds twice: a message is
-// a repeat if one of the size offsets before its own has its id, and at least
-// one of the two is plain, that is, came without a producer id. Of batches with
-// one the broker drops the repeat. Plain are those of producers of before,
-// messages that are appended again for an Idempotency-Key whose first attempt
-// may still come in, and replayed dead letters.
+// repeats finds messages that a partition of the log holds twice. A message is a
+// repeat if one of the size offsets before its own has its id, and at least one of
+// the two is plain: it came without a producer id. (Repeated batches with a producer
+// id are dropped by the broker.) Plain messages come from nodes of commit 722db72,
+// from requests appended again under an Idempotency-Key whose first attempt may
+// still arrive, and from replayed dead letters.
 //
-// That depends on the log alone, so that every sink that reads a message again,
-// after recalling that many before it, says the same of it.
+// The result depends on the log only: every sink that reads a message again, after
+// recalling size offsets before it, decides the same.
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
@@ -22,8 +22,8 @@ type repeats struct {
 	next int
 }
 
-// lastSeen are the last offsets of an id: of any message, and of a plain one
-// (-1 for none).
+// lastSeen are the last offsets of an id: of any message, and of a plain one (-1 is
+// none).
 type lastSeen struct{ any, plain int64 }
 
 type seenMessage struct {
@@ -36,8 +36,8 @@ func newRepeats(size int) repeats {
 	return repeats{size: int64(size), last: make(map[insights.MessageID]lastSeen)}
 }
 
-// first remembers a message and reports whether it is no repeat. Offsets
-// ascend.
+// first remembers a message and reports whether it is the first with its id, not a
+// repeat. Offsets must ascend.
 func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
 		old := r.ring[r.next]
@@ -46,7 +46,7 @@ func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 		}
 		r.next++
 	}
-	// What is forgotten is at most as much as what is kept.
+	// Let forgotten messages take at most as much space as remembered ones.
 	if r.next > len(r.ring)-r.next {
 		r.ring = append(r.ring[:0], r.ring[r.next:]...)
 		r.next = 0
@@ -70,8 +70,8 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall remembers messages from before all that are remembered, as if they had
-// come first. It takes the slice.
+// recall remembers messages that precede all remembered ones, as if they had come
+// first. It owns the slice from then on.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

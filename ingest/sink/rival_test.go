@@ -26,7 +26,7 @@ import (
 type heldStore struct {
 	eventstore.Store
 	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil: it does not
-	waits       chan struct{} // told when one waits
+	ages        chan struct{} // told when one waits
 	woke        sync.WaitGroup
 
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ type heldStore struct {
 func (h *heldStore) wait(gate chan struct{}) {
 	if gate != nil {
 		select {
-		case h.waits <- struct{}{}:
+		case h.ages <- struct{}{}:
 		default:
 		}
 		<-gate
@@ -106,10 +106,10 @@ func TestSinkRivalWakes(t *testing.T) {
 	for i := range 10 {
 		r.accept(numbered(i*each, each))
 	}
-	rival := &heldStore{Store: r.store, insert: make(chan struct{}), waits: make(chan struct{}, 1)}
+	rival := &heldStore{Store: r.store, insert: make(chan struct{}), ages: make(chan struct{}, 1)}
 	rival.woke.Add(1)
 	first := r.sink(rival, nil)
-	<-rival.waits
+	<-rival.ages
 	if p := r.progress(first); p.offset != 0 || p.intent == 0 {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
@@ -141,9 +141,9 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	r.accept(numbered(0, 50))
-	rival := &heldStore{Store: r.store, ask: make(chan struct{}), waits: make(chan struct{}, 1)}
+	rival := &heldStore{Store: r.store, ask: make(chan struct{}), ages: make(chan struct{}, 1)}
 	first := r.sink(rival, nil)
-	<-rival.waits
+	<-rival.ages
 	r.expel()
 	second := r.sink(nil, nil)
 	r.awaitStored(50)
@@ -188,7 +188,7 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	leave()
 	now, leave := join()
 	defer leave()
-	if err := s.commit(t.Context(), old, map[int]progress{0: {offset: 0, intent: 99}}); !errors.Is(err, errNotOurs) {
+	if err := s.commit(t.Context(), old, map[int]progress{0: {offset: 0, intent: 99}}); !errors.Is(err, errPartitionsLost) {
 		t.Errorf("the commit of an ended generation: %v", err)
 	}
 	if p := r.progress(s); p != list[0] {

@@ -18,12 +18,11 @@ import (
 // Sink brings the log to the store. Several sinks share a topic's partitions
 // through one consumer group.
 //
-// It promises that each event is stored once, through a crash of any process
-// and beside sinks that were paused and wake. DELIVERY.md says how, and in
-// which cases it cannot.
+// Each event is stored once, through a crash of any process, and beside sinks that
+// were paused and resume. DELIVERY.md says how, and when it cannot.
 //
-// What the store refuses for what is in it, and messages that cannot be read,
-// become dead letters; the rest goes on.
+// Events that the store refuses, and messages that cannot be read, become dead
+// letters; the rest goes on.
 type Sink struct {
 	cfg     Config
 	metrics *Metrics
@@ -31,11 +30,11 @@ type Sink struct {
 	dead    *deadletter.Writer
 	parse   parser
 
-	mu     sync.Mutex
-	last   map[int]*partition // as they were in generations that are over
-	stop   context.CancelFunc // take no more
-	giveUp context.CancelFunc // do not finish what was taken either
-	done   chan struct{}
+	mu    sync.Mutex
+	last  map[int]*partition // as earlier generations left them
+	stop  context.CancelFunc // reads no more messages
+	abort context.CancelFunc // also abandons those that were read
+	done  chan struct{}
 }
 
 // clientID names sinks and reconcilers to the brokers.
@@ -65,26 +64,26 @@ func New(cfg Config, m *Metrics) (*Sink, error) {
 	return s, nil
 }
 
-// Start begins to take messages. It does not wait for the log or the store:
-// while one is away, the sink waits for it.
+// Start starts the sink and returns at once. While the log or the store is away, the
+// sink waits for it.
 func (s *Sink) Start(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done != nil {
 		return errors.New("cannot start the sink twice")
 	}
-	taking, stop := context.WithCancel(context.Background())
-	working, giveUp := context.WithCancel(context.Background())
-	s.stop, s.giveUp, s.done = stop, giveUp, make(chan struct{})
+	stopCtx, stop := context.WithCancel(context.Background())
+	abortCtx, abort := context.WithCancel(context.Background())
+	s.stop, s.abort, s.done = stop, abort, make(chan struct{})
 	go func() {
 		defer close(s.done)
-		s.run(taking, working)
+		s.run(stopCtx, abortCtx)
 	}()
 	return nil
 }
 
-// Stop stores and commits what was taken, leaves the group and returns; when
-// ctx is done it gives up, and the next owner of the partitions goes on.
+// Stop stores and commits what was read, and leaves the group. When ctx is done it
+// gives up, and the partitions' next owner goes on.
 func (s *Sink) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -97,18 +96,18 @@ func (s *Sink) Stop(ctx context.Context) error {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		err = fmt.Errorf("cannot store all that the sink has taken: %w", ctx.Err())
-		s.giveUp()
+		err = fmt.Errorf("cannot store all that the sink has read: %w", ctx.Err())
+		s.abort()
 		<-done
 	}
-	s.giveUp()
+	s.abort()
 	s.log.Close()
 	s.dead.Close()
 	return err
 }
 
-// Ready says whether the sink works: it has been started and has not ended. A
-// sink that waits for the log or the store works.
+// Ready returns an error unless the sink has been started and has not ended. A sink
+// that waits for the log or the store is ready.
 func (s *Sink) Ready(context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -124,42 +123,42 @@ func (s *Sink) Ready(context.Context) error {
 	return nil
 }
 
-// run joins the group and works through its generations until taking ends.
-func (s *Sink) run(taking, working context.Context) {
-	if !s.awaitTopic(taking) {
+// run joins the group and works through its generations until stopCtx ends.
+func (s *Sink) run(stopCtx, abortCtx context.Context) {
+	if !s.awaitTopic(stopCtx) {
 		return
 	}
 	group, err := kafka.NewConsumerGroup(s.groupConfig())
 	if err != nil {
-		// Only a bad configuration is refused, and NewSink has looked at it.
+		// Only a bad configuration is refused, and New has checked it.
 		s.cfg.Logger.Error("The sink cannot join its group.", "error", err)
 		return
 	}
 	for {
-		generation, err := group.Next(taking)
-		if taking.Err() != nil {
+		generation, err := group.Next(stopCtx)
+		if stopCtx.Err() != nil {
 			break
 		}
 		if err != nil {
-			s.cfg.Logger.Warn("The sink is not in its group and tries again.", "group", s.cfg.Group, "error", err)
+			s.cfg.Logger.Warn("The sink cannot join its consumer group and retries.", "group", s.cfg.Group, "error", err)
 			continue
 		}
 		assigned := generation.Assignments[s.cfg.Topic]
-		s.cfg.Logger.Info("The sink has partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
+		s.cfg.Logger.Info("The sink was assigned partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
 		// The group waits for this function before it joins again.
 		generation.Start(func(ctx context.Context) {
 			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
-			g.run(ctx, working)
+			g.run(ctx, abortCtx)
 		})
 	}
-	// Close ends the generation, which stores what it has, and leaves.
+	// Close ends the generation, which stores what it has, and leaves the group.
 	if err := group.Close(); err != nil {
-		s.cfg.Logger.Warn("The sink could not leave its group.", "error", err)
+		s.cfg.Logger.Warn("The sink could not leave its consumer group.", "error", err)
 	}
 }
 
-// awaitTopic waits for the intake to make the topic: a group cannot watch for
-// one that does not exist.
+// awaitTopic waits until an API node has created the topic: a group cannot watch for
+// a topic that does not exist.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var pace retry.LogPace
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}
@@ -174,13 +173,13 @@ func (s *Sink) awaitTopic(ctx context.Context) bool {
 			return false
 		}
 		if pace.Due() {
-			s.cfg.Logger.Warn("The sink waits for its topic.", "topic", s.cfg.Topic, "error", err)
+			s.cfg.Logger.Warn("The sink is waiting for its topic.", "topic", s.cfg.Topic, "error", err)
 		}
 		wait.Sleep(ctx)
 	}
 }
 
-// groupConfig says each member: kafka-go's defaults are for other uses.
+// groupConfig sets every field: kafka-go's defaults are for other uses.
 func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
 		ID:                     s.cfg.Group,

@@ -389,7 +389,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	s := r.sink(store, nil)
 	// waits until the sink has met the store that is away, of which so many
 	// messages are stored.
-	waits := func(stored int64) {
+	fetchedAt := func(stored int64) {
 		t.Helper()
 		failed := storeErrors(s)
 		eventually.True(t, ingesttest.Patience, "the sink to find no store", func() bool { return storeErrors(s) > failed })
@@ -397,7 +397,7 @@ func TestSinkWithoutStore(t *testing.T) {
 			t.Errorf("%d messages are stored, the group has %+v", stored, p)
 		}
 	}
-	waits(0)
+	fetchedAt(0)
 	r.accept(numbered(50, 50))
 	away.Store(false)
 	r.awaitStored(100)
@@ -405,7 +405,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	// And once more, now while it has the partition.
 	away.Store(true)
 	r.accept(numbered(100, 50))
-	waits(2)
+	fetchedAt(2)
 	r.accept(numbered(150, 50))
 	away.Store(false)
 	r.awaitStored(200)

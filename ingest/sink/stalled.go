@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// stalled is, for each partition that has messages to store, the time since
-// the last of them was stored. It is counted when it is asked for.
+// stalled is, for each partition with messages to store, the time since it last
+// stored any. It is computed when the metrics are collected.
 type stalled struct {
 	*prometheus.GaugeVec
 	mu         sync.Mutex
@@ -17,22 +17,22 @@ type stalled struct {
 }
 
 type stall struct {
-	behind bool
-	since  time.Time
+	pending bool // there are messages to store
+	since   time.Time
 }
 
 func newStalled() *stalled {
 	return &stalled{
 		GaugeVec: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "octavo_sink_stalled_seconds",
-			Help: "Time since a partition that has messages to store last made progress, on the sink that has it, or since the sink has it; 0 if there is nothing to store.",
+			Help: "Time since a partition with messages to store last made progress, on the sink that owns it, or since the sink owns it; 0 if there is nothing to store.",
 		}, []string{"partition"}),
 		partitions: map[int]*stall{},
 	}
 }
 
-// behind says that a partition has messages to store, or may have.
-func (s *stalled) behind(id int) {
+// markPending notes that a partition has messages to store, or may have.
+func (s *stalled) markPending(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.partitions[id]
@@ -40,20 +40,20 @@ func (s *stalled) behind(id int) {
 		p = &stall{}
 		s.partitions[id] = p
 	}
-	if !p.behind {
-		p.behind, p.since = true, time.Now()
+	if !p.pending {
+		p.pending, p.since = true, time.Now()
 	}
 }
 
-// moved says that messages were stored, and whether there are more.
-func (s *stalled) moved(id int, more bool) {
+// progressed notes that messages were stored, and whether there are more.
+func (s *stalled) progressed(id int, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.partitions[id] = &stall{behind: more, since: time.Now()}
+	s.partitions[id] = &stall{pending: more, since: time.Now()}
 }
 
-// forget says that the partition is another sink's.
-func (s *stalled) forget(id int) {
+// remove forgets a partition that the sink no longer owns.
+func (s *stalled) remove(id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.partitions, id)
@@ -65,7 +65,7 @@ func (s *stalled) Collect(out chan<- prometheus.Metric) {
 	s.mu.Lock()
 	for id, p := range s.partitions {
 		seconds := 0.0
-		if p.behind {
+		if p.pending {
 			seconds = time.Since(p.since).Seconds()
 		}
 		s.WithLabelValues(strconv.Itoa(id)).Set(seconds)

@@ -11,45 +11,44 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// writeAll stores cuts in their order. While there is none, it commits what is
-// stored; otherwise the next cut's intent says it.
-func (g *generation) writeAll(having, finishing context.Context, full <-chan *cut, free chan<- *cut, lost func()) {
-	ours := true
+// writeAll stores cuts in order. The intent of the next cut commits the one before;
+// while there is no next cut, writeAll commits by itself.
+func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-chan *cut, free chan<- *cut, lost func()) {
+	owned := true
 	for {
 		var c *cut
 		var ok bool
 		select {
 		case c, ok = <-full:
 		default:
-			if ours {
-				g.commitStored(finishing)
+			if owned {
+				g.commitStored(drainCtx)
 			}
 			c, ok = <-full
 		}
 		if !ok {
 			break
 		}
-		// After a cut that is not stored nothing may be: its messages would be
-		// passed by.
-		if ours = ours && g.write(having, finishing, c); !ours {
+		// Stop at the first cut that fails: a later commit would skip its messages.
+		if owned = owned && g.write(generationCtx, drainCtx, c); !owned {
 			lost()
 		}
 		c.reset()
 		free <- c
 	}
-	if ours {
-		g.commitStored(finishing)
+	if owned {
+		g.commitStored(drainCtx)
 	}
 }
 
-// commitStored tells the group what is stored. If it cannot, the partition's
-// next owner finds that out by the intent.
+// commitStored commits what is stored. If that fails, the partition's next owner
+// finds it out by the intent.
 func (g *generation) commitStored(ctx context.Context) {
 	if len(g.stored) == 0 || ctx.Err() != nil {
 		return
 	}
 	if err := g.commit(ctx); err != nil {
-		g.sink.cfg.Logger.Warn("Offsets cannot be committed.", "error", err)
+		g.sink.cfg.Logger.Warn("Cannot commit offsets.", "error", err)
 	}
 }
 
@@ -59,13 +58,13 @@ func (g *generation) commit(ctx context.Context) error {
 		return err
 	}
 	clear(g.stored)
-	g.renewed = time.Now()
+	g.lastCommit = time.Now()
 	return nil
 }
 
-// announce commits what is stored, with the intent to store a cut. Only after
-// it the cut may be inserted: whoever has the partition next then knows which
-// cut, and makes the same.
+// announce commits what is stored, with the intent to store a cut. The cut may be
+// inserted only after that: the partition's next owner then knows which cut was
+// begun, and repeats the same.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
 	intended.intent = c.to
@@ -73,21 +72,21 @@ func (g *generation) announce(ctx context.Context, c *cut) error {
 	return g.commit(ctx)
 }
 
-// write stores a cut. It reports false if it is not stored; then nothing after
-// it may be.
-func (g *generation) write(having, finishing context.Context, c *cut) bool {
+// write stores a cut and reports whether it did. If not, no later cut may be
+// stored.
+func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool {
 	s := g.sink
-	if finishing.Err() != nil {
+	if drainCtx.Err() != nil {
 		return false
 	}
 	if c.to == c.from {
-		return true // its first message is a later version's
+		return true // a later version wrote its first message
 	}
-	s.metrics.stalled.behind(c.partition.id)
-	ok := g.retry(having, finishing, "The store cannot be asked what it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
-		g.retry(having, finishing, "The intent to store a cut cannot be committed.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
-		(c.total == 0 || g.put(having, finishing, c, 0, c.total)) &&
-		g.retry(having, finishing, "Dead letters cannot be written.", func(ctx context.Context) error { return g.writeDeadLetters(ctx, c) })
+	s.metrics.stalled.markPending(c.partition.id)
+	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
+		g.retry(generationCtx, drainCtx, "Cannot commit the intent to store a cut.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
+		(c.total == 0 || g.store(generationCtx, drainCtx, c, 0, c.total)) &&
+		g.retry(generationCtx, drainCtx, "Cannot write dead letters.", func(ctx context.Context) error { return g.writeDeadLetters(ctx, c) })
 	if !ok {
 		return false
 	}
@@ -95,37 +94,37 @@ func (g *generation) write(having, finishing context.Context, c *cut) bool {
 	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true, plain: c.plain, end: c.highWater, lost: c.lost}
 	g.stored[id] = c.partition.done
 	s.countBalances(c)
-	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.before))
-	s.metrics.skipped.WithLabelValues("position").Add(float64(c.before))
+	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.alreadyStored))
+	s.metrics.skipped.WithLabelValues("position").Add(float64(c.alreadyStored))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))
 	c.partition.stored.Store(c.to)
-	c.partition.waits.stored(c.to)
+	c.partition.ages.stored(c.to)
 	s.showLag(c.partition)
-	s.metrics.stalled.moved(id, c.highWater > c.to)
+	s.metrics.stalled.progressed(id, c.highWater > c.to)
 	if c.oldest > 0 {
 		s.metrics.freshness.Observe(time.Since(time.UnixMilli(c.oldest)).Seconds())
 	}
 	return true
 }
 
-// prepare finds out, once for a partition, up to where its former owner may
-// have stored rows without committing them.
+// prepare finds out, once per partition, up to where its previous owner may have
+// stored rows without committing them.
 func (g *generation) prepare(ctx context.Context, c *cut) error {
 	p, store := c.partition, g.sink.cfg.Store
 	if !p.prepared {
 		p.done = progress{
-			offset: c.from, known: true, tail: p.had.tail, hasTail: p.had.hasTail && p.had.offset == c.from,
+			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
 			plain: c.plain, end: c.highWater, lost: c.lost,
 		}
-		// An insert of this scheme that still runs is dropped by its token if
-		// ours is first, and ours by the same token if it is.
-		if !p.had.known {
-			if err := g.sink.told(store.Settle(ctx)); err != nil {
+		// An insert by this scheme that still runs has the token of ours, so the
+		// engine drops the later of the two. One by an earlier version has not.
+		if !p.committed.known {
+			if err := g.sink.countStoreError(store.Settle(ctx)); err != nil {
 				return err
 			}
 		}
 		last, found, err := store.LastStored(ctx, uint16(p.id), uint64(c.from), uint64(max(c.to, c.highWater)))
-		if g.sink.told(err) != nil {
+		if g.sink.countStoreError(err) != nil {
 			return err
 		}
 		p.prepared, p.recover = true, -1
@@ -135,10 +134,10 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The former owner's insert may also come yet, so its cut is in doubt
-	// whatever is stored now.
-	c.doubt = p.recover >= c.from || p.intent > c.from
-	if !c.doubt || c.total == 0 {
+	// The previous owner's insert may still come, so its cut is uncertain whatever
+	// is stored now.
+	c.uncertain = p.recover >= c.from || p.intent > c.from
+	if !c.uncertain || c.total == 0 {
 		return nil
 	}
 	stored, err := g.storedOf(ctx, c, 0, c.total)
@@ -148,16 +147,17 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	if err := c.rebuild(0, c.total, stored, g.scratch); err != nil {
 		return err
 	}
-	c.before = c.total - c.rows.Rows()
+	c.alreadyStored = c.total - c.rows.Rows()
 	return nil
 }
 
-// put stores the rows lo ≤ row < hi of a cut. Those that the store refuses for
-// what is in them are found by halves and noted, the rest is stored. Halves
-// have tokens of their own, which whoever makes the cut again makes again.
-func (g *generation) put(having, finishing context.Context, c *cut, lo, hi int) bool {
+// store stores the rows lo ≤ row < hi of a cut. It finds the rows that the store
+// refuses by halving, notes them, and stores the rest. The tokens of the halves
+// depend on their place in the cut, so that a sink that repeats the cut makes the
+// same ones.
+func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
-	ok := g.retry(having, finishing, "The store does not take events.", func(ctx context.Context) (err error) {
+	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
 		refusal, err = g.insert(ctx, c, lo, hi)
 		return err
 	})
@@ -171,20 +171,20 @@ func (g *generation) put(having, finishing context.Context, c *cut, lo, hi int) 
 		return true
 	}
 	middle := lo + (hi-lo)/2
-	return g.put(having, finishing, c, lo, middle) && g.put(having, finishing, c, middle, hi)
+	return g.store(generationCtx, drainCtx, c, lo, middle) && g.store(generationCtx, drainCtx, c, middle, hi)
 }
 
-// insert is one attempt at rows of a cut. After an attempt whose end is not
-// known, or another sink's, it asks the store first: what is stored is left
-// out. The token alone would do while the engine remembers it.
+// insert is one attempt to store rows of a cut. If an earlier attempt, or another
+// sink's, may have stored some, it asks the store first and leaves those out. (The
+// token alone would do as long as the engine remembers it.)
 //
-// refusal is what the store has against the rows themselves. Only an insert can
-// say that: an error of a question is none of the rows, whatever its code.
+// refusal is an error that the rows are to blame for. Only an insert's error can be
+// one: a query's error never is, whatever its code.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
-	// A sink that was paused may have lost the partition. That is not safe to
-	// rely on, it may be paused again below, but it leaves less to the token.
-	if time.Since(g.renewed) > s.cfg.SessionTimeout/2 {
+	// If the sink was paused, it may have lost its partitions; a commit would show
+	// that. It may be paused again below, so the token is needed all the same.
+	if time.Since(g.lastCommit) > s.cfg.SessionTimeout/2 {
 		if err := g.announce(ctx, c); err != nil {
 			return nil, err
 		}
@@ -195,38 +195,38 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 	token := c.token(s.cfg.Topic, lo, hi)
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
-		if again > maxAgain {
-			// Each of these tokens stores once at most, so this can go on no more.
-			return nil, fmt.Errorf("the store has %d rows less than it says", c.rows.Rows())
+		if again > maxRetryTokens {
+			// Each token may store the rows once, so do not try for ever.
+			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine notes a token before the rows are in place. If it was
-			// killed or its disk was full in between, it drops the rows for ever
-			// without having them.
+			// The engine notes a token before the rows are in place. If it was killed or
+			// its disk was full in between, it drops every repeat without having the
+			// rows.
 			name += "/again" + strconv.Itoa(again)
-			// It may also be in between just now, for another sink's insert of
-			// the same cut: once that has ended, its rows are there.
-			if err := s.told(s.cfg.Store.Settle(ctx)); err != nil {
+			// Another sink's insert of the same cut may be between the two just now:
+			// once it has ended, its rows are there.
+			if err := s.countStoreError(s.cfg.Store.Settle(ctx)); err != nil {
 				return nil, err
 			}
 			if err := g.rebuild(ctx, c, lo, hi); err != nil || c.rows.Rows() == 0 {
 				return nil, err
 			}
-			s.cfg.Logger.Warn("The store drops rows as stored already that it does not have: the sink inserts them under another token.",
+			s.cfg.Logger.Warn("The store drops rows as repeats that it does not have. The sink inserts them under another token.",
 				"partition", c.partition.id, "from", c.from, "to", c.to, "rows", c.rows.Rows(), "token", name)
 		}
 		began := time.Now()
 		if err := s.cfg.Store.Insert(ctx, c.rows, name); err != nil {
 			if eventstore.FaultOf(err).Rows {
-				c.split, c.found = true, nil
+				c.bisected, c.knownStored = true, nil
 				return err, nil
 			}
-			c.doubt = true
-			return nil, s.told(err)
+			c.uncertain = true
+			return nil, s.countStoreError(err)
 		}
 		s.metrics.insertTime.Observe(time.Since(began).Seconds())
 		s.metrics.batchRows.Observe(float64(c.rows.Rows()))
-		if !c.doubt || !s.cfg.Store.Sequential() {
+		if !c.uncertain || !s.cfg.Store.Sequential() {
 			return nil, nil
 		}
 		if err := g.rebuild(ctx, c, lo, hi); err != nil {
@@ -236,33 +236,33 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 	return nil, nil
 }
 
-// told counts an error of the store by its reason.
-func (s *Sink) told(err error) error {
+// countStoreError counts an error of the store by its reason, and returns it.
+func (s *Sink) countStoreError(err error) error {
 	if err != nil {
 		s.metrics.storeErrors.WithLabelValues(eventstore.FaultOf(err).Reason).Inc()
 	}
 	return err
 }
 
-// maxAgain is how often an insert is given another token.
-const maxAgain = 3
+// maxRetryTokens is how many more tokens an insert may take.
+const maxRetryTokens = 3
 
-// rebuild makes the cut's rows those that the store may lack.
+// rebuild makes the cut's rows those that the store may not have.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
-	if !c.doubt && !c.split {
+	if !c.uncertain && !c.bisected {
 		return nil
 	}
-	found := c.found
-	if c.doubt || found == nil {
+	found := c.knownStored
+	if c.uncertain || found == nil {
 		from, to := 0, c.total
-		if c.doubt {
+		if c.uncertain {
 			from, to = lo, hi
 		}
 		var err error
 		if found, err = g.storedOf(ctx, c, from, to); err != nil {
 			return err
 		}
-		c.found = found // of no use in doubt: it is asked for again
+		c.knownStored = found // an uncertain cut asks again
 	}
 	return c.rebuild(lo, hi, found, g.scratch)
 }
@@ -270,32 +270,31 @@ func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 func (g *generation) storedOf(ctx context.Context, c *cut, lo, hi int) (storedRows, error) {
 	first, last := c.offsets(lo, hi)
 	list, err := g.sink.cfg.Store.Stored(ctx, uint16(c.partition.id), first, last)
-	if g.sink.told(err) != nil {
+	if g.sink.countStoreError(err) != nil {
 		return nil, err
 	}
 	return indexStored(list), nil
 }
 
-// retry runs f until it succeeds. Once the partitions are no longer ours it
-// tries no more.
-func (g *generation) retry(having, finishing context.Context, failed string, f func(context.Context) error) bool {
+// retry runs f until it succeeds, or the sink no longer owns the partitions.
+func (g *generation) retry(generationCtx, drainCtx context.Context, failed string, f func(context.Context) error) bool {
 	s := g.sink
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	for {
-		ctx, cancel := context.WithTimeout(finishing, s.cfg.InsertTimeout)
+		ctx, cancel := context.WithTimeout(drainCtx, attemptTimeout)
 		err := f(ctx)
 		cancel()
 		if err == nil {
 			return true
 		}
-		if errors.Is(err, errNotOurs) {
-			s.cfg.Logger.Warn("The sink has lost its partitions and stores nothing more of them.", "error", err)
+		if errors.Is(err, errPartitionsLost) {
+			s.cfg.Logger.Warn("The sink has lost its partitions and stores no more of their messages.", "error", err)
 			return false
 		}
 		s.cfg.Logger.Error(failed, "error", err)
-		if having.Err() != nil || finishing.Err() != nil {
+		if generationCtx.Err() != nil || drainCtx.Err() != nil {
 			return false
 		}
-		wait.Sleep(having)
+		wait.Sleep(generationCtx)
 	}
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,13 +55,13 @@ func (s *Spec) fill() error {
 	if s.Name == "" || s.Command == nil || s.Ping == nil {
 		return fmt.Errorf("cannot supervise %q: Name, Command and Ping are required", s.Name)
 	}
-	setDefault(&s.StopSignal, syscall.SIGTERM)
-	setDefault(&s.StopTimeout, 20*time.Second)
-	setDefault(&s.DeathSignal, syscall.SIGKILL)
-	setDefault(&s.StartTimeout, 2*time.Minute)
-	setDefault(&s.PingInterval, 2*time.Second)
-	setDefault(&s.PingTimeout, 5*time.Second)
-	setDefault(&s.PingFailures, 3)
+	s.StopSignal = cmp.Or(s.StopSignal, syscall.SIGTERM)
+	s.StopTimeout = cmp.Or(s.StopTimeout, 20*time.Second)
+	s.DeathSignal = cmp.Or(s.DeathSignal, syscall.SIGKILL)
+	s.StartTimeout = cmp.Or(s.StartTimeout, 2*time.Minute)
+	s.PingInterval = cmp.Or(s.PingInterval, 2*time.Second)
+	s.PingTimeout = cmp.Or(s.PingTimeout, 5*time.Second)
+	s.PingFailures = cmp.Or(s.PingFailures, 3)
 	if s.Line == nil {
 		s.Line = func(line string) (slog.Level, string) { return slog.LevelInfo, line }
 	}
@@ -89,17 +90,10 @@ func (c *Config) fill() {
 	if c.OnRestart == nil {
 		c.OnRestart = func(string) {}
 	}
-	setDefault(&c.BackoffMin, 100*time.Millisecond)
-	setDefault(&c.BackoffMax, 10*time.Second)
-	setDefault(&c.StableAfter, 30*time.Second)
-	setDefault(&c.GiveUpAfter, 12)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	c.BackoffMin = cmp.Or(c.BackoffMin, 100*time.Millisecond)
+	c.BackoffMax = cmp.Or(c.BackoffMax, 10*time.Second)
+	c.StableAfter = cmp.Or(c.StableAfter, 30*time.Second)
+	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 12)
 }
 
 // Status is the state of a child's life cycle.
