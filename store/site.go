@@ -52,16 +52,18 @@ func insertSite(ctx context.Context, q *db.Queries, site NewSite) (SiteRow, erro
 	}
 	// Nobody else knows of the site yet, so nothing has to be locked.
 	w := &structure{ctx: ctx, q: q, site: row}
-	for i, id := range site.Spaces {
-		space, err := w.space(fmt.Sprintf("spaces[%d]", i), id)
-		if err != nil {
-			return SiteRow{}, err
-		}
-		if _, err := w.attach(space, nil); err != nil {
-			return SiteRow{}, err
-		}
+	made := SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}
+	if len(site.Spaces) == 0 {
+		return made, nil
 	}
-	return SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}, w.rank()
+	spaces, err := w.spaces(func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, site.Spaces...)
+	if err != nil {
+		return SiteRow{}, err
+	}
+	if _, err := w.attach(nil, nil, spaces...); err != nil {
+		return SiteRow{}, err
+	}
+	return made, w.rank()
 }
 
 // SiteChange is what a request changes of a site; nil members stay as they are.

@@ -14,7 +14,7 @@ import (
 func (s *Store) MoveSiteItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
-	return s.inSite(ctx, siteID, func(w *structure) error { return w.move(item, position) })
+	return s.arrange(ctx, siteID, func(w *structure) error { return w.move(item, position) })
 }
 
 func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPosition) error {
@@ -42,16 +42,18 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	if err != nil {
 		return err
 	}
-	return w.place(item, parent, place)
+	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place puts a section or a group into a group, or to the root for nil.
-func (w *structure) place(item schema.ItemPointer, parent *string, position int64) error {
+// place puts sections or groups, each at its position, into a group, or to the root for nil.
+func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
-	if item.Type == schema.SiteItemGroup {
-		err = w.q.PlaceSectionGroup(w.ctx, db.PlaceSectionGroupParams{ID: item.ID, ParentID: parent, Position: position})
-	} else {
-		err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: item.ID, GroupID: parent, Position: position})
+	switch {
+	case len(ids) == 0:
+	case kind == schema.SiteItemGroup:
+		err = w.q.PlaceSectionGroups(w.ctx, db.PlaceSectionGroupsParams{ParentID: parent, Ids: ids, Positions: positions})
+	default:
+		err = w.q.PlaceSections(w.ctx, db.PlaceSectionsParams{GroupID: parent, Ids: ids, Positions: positions})
 	}
 	return interpret(err, "site structure")
 }

@@ -77,7 +77,7 @@ type NewSection struct {
 // default, so that its home page stays what it is. A space that is the home page makes no second section: its own has them all.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
 	var added SiteSectionRow
-	err := s.inSite(ctx, siteID, func(w *structure) error {
+	err := s.arrange(ctx, siteID, func(w *structure) error {
 		space, err := w.space("spaceId", section.SpaceID)
 		if err != nil {
 			return err
@@ -96,10 +96,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 		if err != nil {
 			return err
 		}
-		if err := w.fillSection(row, space, root); err != nil {
-			return err
-		}
-		added, err = w.sectionRow(row.ID)
+		added, err = w.fillSection(row, space, root)
 		return err
 	})
 	return added, err
@@ -142,9 +139,9 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 
 // sectionTheRoot makes the first section, named after the home page, of what is at the root.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
-	space, err := w.q.SpaceForSite(w.ctx, home.SpaceID)
+	space, err := w.space("spaceId", home.SpaceID)
 	if err != nil {
-		return interpret(err, "space")
+		return err
 	}
 	row, err := w.insertSection(sectionTitle(nil, space), nil)
 	if err != nil {
@@ -160,16 +157,26 @@ func (w *structure) takeRoot(section SiteSection) error {
 
 // fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one. The home
 // page of a root brings all of it.
-func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) error {
+func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) (SiteSectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
-	switch {
-	case i < 0:
-		_, err := w.attach(space, &section.ID)
-		return err
-	case section.IsDefault:
-		return w.takeRoot(section)
+	if i < 0 {
+		rows, err := w.attach(&section, nil, space)
+		return SiteSectionRow{Section: section, Spaces: rows}, err
 	}
-	return w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
+	var err error
+	if section.IsDefault {
+		err = w.takeRoot(section)
+	} else {
+		err = w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
+	}
+	if err != nil {
+		return SiteSectionRow{}, err
+	}
+	// The site spaces are listed by their ranks.
+	if err := w.rank(); err != nil {
+		return SiteSectionRow{}, err
+	}
+	return w.withSpaces(section)
 }
 
 // SectionChange is what a request changes of a section; nil members stay as they are.
@@ -205,14 +212,14 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 				return schema.Conflict("path is another section's")
 			}
 		}
-		err = w.q.UpdateSection(ctx, db.UpdateSectionParams{
+		row, err = w.q.UpdateSection(ctx, db.UpdateSectionParams{
 			ID: id, Title: change.Title, Path: change.Path, SetCondition: change.Condition.Set, Condition: change.Condition.Value,
 			SetIcon: change.Icon.Set, Icon: change.Icon.Value, SetDescription: change.Description.Set, Description: change.Description.Value,
 		})
 		if err != nil {
 			return interpret(err, "site section")
 		}
-		changed, err = w.sectionRow(id)
+		changed, err = w.withSpaces(row)
 		return err
 	})
 	return changed, err
@@ -266,16 +273,8 @@ func (w *structure) section(field, id string) (SiteSection, error) {
 	return row, nil
 }
 
-func (w *structure) sectionRow(id string) (SiteSectionRow, error) {
-	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
-	if err != nil {
-		return SiteSectionRow{}, interpret(err, "site section")
-	}
-	// The order of the site spaces is that of their ranks, so those come first.
-	if err := w.rank(); err != nil {
-		return SiteSectionRow{}, err
-	}
-	rows, err := withSpaces(w.ctx, w.q, []SiteSection{row})
+func (w *structure) withSpaces(section SiteSection) (SiteSectionRow, error) {
+	rows, err := withSpaces(w.ctx, w.q, []SiteSection{section})
 	if err != nil {
 		return SiteSectionRow{}, err
 	}

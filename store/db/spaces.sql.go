@@ -433,39 +433,52 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 	return i, err
 }
 
-const spaceForSite = `-- name: SpaceForSite :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for key share
+const spacesForSite = `-- name: SpacesForSite :many
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = any($1::text[]) order by id for key share
 `
 
-// Until the transaction ends, the space neither goes nor moves to another organization.
-func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
-	row := q.db.QueryRow(ctx, spaceForSite, id)
-	var i Space
-	err := row.Scan(
-		&i.ID,
-		&i.OrganizationID,
-		&i.Title,
-		&i.Emoji,
-		&i.Visibility,
-		&i.EditMode,
-		&i.Language,
-		&i.DefaultLevel,
-		&i.Revision,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.ParentID,
-		&i.Position,
-		&i.Icon,
-		&i.MergeRules,
-		&i.OpenComments,
-		&i.ChangeRequests,
-		&i.ChangeRequestsOpen,
-		&i.ChangeRequestsDraft,
-		&i.ChangeRequestNumber,
-		&i.ResolvedComments,
-		&i.GitSync,
-	)
-	return i, err
+// Until the transaction ends, the spaces neither go nor move to another organization.
+func (q *Queries) SpacesForSite(ctx context.Context, ids []string) ([]Space, error) {
+	rows, err := q.db.Query(ctx, spacesForSite, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Space{}
+	for rows.Next() {
+		var i Space
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrganizationID,
+			&i.Title,
+			&i.Emoji,
+			&i.Visibility,
+			&i.EditMode,
+			&i.Language,
+			&i.DefaultLevel,
+			&i.Revision,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ParentID,
+			&i.Position,
+			&i.Icon,
+			&i.MergeRules,
+			&i.OpenComments,
+			&i.ChangeRequests,
+			&i.ChangeRequestsOpen,
+			&i.ChangeRequestsDraft,
+			&i.ChangeRequestNumber,
+			&i.ResolvedComments,
+			&i.GitSync,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const spacesForUser = `-- name: SpacesForUser :many

@@ -83,6 +83,6 @@ delete from spaces where id = $1;
 -- For a caller whose right to it is already known.
 select * from spaces where id = $1;
 
--- name: SpaceForSite :one
--- Until the transaction ends, the space neither goes nor moves to another organization.
-select * from spaces where id = $1 for key share;
+-- name: SpacesForSite :many
+-- Until the transaction ends, the spaces neither go nor move to another organization.
+select * from spaces where id = any(sqlc.arg(ids)::text[]) order by id for key share;
