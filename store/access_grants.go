@@ -174,16 +174,3 @@ func (s *Store) ListCollectionTeams(ctx context.Context, userID, collectionID, a
 	}
 	return pageOf(given, size, total), nil
 }
-
-// distinct gives each id once, and never nil, which Postgres would take for an unknown array.
-func distinct(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	once := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			once = append(once, id)
-		}
-	}
-	return once
-}

@@ -122,11 +122,3 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
 	return interpret(s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}), "tokens")
 }
-
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -44,8 +42,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
 		CreatedBy: &n.UserID,
 	}
-	if params.Parameters, err = json.Marshal(n.Parameters); err != nil {
-		return GitOperation{}, schema.Internal(err)
+	if params.Parameters, err = toJSON(n.Parameters); err != nil {
+		return GitOperation{}, err
 	}
 	if address.User != nil {
 		params.Credentials, err = s.seal(ctx, "git operation "+params.ID, []byte(address.User.String()))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -106,8 +105,8 @@ func (s *Store) publishing(
 		HasBlocks: len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
 	}
 	var err error
-	if params.Manifest, err = json.Marshal(m); err != nil {
-		return params, nil, schema.Internal(err)
+	if params.Manifest, err = toJSON(m); err != nil {
+		return params, nil, err
 	}
 	assets := n.PreviewImages
 	for _, image := range n.PreviewImages {
@@ -118,9 +117,9 @@ func (s *Store) publishing(
 		assets = append(assets, *n.Icon)
 	}
 	if len(n.Secrets) > 0 {
-		secrets, err := json.Marshal(n.Secrets)
+		secrets, err := toJSON(n.Secrets)
 		if err != nil {
-			return params, nil, schema.Internal(err)
+			return params, nil, err
 		}
 		if params.Secrets, err = s.seal(ctx, "integration "+n.Name, secrets); err != nil {
 			return params, nil, err
@@ -229,12 +228,4 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 func (s *Store) installation(ctx context.Context, row db.IntegrationInstallation, role schema.Role) (Installation, error) {
 	spaces, err := s.queries.CountInstalledSpaces(ctx, row.OrganizationID)
 	return Installation{Row: row, Role: role, Spaces: spaces}, interpret(err, "installation")
-}
-
-// notNil gives columns that cannot be null an empty array.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

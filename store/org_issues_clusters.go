@@ -123,7 +123,7 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 	}
 	for _, week := range weeks {
 		// Week 0 is the newest and stands last.
-		rows[at[orEmpty(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
+		rows[at[deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
 	return rows, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -25,9 +24,9 @@ func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Cu
 
 // SetSiteCustomization replaces what a site sets. The settings hold no nulls.
 func (s *Store) SetSiteCustomization(ctx context.Context, siteID string, settings schema.Customization) error {
-	stored, err := json.Marshal(settings)
+	stored, err := toJSON(settings)
 	if err != nil {
-		return schema.Internal(err)
+		return err
 	}
 	err = s.queries.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
 	return interpret(err, "site")
@@ -69,9 +68,9 @@ func (s *Store) OverrideSiteSpaceCustomization(
 			return err
 		}
 		overrides = schema.Merge(overrides, patch)
-		stored, err := json.Marshal(overrides)
+		stored, err := toJSON(overrides)
 		if err != nil {
-			return schema.Internal(err)
+			return err
 		}
 		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, Overrides: stored})
 		return interpret(err, "site space")
@@ -85,16 +84,4 @@ func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSp
 		SiteSpaceID: siteSpaceID, SiteID: siteID,
 	})
 	return interpret(err, "site space")
-}
-
-// fromJSON reads a column that holds one of our own types; null gives the empty one.
-func fromJSON[T any](stored []byte) (T, error) {
-	var value T
-	if stored == nil {
-		return value, nil
-	}
-	if err := json.Unmarshal(stored, &value); err != nil {
-		return value, schema.Internal(err)
-	}
-	return value, nil
 }
