@@ -16,7 +16,7 @@ type GitOperation = db.GitOperation
 type NewGitOperation struct {
 	SpaceID string
 	Kind    string
-	// URL may hold a user and a password; they are taken out and sealed.
+	// URL may contain a user and a password; they are removed and stored encrypted.
 	URL        string
 	Ref        string
 	Parameters schema.GitParameters
@@ -30,12 +30,12 @@ type NewGitOperation struct {
 	Reason string
 }
 
-// QueueGitOperation stores an operation for the engine to run. The space shows the repository as the last operation
-// in their order describes it, which need not be this one; one that describes none changes nothing of what is described.
+// QueueGitOperation stores an operation for the engine to run. The space shows the repository that the last operation, by their
+// order, describes; this need not be the newest one. An operation without a description leaves it unchanged.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
-		return GitOperation{}, schema.Invalid("url", "is no URL")
+		return GitOperation{}, schema.Invalid("url", "is not a URL")
 	}
 	params := db.InsertGitOperationParams{
 		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued, Reason: n.Reason,
@@ -56,8 +56,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, interpret(err, "space")
 }
 
-// GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that
-// runs it; empty if there were none. They are never answered to anybody.
+// GitCredentials gives the user and the password from the URL of an operation's repository, for the engine that runs it; empty if
+// the URL had none. No answer ever contains them.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {

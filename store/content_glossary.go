@@ -115,8 +115,8 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary: in the order the entries were made, or by their terms of a language with
-// those last that have none. after holds the place and the id of the entry before, nil for the first page.
+// ListGlossary lists an organization's glossary in the order the entries were made, or by their terms in a language, with entries
+// without a term last. after has the term and the id of the last entry of the page before; nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (Page[GlossaryRow], error) {

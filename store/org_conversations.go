@@ -185,5 +185,8 @@ func (s *Store) ListConversationIssues(
 // ConversationIssue reads an issue of an organization.
 func (s *Store) ConversationIssue(ctx context.Context, organizationID, id string) (IssueRow, error) {
 	row, err := s.queries.ConversationIssueByID(ctx, db.ConversationIssueByIDParams{ID: id, OrganizationID: organizationID})
-	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, interpret(err, "issue")
+	if err != nil {
+		return IssueRow{}, interpret(err, "issue")
+	}
+	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, nil
 }

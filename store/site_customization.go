@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// SiteCustomization reads what a site sets; all of it is absent where nothing was set.
+// SiteCustomization reads the settings of a site; unset members are absent.
 func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Customization, error) {
 	stored, err := s.queries.SiteCustomization(ctx, siteID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -53,8 +53,8 @@ func siteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// OverrideSiteSpaceCustomization merges a patch into what a site space overrides, and gives the site's settings with the
-// overrides as they are then. Patches that come together are applied one after the other: none is lost.
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with the new
+// overrides. Concurrent patches are applied one after the other, so none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
 ) (settings, overrides schema.Customization, err error) {
@@ -78,7 +78,7 @@ func (s *Store) OverrideSiteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// DeleteSiteSpaceCustomization removes all that a site space overrides. It is no mistake if that was nothing.
+// DeleteSiteSpaceCustomization removes all overrides of a site space, if it has any.
 func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSpaceID string) error {
 	err := s.queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
 		SiteSpaceID: siteSpaceID, SiteID: siteID,

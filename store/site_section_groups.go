@@ -123,8 +123,7 @@ func (s *Store) UpdateSectionGroup(ctx context.Context, siteID, id string, chang
 	})
 }
 
-// DeleteSectionGroup removes a group; what is in it takes its place in what the group stood in. Where there is no group,
-// nothing is done.
+// DeleteSectionGroup removes a group, if it exists; its content takes its place in the group's parent.
 func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		row, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: id})
@@ -160,8 +159,8 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 	})
 }
 
-// RemoveSectionFromGroup moves a section out of a group, to right behind it. Where the section is not in the group, nothing
-// is done.
+// RemoveSectionFromGroup moves a section out of a group, to the place right after it. It does nothing if the section is not in the
+// group.
 func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sectionID string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		inside, err := w.sectionSiblings(&groupID)
@@ -176,7 +175,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 	})
 }
 
-// notInSite blames a member of the request for naming what is not in the site.
+// notInSite turns "no row" into an error about the field of the request that named it.
 func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)

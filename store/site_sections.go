@@ -44,7 +44,10 @@ func (s *Store) ListSections(ctx context.Context, siteID, after string, size int
 	}
 	page := pageOf(rows, size, total)
 	sections, err := withSpaces(ctx, s.queries, page.Rows)
-	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, err
+	if err != nil {
+		return Page[SiteSectionRow]{}, err
+	}
+	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
 // withSpaces reads the site spaces of sections at once.
@@ -73,8 +76,8 @@ type NewSection struct {
 }
 
 // AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces at the root or
-// in sections, never both: with the first section, those at the root come into a section of their own in front of it, the site's
-// default, so that its home page stays what it is. A space that is the home page makes no second section: its own has them all.
+// in sections, never both: when the first section is added, those at the root move into a section before it, which becomes the
+// site's default and keeps its home page. If the space is itself the home page, its section takes all of them.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
 	var added SiteSectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -102,7 +105,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 	return added, err
 }
 
-// sectionTitle follows the contract, in which titles of sections are longer than those of spaces may be.
+// sectionTitle follows the contract, which wants section titles longer than the shortest title of a space.
 func sectionTitle(title *string, space Space) string {
 	switch {
 	case title != nil:
@@ -155,8 +158,8 @@ func (w *structure) takeRoot(section SiteSection) error {
 	return interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one. The home
-// page of a root brings all of it.
+// fillSection gives a new section its site space: the space's own if it was at the root until now, otherwise a new one. The home page
+// of a root brings everything there with it.
 func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) (SiteSectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -225,8 +228,7 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 	return changed, err
 }
 
-// DeleteSection removes a section with its site spaces; where there is none, nothing is done. After the default section the
-// next in order is the default.
+// DeleteSection removes a section with its site spaces, if it exists. If it was the default, the next in order becomes the default.
 func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
@@ -243,7 +245,7 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes a site space that a member of a request names the default of a section, or of the root for nil.
+// defaultTo makes the site space that a field of the request names the default of a section, or of the root for nil.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err == nil && !same(row.SectionID, section) {
@@ -264,7 +266,7 @@ func (w *structure) defaultSection() (*SiteSection, error) {
 	return &row, interpret(err, "site section")
 }
 
-// section reads a section that a member of a request names.
+// section reads a section that a field of the request names.
 func (w *structure) section(field, id string) (SiteSection, error) {
 	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// SiteSpaceRow is a site space with its space, and what its address takes from its section. At the root of a site
+// SiteSpaceRow is a site space with its space and the parts of its address that come from its section. At the root of a site
 // SectionPath is nil and SectionDefault true.
 type SiteSpaceRow = db.SiteSpaceViewRow
 
@@ -19,7 +19,7 @@ func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow,
 	return row, interpret(err, "site space")
 }
 
-// AccessToSiteSpaces tells by space what decides about the viewer's access to the spaces of a site.
+// AccessToSiteSpaces gives what decides about the viewer's access to the spaces of a site, by space.
 func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID string) (map[string]ContentAccess, error) {
 	rows, err := s.queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{UserID: viewer.UserID, SiteID: siteID})
 	access := make(map[string]ContentAccess, len(rows))
@@ -92,7 +92,7 @@ func idOf(section *SiteSection) *string {
 	return &section.ID
 }
 
-// attach adds spaces behind the site spaces of a section, or of the root for nil. The first one there is the default.
+// attach adds spaces at the end of a section, or of the root for nil. The first one there becomes the default.
 func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ...Space) ([]SiteSpaceRow, error) {
 	there, paths := map[string]bool{}, pathsOf(siblings)
 	for _, other := range siblings {
@@ -129,7 +129,7 @@ func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ..
 	return shown, nil
 }
 
-// SiteSpaceChange is what a request changes of a site space; nil members stay as they are.
+// SiteSpaceChange is a change of a site space; nil members stay as they are.
 type SiteSpaceChange struct {
 	Path      *string
 	Condition schema.Opt[string]
@@ -176,7 +176,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 	return changed, err
 }
 
-// DeleteSiteSpace detaches a space; where there is none, nothing is done.
+// DeleteSiteSpace detaches a space, if it is attached.
 func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		return interpret(w.q.DeleteSiteSpace(ctx, db.DeleteSiteSpaceParams{SiteID: siteID, ID: id}), "site space")

@@ -16,7 +16,7 @@ type (
 	SiteSpace        = db.SiteSpace
 )
 
-// maxGroupDepth bounds how deep section groups stand in each other: ranks grow with the depth, and they are indexed.
+// maxGroupDepth is how deep section groups may be nested: ranks grow with the depth, and they are indexed.
 const maxGroupDepth = 10
 
 // inSite runs a change of a site. The lock of the site's row lets one writer at a time in, so that what the writer read of the
@@ -83,14 +83,14 @@ func pathsOf(rows []SiteSpace) map[string]bool {
 	return taken
 }
 
-// SiteStructure is everything that a site is made of, in order.
+// SiteStructure is the whole structure of a site, in order.
 type SiteStructure struct {
 	Groups   []SiteSectionGroup
 	Sections []SiteSection
 	Spaces   []SiteSpaceRow
 }
 
-// SiteStructure reads the whole structure of a site as it was at one moment.
+// SiteStructure reads the whole structure of a site in one snapshot.
 func (s *Store) SiteStructure(ctx context.Context, siteID string) (SiteStructure, error) {
 	var all SiteStructure
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {

@@ -99,7 +99,7 @@ type UpsertClustersParams struct {
 	Now            time.Time
 }
 
-// What people decided about a cluster, such as that it is muted, stays.
+// What people decided about a cluster, for example that it is muted, stays.
 func (q *Queries) UpsertClusters(ctx context.Context, arg []UpsertClustersParams) *UpsertClustersBatchResults {
 	batch := &pgx.Batch{}
 	for _, a := range arg {

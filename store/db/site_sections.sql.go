@@ -181,7 +181,7 @@ type PromoteSectionParams struct {
 	After  string
 }
 
-// After the default has gone, the next in order is the default; after the last, the first.
+// When the default is deleted, the next in order becomes the default; after the last, the first.
 func (q *Queries) PromoteSection(ctx context.Context, arg PromoteSectionParams) error {
 	_, err := q.db.Exec(ctx, promoteSection, arg.SiteID, arg.After)
 	return err

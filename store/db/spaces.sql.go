@@ -210,7 +210,7 @@ type ListSpacesRow struct {
 }
 
 // Index: spaces_organization (organization_id, id).
-// Those that the user may see. What decides about an admin's access is the role alone.
+// Those that the user may see. An admin's access depends on the role alone.
 func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
 		arg.UserID,
@@ -352,7 +352,7 @@ const lockSitesOfSpace = `-- name: LockSitesOfSpace :many
 select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update
 `
 
-// In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+// In the order of their ids, so that transactions that lock several do not deadlock.
 func (q *Queries) LockSitesOfSpace(ctx context.Context, spaceID string) ([]string, error) {
 	rows, err := q.db.Query(ctx, lockSitesOfSpace, spaceID)
 	if err != nil {
@@ -377,7 +377,7 @@ const lockSpaceToDelete = `-- name: LockSpaceToDelete :many
 select id from spaces where id = $1 for update
 `
 
-// Keeps sites from taking the space in; no row for a space that is gone.
+// Keeps sites from attaching the space; no row if it is gone.
 func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, error) {
 	rows, err := q.db.Query(ctx, lockSpaceToDelete, id)
 	if err != nil {
@@ -501,7 +501,7 @@ type SpacesForUserRow struct {
 	GrantRank int32
 }
 
-// Spaces with what decides about the user's access to them; no row for a foreign or unknown space.
+// Spaces with what decides about the user's access to them; no row if one is unknown or in another organization.
 func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([]SpacesForUserRow, error) {
 	rows, err := q.db.Query(ctx, spacesForUser, arg.UserID, arg.Ids)
 	if err != nil {
@@ -575,7 +575,7 @@ type UpdateSpaceParams struct {
 	ID           string
 }
 
-// Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+// Null leaves a member as it is; members that can be null are set only if their set_ is true.
 func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space, error) {
 	row := q.db.QueryRow(ctx, updateSpace,
 		arg.Title,

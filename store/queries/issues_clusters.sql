@@ -2,7 +2,7 @@
 select * from issues_clusters where organization_id = $1;
 
 -- name: UpsertClusters :batchexec
--- What people decided about a cluster, such as that it is muted, stays.
+-- What people decided about a cluster, for example that it is muted, stays.
 insert into issues_clusters
     (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
 values (

@@ -34,7 +34,7 @@ update site_sections set is_default = false where site_id = $1 and is_default;
 update site_sections set is_default = true where id = $1;
 
 -- name: PromoteSection :exec
--- After the default has gone, the next in order is the default; after the last, the first.
+-- When the default is deleted, the next in order becomes the default; after the last, the first.
 update site_sections set is_default = true
 where id = (select s.id from site_sections s where s.site_id = sqlc.arg(site_id) order by s.rank < sqlc.arg(after), s.rank limit 1);
 
