@@ -58,7 +58,7 @@ var (
 	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// parseTime also reads the microseconds that versions up to 0.9 wrote into the tokens of some lists.
+// parseTime also reads the microseconds that earlier versions wrote into the tokens of some lists.
 func parseTime(text string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if micros, notMicros := strconv.ParseUint(text, 10, 63); notMicros == nil {
