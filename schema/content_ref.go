@@ -12,7 +12,7 @@ import (
 // links in documents and links of sites are the same thing.
 type ContentRef Data
 
-// UnmarshalJSONFrom reads an object; null members stand for absence and are left out.
+// UnmarshalJSONFrom reads an object; null members mean absence and are left out.
 func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var members map[string]any
 	if err := json.UnmarshalDecode(d, &members); err != nil {
@@ -26,7 +26,7 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // MarshalJSONTo writes the members in order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema has an alternative per kind. Null members of a request stand for absence.
+// OpenAPISchema has an alternative per kind. Null members of a request mean absence.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {

@@ -117,7 +117,7 @@ type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon, an emoji, or neither, which leaves the choice to whoever shows the site. The contract closes it: what it
+// Favicon is an icon, an emoji, or neither, which leaves the choice to the site's renderer. The contract closes it: what it
 // does not name must not be sent.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
@@ -133,7 +133,7 @@ func (Favicon) OpenAPIKeywords() map[string]any {
 	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
-// Header is the group of what stands above every page. Preset is deprecated in the contract, and still required in answers.
+// Header is the group of settings for the top of every page. Preset is deprecated in the contract, and still required in answers.
 type Header struct {
 	Preset          Opt[string]       `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
 	Logo            Opt[ThemedURL]    `json:"logo,omitzero"`
@@ -158,7 +158,7 @@ type ContentLink struct {
 	To    *ContentRef `json:"to" rules:"required"`
 }
 
-// Footer is the group of what stands below every page.
+// Footer is the group of settings for the bottom of every page.
 type Footer struct {
 	Logo      Opt[ThemedURL]     `json:"logo,omitzero"`
 	Groups    Opt[[]FooterGroup] `json:"groups,omitzero"`

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Document is a rich document: a tree of blocks, inlines and text. What may stand where is the table in
+// Document is a rich document: a tree of blocks, inlines and text. The nodes allowed in each place are the table in
 // document_grammar.go. Input is read generously: decode, Normalize, then ask for Problems; a document without problems
 // satisfies the strict grammar that answers are held to.
 type Document struct {
@@ -197,7 +197,7 @@ func (n *Node) normalizeText(rule *nodeRule) {
 	}
 }
 
-// nameFragment gives a fragment that stands under a node of this kind the names that the grammar fixes.
+// nameFragment gives a fragment under a node of this kind the names that the grammar fixes.
 func (r *nodeRule) nameFragment(f *Node) {
 	if f.Object == "" {
 		f.Object = ObjectFragment

@@ -20,7 +20,7 @@ type Body struct {
 // plainBody is Body without its methods.
 type plainBody Body
 
-// MarshalJSON writes at most one of the forms: both together would be none of the contract's alternatives.
+// MarshalJSON writes at most one of the forms: the contract has no alternative with both.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.Document != nil {
 		b.Markdown = nil

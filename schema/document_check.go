@@ -37,7 +37,7 @@ func (d Document) Problems(field string) []Detail {
 	return p.details
 }
 
-// BlockTypes are the types of blocks that stand directly in a document.
+// BlockTypes are the types of blocks allowed directly in a document.
 func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.types)) }
 
 // TooLarge says whether the document has more nodes than it may have.
@@ -92,7 +92,7 @@ func (p *problems) children(field string, nodes []Node, rule *childRule, depth i
 	}
 }
 
-// node checks that the node may stand here and that it is as its kind has to be.
+// node checks that the node is allowed here and valid for its kind.
 func (p *problems) node(field string, n *Node, allowed *childRule, depth int) {
 	rule := &textNode
 	switch {

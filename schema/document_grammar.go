@@ -16,7 +16,7 @@ type nodeRule struct {
 	fragments    []fragmentRule // nil: the kind has no fragments
 }
 
-// childRule says which nodes may stand in a list, and how many: most 0 is any number.
+// childRule says which nodes a list may hold, and how many; most 0 means any number.
 type childRule struct {
 	types       []string
 	text        bool
@@ -247,7 +247,7 @@ func NodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // MarkTypes lists the kinds of marks in order.
 func MarkTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows says whether a node of kind child may stand among the nodes of kind parent; "" is the document itself.
+// Allows says whether a node of kind parent may hold a node of kind child; "" is the document itself.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {

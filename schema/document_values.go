@@ -32,7 +32,7 @@ type objectRule struct {
 func open(members ...member) *objectRule   { return &objectRule{members: members} }
 func closed(members ...member) *objectRule { return &objectRule{members: members, closed: true} }
 
-// normalize takes out nulls, which stand for absence, and what a closed object does not have.
+// normalize takes out nulls, which mean absence, and members that a closed object does not have.
 func (r *objectRule) normalize(data Data) {
 	if r == nil {
 		return
@@ -184,7 +184,7 @@ func tagged(tag string, rules map[string]*objectRule) check {
 	}
 }
 
-// anyOf takes what any of the checks takes. If none does, problem says what was wanted.
+// anyOf accepts what any of the checks accepts. If none does, problem says what was expected.
 func anyOf(problem string, checks ...check) check {
 	return func(p *problems, field string, value any) {
 		for _, c := range checks {
@@ -198,7 +198,7 @@ func anyOf(problem string, checks ...check) check {
 	}
 }
 
-// nullable takes null besides what the check takes.
+// nullable accepts null besides what the check accepts.
 func nullable(c check) check {
 	return func(p *problems, field string, value any) {
 		if value != nil {

@@ -8,7 +8,7 @@ import (
 // A member that is either a text or an object is a struct with one pointer for each. The pointers have no names of their
 // own, so what is wrong with either is reported under the name of the member.
 
-// readEither reads what the next token starts; what is no object is read as text, whose error names the type.
+// readEither reads what the next token starts; anything but an object is read as text, whose error names the type.
 func readEither[T any](d *jsontext.Decoder, text **string, object *T) error {
 	if d.PeekKind() == jsontext.KindBeginObject {
 		return json.UnmarshalDecode(d, object)

@@ -172,7 +172,7 @@ func TooManyRequests(message string, retryAfter time.Duration) *Error {
 	return &Error{Code: CodeTooManyRequests, Message: message, RetryAfter: retryAfter}
 }
 
-// Internal hides a fault of ours behind a fixed message.
+// Internal hides an internal error behind a fixed message.
 func Internal(cause error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
 }

@@ -41,7 +41,7 @@ type GitParameters struct {
 	Standalone           *bool   `json:"standalone,omitempty"`
 }
 
-// What a git operation is and where it stands.
+// The kinds and the states of git operations.
 const (
 	GitImport = "import"
 	GitExport = "export"
@@ -61,7 +61,7 @@ func GitEnums() map[string][]string {
 	}
 }
 
-// WithoutCredentials takes the user and the password out of an address; what is no address comes back empty.
+// WithoutCredentials removes the user and the password from an address; text that is not an address gives "".
 func WithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

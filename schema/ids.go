@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// idEncoding is base32 with the extended hex alphabet in lower case: its digits sort like the bytes they stand for, so ids
+// idEncoding is base32 with the extended hex alphabet in lower case: its digits sort like the bytes they encode, so ids
 // sort by creation time as text, in Go, in Postgres (collation "C") and in ClickHouse alike.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 

@@ -9,7 +9,7 @@ import (
 type EventSite struct {
 	OrganizationID string
 	SiteID         string
-	// StoreClearIDs says that the site asked for visitor and session ids in clear beside their keyed hashes.
+	// StoreClearIDs says that the site asked for visitor and session ids in clear besides their keyed hashes.
 	StoreClearIDs bool
 }
 
@@ -44,7 +44,7 @@ type KeyClaim struct {
 	MessageID [16]byte
 	Partition int
 	Offset    int64
-	// Attempt tells who has the key from who had it.
+	// Attempt tells the attempt that holds the key now from earlier ones.
 	Attempt int32
 	State   KeyState
 }

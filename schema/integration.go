@@ -260,7 +260,7 @@ func (i *IntegrationProperty) contradictions(p *problems, field string) {
 // unfurled finds the host in an address with wildcards, such as https://*.example.com/**.
 var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
 
-// BlockDomains gives the domains, in order, whose addresses the integration's blocks show; a leading *. stands for subdomains.
+// BlockDomains gives the domains, in order, whose addresses the integration's blocks show; a leading *. matches subdomains.
 func (m *IntegrationManifest) BlockDomains() []string {
 	domains := map[string]bool{}
 	for _, block := range m.Blocks {

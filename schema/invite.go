@@ -3,14 +3,14 @@ package schema
 import "time"
 
 // Invited says what became of an invitation by e-mail: Users are the ids of those who were invited, Invited is how many.
-// FailedSSOEmails are the addresses that were to log in by a provider while there was none.
+// FailedSSOEmails are the addresses that should log in through a provider although there is none.
 type Invited struct {
 	Users           []string `json:"users"`
 	Invited         int      `json:"invited"`
 	FailedSSOEmails []string `json:"failedSSOEmails"`
 }
 
-// LinkInvite is what a link gives to whoever follows it: a role in the organization, or a level on one space or collection.
+// LinkInvite is what a link gives to those who follow it: a role in the organization, or a level on one space or collection.
 // It has either Role, or Level with one of the others. Redundant says that the caller has what it gives already.
 type LinkInvite struct {
 	Object     string      `json:"object"`
@@ -48,7 +48,7 @@ type EmailInvite struct {
 	Organization *InvitingOrganization `json:"organization,omitempty"`
 }
 
-// InvitingOrganization is what somebody who is invited learns of an organization.
+// InvitingOrganization is what an invited user may see of an organization.
 type InvitingOrganization struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

@@ -127,7 +127,7 @@ func AbsoluteURL(text string) bool {
 }
 
 // PublicAddress says whether an address that this service would fetch from names a host of the public network, as far as the
-// name itself tells. What a name resolves to is for whoever fetches to check.
+// name itself tells. Whatever fetches the address must check what the name resolves to.
 func PublicAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -144,7 +144,7 @@ func PublicAddress(address string) bool {
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if _, err := strconv.ParseUint(last, 0, 64); err != nil && !isDigits(last) {
-		// Other digits than ASCII's may be read as such by whoever looks the name up.
+		// Resolvers may read other digits like those of ASCII.
 		return host != "" && strings.IndexFunc(host, func(r rune) bool { return r > 0x7f }) < 0
 	}
 	ip, ok := looseIPv4(host)
@@ -157,7 +157,7 @@ var privateNames = []string{"localhost", "localdomain", "internal", "local", "me
 
 func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// looseIPv4 reads the forms that resolvers take besides four decimal numbers: fewer numbers, octal and hexadecimal ones.
+// looseIPv4 reads the forms that resolvers accept besides four decimal numbers: fewer numbers, octal and hexadecimal ones.
 func looseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {

@@ -28,12 +28,12 @@ type MergeFacts struct {
 	Described bool
 	// Outdated says that the main content has changes that the change request has not.
 	Outdated bool
-	// Reviews has everybody who is asked to review or has reviewed.
+	// Reviews has all who are asked to review or have reviewed.
 	Reviews []ReviewState
 }
 
-// ReviewState is a reviewer of a change request. Status is the verdict on its current content; it is empty while there is none,
-// such as after the content changed or after the reviewer was asked again.
+// ReviewState is a reviewer of a change request. Status is the verdict on its current content; it is empty if there is none,
+// for example after the content changed or after the reviewer was asked again.
 type ReviewState struct {
 	User      string
 	Requested bool
@@ -47,10 +47,10 @@ func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass is the rule that demands nothing: it names those for whom the others do not count.
+// mergeRuleBypass demands nothing: it names the users whom the other rules do not bind.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRules has a row per rule that can be looked at here: what is wrong, or nothing. The rules with users come first.
+// mergeRules has a row per rule that can be evaluated here: its problem, or "". The rules with users come first.
 var mergeRules = []struct {
 	name    string
 	users   bool
@@ -115,10 +115,10 @@ var mergeRules = []struct {
 	}},
 }
 
-// MergeRuleKinds says of every rule what it takes beside its name.
+// MergeRuleKinds says what every rule takes besides its name.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// Those that are stored refuse every merge: see Problems.
+		// Stored ones refuse every merge: see Problems.
 		"require_agent_review": {Unknowable: true},
 		"custom":               {Expression: true, Unknowable: true},
 	}
@@ -132,7 +132,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
-	// Unknowable rules cannot be evaluated here, so that nobody could merge any more.
+	// Unknowable rules cannot be evaluated here, so nobody could merge.
 	Unknowable bool
 }
 
@@ -140,7 +140,7 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
-// Or gives the rules that count where these stand: a space's own, or those of its organization that it inherits.
+// Or gives the rules that hold for a space: its own, or its organization's if it inherits them.
 func (m MergeRules) Or(organization MergeRules) MergeRules {
 	if m.Type == "inherit" {
 		return organization
@@ -170,7 +170,7 @@ func (m MergeRules) Problems(f MergeFacts) []Detail {
 	return problems
 }
 
-// bind says whether there are rules that a user must keep to.
+// bind says whether there are rules that a user must follow.
 func (m MergeRules) bind(actor string) bool {
 	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)

@@ -50,7 +50,7 @@ type OpenAPISpecPermissions struct {
 // Location is the address that a creation answers with.
 func (s OpenAPISpec) Location() string { return s.URLs.Location }
 
-// OpenAPISpecVersion is a specification as it was at one time. It never changes.
+// OpenAPISpecVersion is one version of a specification. It never changes.
 type OpenAPISpecVersion struct {
 	Object    string                 `json:"object"`
 	ID        string                 `json:"id"`
@@ -71,7 +71,7 @@ type OpenAPISpecContent struct {
 	URL        string                     `json:"url"`
 }
 
-// OpenAPISpecFile is one file as the JSON that it holds or stands for.
+// OpenAPISpecFile is one file as JSON, converted if it was YAML.
 type OpenAPISpecFile struct {
 	Content jsontext.Value `json:"content"`
 }

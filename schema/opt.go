@@ -22,7 +22,7 @@ func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 // Null says that the member was there and was null.
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
-// Or gives the member's value, nil for null, and what stands for its absence.
+// Or gives the member's value, nil for null, or the given value if the member is absent.
 func (o Opt[T]) Or(absent *T) *T {
 	if o.Set {
 		return o.Value

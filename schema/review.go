@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// RequestedReviewer is a user who is asked to review a change request. Revision is the content as it was when they were asked.
+// RequestedReviewer is a user who is asked to review a change request. Revision is the content at the time they were asked.
 type RequestedReviewer struct {
 	Object      string    `json:"object"`
 	Kind        string    `json:"kind"`

@@ -92,7 +92,7 @@ type RevisionFile struct {
 	Size        int64  `json:"size"`
 }
 
-// ReusableContent is a piece of text that several pages show. Octavo keeps none, so revisions list none.
+// ReusableContent is a piece of text that several pages show. Octavo has none, so the lists are empty.
 type ReusableContent struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

@@ -75,7 +75,7 @@ func (r Role) Nullable() *string {
 	return &text
 }
 
-// LevelInherit is the default level of content that leaves access to what stands above it.
+// LevelInherit is the default level of content that inherits access from its parent.
 const LevelInherit Level = "inherit"
 
 // Level is the access that content gives to every member of its organization: a role, `inherit`, or, as the empty level

@@ -20,14 +20,14 @@ type Site struct {
 	URLs            SiteURLs         `json:"urls"`
 }
 
-// SiteFeature is a feature that a plan grants. Octavo has no plans and withholds nothing, so sites list none.
+// SiteFeature is a feature that a plan grants. Octavo has no plans and no restricted features, so the list is empty.
 type SiteFeature struct {
 	ID     string `json:"id"`
 	Plan   string `json:"plan"`
 	Frozen bool   `json:"frozen"`
 }
 
-// SiteProxy says that readers find the site behind somebody's own server: origin is the address that readers see, without
+// SiteProxy says that readers reach the site through the customer's own server: origin is the address that readers see, without
 // its scheme, and target is where that server gets the site from.
 type SiteProxy struct {
 	Origin string `json:"origin"`
@@ -65,7 +65,7 @@ const VisibilityShareLink = "share-link"
 // AgentsContexts are the values of a site's `agentsContext`.
 func AgentsContexts() []string { return []string{"excluded", "included"} }
 
-// ShareLink opens a site that is published by share links to whoever has its address.
+// ShareLink opens a site that is published by share links to everybody who has its address.
 type ShareLink struct {
 	Object    string        `json:"object"`
 	ID        string        `json:"id"`

@@ -15,10 +15,10 @@ const (
 // SiteItemTypes are the values of a pointer's `type`.
 func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
 
-// ItemPointer names something that stands in order: what a site is made of, or a collection or a space.
+// ItemPointer names something that has a place in an order: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
-// SiteItemPosition is a place beside others; without any of them it is the last place.
+// SiteItemPosition is a place next to other items; without any it is the last place.
 type SiteItemPosition struct{ Before, After *ItemPointer }
 
 // SiteSpace is the link between a site and a space.
@@ -64,7 +64,7 @@ type SiteSectionGroup struct {
 	Children     []SiteItem    `json:"children"`
 }
 
-// SiteItem is one of the things that a site is made of: exactly one member is set, and stands for the whole in JSON.
+// SiteItem is one part of a site: exactly one member is set, and JSON is that member alone.
 type SiteItem struct {
 	Space   *SiteSpace
 	Section *SiteSection

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// TokenKind says what a bearer token stands for.
+// TokenKind says what a bearer token belongs to.
 type TokenKind string
 
 // The kinds of tokens. A user token acts as its user; a site key may only post that site's events.

@@ -2,13 +2,13 @@ package store
 
 import "github.com/octavo-docs/octavo/schema"
 
-// ContentAccess is what decides about a member's access to one piece of content: see api.RightsOf for the rule.
+// ContentAccess is what decides about a member's access to one piece of content. The rule is api.RightsOf.
 type ContentAccess struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
-	// Level is the one that holds there: the content's own, or of the nearest collection above that does not inherit.
+	// Level is the content's own, or that of the nearest collection above that does not inherit.
 	Level schema.Level
-	// Grant is the highest of the member's and the member's teams' grants there and above; empty is none.
+	// Grant is the highest that the member or one of the member's teams has there or above; empty for no grant.
 	Grant schema.Role
 }
 

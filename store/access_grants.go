@@ -16,15 +16,14 @@ type GrantTarget struct {
 	SpaceID        *string
 }
 
-// Subjects are whom a grant is for.
+// Subjects are the users and teams that a grant is for.
 type Subjects struct {
 	Users []string
 	Teams []string
 }
 
-// Grant gives the role to users and teams of the target's organization, in place of what each was given there before. For a
-// guest that is nothing: the role of a guest takes the grants away. Unless all of them are in the organization, nothing
-// changes and they are not found.
+// Grant gives the role to users and teams of the target's organization and replaces what each had there. The role of a guest
+// takes their grants away. Unless all of them are in the organization, nothing changes and the error is not found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := distinct(to.Users), distinct(to.Teams)
@@ -55,8 +54,8 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes what users and teams were given on the target, or with a nil role nothing; the role of a guest takes it
-// away. Who was given nothing there is not found.
+// ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing, and the role of a guest takes the
+// grants away. If none of them has a grant there, the error is not found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := distinct(to.Users), distinct(to.Teams)
 	var changed int64
@@ -76,7 +75,7 @@ func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects
 	return interpret(err, "grant")
 }
 
-// Revoke takes away what users and teams were given on the target, if anything.
+// Revoke takes away any grants of users and teams on the target.
 func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) error {
 	_, err := s.queries.DeleteGrants(ctx, db.DeleteGrantsParams{
 		CollectionID: target.CollectionID, SpaceID: target.SpaceID, Users: distinct(from.Users), Teams: distinct(from.Teams),
@@ -90,7 +89,7 @@ type UserRole struct {
 	Role schema.Role
 }
 
-// ListCollectionUsers lists the users to whom a collection itself was given, by their ids.
+// ListCollectionUsers lists the users who have a grant on the collection itself, by their ids.
 func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after string, size int) (Page[UserRole], error) {
 	total, err := s.queries.CountCollectionUsers(ctx, collectionID)
 	if err != nil {
@@ -109,8 +108,8 @@ func (s *Store) ListCollectionUsers(ctx context.Context, collectionID, after str
 	return pageOf(users, size, total), nil
 }
 
-// ListCollectionAccess lists everybody who has access to a collection, from whatever source, with the role there; with a role
-// only those who have exactly that one.
+// ListCollectionAccess lists all members with access to a collection, from any source, and their roles there. If role is set, it
+// lists only those with exactly that role.
 func (s *Store) ListCollectionAccess(
 	ctx context.Context, in CollectionAccess, role *schema.Role, after string, size int,
 ) (Page[UserRole], error) {
@@ -142,13 +141,13 @@ func (s *Store) ListCollectionAccess(
 	return pageOf(users, size, total), nil
 }
 
-// TeamRole is a team with the role that it was given on a piece of content.
+// TeamRole is a team and its role on a piece of content.
 type TeamRole struct {
 	TeamRow
 	Role schema.Role
 }
 
-// ListCollectionTeams lists the teams to which a collection itself was given, by their ids.
+// ListCollectionTeams lists the teams that have a grant on the collection itself, by their ids.
 func (s *Store) ListCollectionTeams(ctx context.Context, userID, collectionID, after string, size int) (Page[TeamRole], error) {
 	total, err := s.queries.CountCollectionTeams(ctx, collectionID)
 	if err != nil {
@@ -173,17 +172,4 @@ func (s *Store) ListCollectionTeams(ctx context.Context, userID, collectionID, a
 		given[i] = TeamRole{TeamRow: filled[i], Role: schema.Role(row.Role)}
 	}
 	return pageOf(given, size, total), nil
-}
-
-// distinct gives each id once, and never nil, which Postgres would take for an unknown array.
-func distinct(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	once := make([]string, 0, len(ids))
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			once = append(once, id)
-		}
-	}
-	return once
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Principal is whom an accepted token stands for.
+// Principal is the user or site that an accepted token belongs to.
 type Principal struct {
 	TokenID string
 	Kind    schema.TokenKind
@@ -19,7 +19,7 @@ type Principal struct {
 	UserID         string
 	SiteID         string
 	OrganizationID string
-	// ExpiresAt is zero for a token without an end. Whoever keeps a Principal must look at it again.
+	// ExpiresAt is zero for a token that does not expire. Code that keeps a Principal must check it again.
 	ExpiresAt time.Time
 	// LastUsedAt is the last use on record, for deciding whether to record another.
 	LastUsedAt time.Time
@@ -33,7 +33,7 @@ type NewToken struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken makes a token and returns it with its row. The token is not stored, so this is the only time it is seen.
+// CreateToken makes a token and returns it with its row. Only its hash is stored, so nobody can read the token again.
 func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string, row Token, err error) {
 	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
 	switch {
@@ -98,7 +98,7 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return interpret(err, "token")
 }
 
-// Authenticate finds whom a token stands for. An unknown, expired or revoked token is refused with the same words, so that
+// Authenticate finds the principal of a token. An unknown, expired or revoked token is refused with the same words, so that
 // nobody learns that a guessed token once existed.
 func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	refused := schema.Unauthorized("the token is not valid")
@@ -121,12 +121,4 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 // TouchTokens records the use of tokens; a token whose last use on record is less than a minute old is left alone.
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
 	return interpret(s.queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}), "tokens")
-}
-
-func deref[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
 }

@@ -23,7 +23,7 @@ type Bootstrap struct {
 	SiteTitle         string
 }
 
-// Bootstrapped is what was made. Created is false, and all else empty, when the database already had a user.
+// Bootstrapped is what was made. If the database already had a user, Created is false and everything else empty.
 type Bootstrapped struct {
 	Created      bool
 	Token        string
@@ -32,7 +32,7 @@ type Bootstrapped struct {
 	Site         Site
 }
 
-// Bootstrap makes the first user, who is the admin of the first organization, with exactly the token that was asked for. It
+// Bootstrap makes the first user, the admin of the first organization, with the requested token. It
 // does nothing on a database that has a user, so every node may call it at every start, all at once.
 func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, error) {
 	if want.Token != "" && !schema.ValidToken(want.Token) {
@@ -41,7 +41,7 @@ func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, er
 	}
 	var made Bootstrapped
 	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// The lock is gone with the transaction; whoever waited for it then sees the user.
+		// The lock ends with the transaction; a node that waited for it then sees the user.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(bootstrapLock)); err != nil {
 			return err
 		}

@@ -16,11 +16,11 @@ type Config struct {
 	URL string
 	// MaxConns bounds the pool; 0 picks four per processor and at least eight.
 	MaxConns int
-	// StatementTimeout ends a statement that runs away, on the server's side; 0 means 15 s. Migrations are not bound by it.
+	// StatementTimeout is how long the server lets a statement run; 0 means 15 s. It does not apply to migrations.
 	StatementTimeout time.Duration
 	// ConnectTimeout bounds one attempt to connect; 0 means 5 s.
 	ConnectTimeout time.Duration
-	// InviteLifetime is how long new invites are good for; 0 is without end.
+	// InviteLifetime is how long new invites are valid; 0 means for ever.
 	InviteLifetime time.Duration
 	// Quotas bound what is stored.
 	Quotas Quotas
@@ -46,14 +46,14 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	}
 	pool.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
 	pool.ConnConfig.RuntimeParams["application_name"] = "octavo"
-	// A transaction that its process forgot would hold its locks and keep vacuum from cleaning.
+	// A transaction that a process left open would hold its locks and stop vacuum.
 	pool.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
 	pool.AfterConnect = durably
 	return pool, nil
 }
 
-// durably makes a commit wait until it is on disk, where the server or the role are set up not to: what was answered, such as
-// an idempotency key, must be there after a power cut. Stronger settings stay.
+// durably makes commits wait until they are on disk, even if the server or the role is configured otherwise: what was answered,
+// such as an idempotency key, must survive a power cut. Stronger settings stay.
 func durably(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'")
 	return err

@@ -21,7 +21,7 @@ type ChangeRequestRow struct {
 	Head          string
 }
 
-// Outdated says whether the main content went on without the request.
+// Outdated says whether the main content has changes that the request does not have.
 func (r ChangeRequestRow) Outdated() bool {
 	return r.ChangeRequest.Status != schema.ChangeRequestMerged && baseOf(r.ChangeRequest) != r.Head
 }
@@ -71,7 +71,7 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 
 // ChangeRequest reads a change request of a space by its id or its number.
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
-	// No change request has number 0, so what is no number finds nothing by it.
+	// No change request has number 0, so text that is not a number finds nothing by it.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
 		number = 0 // 01 and +1 are other texts.
@@ -85,15 +85,15 @@ func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (
 	return row, interpret(err, "change request")
 }
 
-// ChangeRequestEdit says what of a change request is to be another; nil leaves as it is.
+// ChangeRequestEdit is a change of a request's members; nil members stay as they are.
 type ChangeRequestEdit struct {
 	Subject *string
-	// Description is JSON; with a value of null inside, the description goes.
+	// Description is JSON; a null value removes it.
 	Description schema.Opt[[]byte]
 	Status      *string
 }
 
-// EditChangeRequest changes what people say of a change request. A merged one keeps its status.
+// EditChangeRequest changes the subject, the description or the status of a change request. A merged one keeps its status.
 func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, edit ChangeRequestEdit) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, _ Space, row *ChangeRequest) error {
 		if edit.Subject == nil && !edit.Description.Set && edit.Status == nil {
@@ -137,10 +137,10 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 	return interpret(err, "space")
 }
 
-// errUnchanged is what a change answers that has nothing to do: the row stays as it is, its time too.
+// errUnchanged is returned by a change that has nothing to do: the row stays as it is, including updated_at.
 var errUnchanged = errors.New("there is nothing to change")
 
-// changeRequest locks a request and its space, lets change set what is to be another, and stores the row.
+// changeRequest locks a request and its space, lets change edit the row, and stores it.
 func (s *Store) changeRequest(
 	ctx context.Context, request ChangeRequest, change func(q *db.Queries, space Space, row *ChangeRequest) error,
 ) (ChangeRequestRow, error) {
@@ -175,7 +175,7 @@ type ChangeRequestFilter struct {
 	Statuses    []string
 	Creator     *string
 	Contributor *string
-	// Reviewer is who was asked to review.
+	// Reviewer is a user who was asked to review.
 	Reviewer *string
 	Cluster  *string
 	// ByCreation sorts by the time of creation instead of that of the last change; the latest come first.

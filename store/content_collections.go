@@ -13,10 +13,10 @@ import (
 // Collection is a row of its table.
 type Collection = db.Collection
 
-// kindCollection is how placed_content calls collections, as requests do.
+// kindCollection is the type of collections in placed_content and in requests.
 const kindCollection = "collection"
 
-// MaxNesting bounds how deep collections stand in each other. The recursive queries stop there.
+// MaxNesting is how deep collections may be nested. The recursive queries stop there.
 const MaxNesting = 16
 
 // CollectionAccess is a collection as a member of its organization sees it.
@@ -32,7 +32,7 @@ type NewCollection struct {
 	Title          string
 }
 
-// CreateCollection adds a collection behind everything else in its parent. The parent must be of the same organization.
+// CreateCollection adds a collection at the end of its parent, which must be in the same organization.
 func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) (Collection, error) {
 	var row Collection
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -90,8 +90,8 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	return &CollectionCursor{int32(depth), *place}, nil
 }
 
-// ListCollections lists the collections of an organization that the viewer may see, parents before what is in them; those at
-// the top alone unless nested.
+// ListCollections lists the collections of an organization that the viewer may see, parents before their children. Unless nested
+// is set, it lists only those at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (Page[CollectionAccess], error) {
@@ -136,8 +136,8 @@ func (s *Store) UpdateCollection(ctx context.Context, id string, change Collecti
 	return row, interpret(err, "collection")
 }
 
-// DeleteCollection removes a collection, and nothing that is in it: its content takes its place in the order of its parent,
-// with its level and its grants, so that nobody's access changes. What is gone already stays gone.
+// DeleteCollection removes a collection but keeps its content, which takes its place in the parent with its level and its grants,
+// so that nobody's access changes. Deleting a collection that does not exist succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockCollection(ctx, q, organizationID, id)
@@ -157,7 +157,7 @@ func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string)
 	})
 }
 
-// liftContent puts what is in a collection into its place.
+// liftContent moves the content of a collection to the collection's own place.
 func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	others, err := contentIn(ctx, q, row.OrganizationID, row.ParentID, nil)
 	if err != nil {
@@ -178,7 +178,7 @@ func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	return inside.moveTo(ctx, q, positions)
 }
 
-// lockCollection holds the organization's structure as it is and reads a collection in it.
+// lockCollection locks the structure of the organization and reads a collection in it.
 func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return Collection{}, interpret(err, "organization")

@@ -14,8 +14,8 @@ import (
 // Comment is a row of its table: a comment, or as a row with a parent a reply to one.
 type Comment = db.Comment
 
-// Place is where a discussion stands: on a change request of the space or, without one, on the space itself. Comments on
-// change requests are not in the space's own list and do not count there.
+// Place is where a discussion takes place: on a change request of the space or, without one, on the space itself. The space's own
+// list and counters leave out the comments on change requests.
 type Place struct {
 	SpaceID         string
 	ChangeRequestID *string
@@ -44,7 +44,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what is how the object is called in an answer.
+// what is the name of the object in error messages.
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"
@@ -52,7 +52,7 @@ func (r CommentRef) what() string {
 	return "comment"
 }
 
-// CommentBody is the words of a comment, as JSON: as they were sent and, if that is Markdown, the document that it makes.
+// CommentBody is the text of a comment as JSON: as it was sent and, if that is Markdown, the document made from it.
 type CommentBody struct {
 	Sent []byte
 	Made []byte
@@ -105,8 +105,8 @@ func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) e
 	return interpret(err, "comment")
 }
 
-// CommentDocument gives the document that the Markdown of a comment makes. For a comment that was written before documents
-// were kept, it is made now, and kept.
+// CommentDocument gives the document made from the Markdown of a comment. If it was not stored yet, as for comments of earlier
+// versions, it is made and stored now.
 func (s *Store) CommentDocument(ctx context.Context, row Comment, make func(sent []byte) ([]byte, error)) ([]byte, error) {
 	made, err := s.queries.CommentDocument(ctx, row.ID)
 	if err == nil {
@@ -185,7 +185,7 @@ func (s *Store) ListReplies(
 	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
 }
 
-// countComments asks the counters where they know, because counting a long list takes as long as reading it.
+// countComments uses the counters where it can: counting a long list takes as long as reading it.
 func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
 	if filter.PageID != nil || filter.Authors != nil {
 		total, err := s.planned.CountComments(ctx, db.CountCommentsParams{
@@ -222,10 +222,13 @@ func (s *Store) listThread(
 	}
 	page := pageOf(rows, size, total)
 	shown, err := s.commentRows(ctx, page.Rows)
-	return Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, err
+	if err != nil {
+		return Page[CommentRow]{}, err
+	}
+	return Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
-// CommentChange is what changes of a comment; nil members stay. Removed reactions go before added ones come.
+// CommentChange is a change of a comment; nil members stay as they are. Reactions are removed before others are added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody
@@ -233,7 +236,7 @@ type CommentChange struct {
 	Removed []string
 }
 
-// UpdateComment changes a comment or a reply for a user. allow sees the row, locked, and may refuse.
+// UpdateComment changes a comment or a reply for a user. allow sees the locked row and may refuse.
 func (s *Store) UpdateComment(
 	ctx context.Context, ref CommentRef, userID string, change CommentChange, allow func(Comment) error,
 ) (CommentRow, error) {
@@ -269,7 +272,7 @@ func (s *Store) UpdateComment(
 	return s.commentRow(ctx, row)
 }
 
-// DeleteComment removes a comment with its replies, or a reply. One that is not there is no error. allow sees the row, locked,
+// DeleteComment removes a comment with its replies, or a reply. If it does not exist, that is no error. allow sees the locked row
 // and may refuse.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -291,7 +294,7 @@ func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Co
 	return err
 }
 
-// lockComment locks a reply's comment before the reply, as deleting that comment does, so that nobody waits in a circle.
+// lockComment locks a reply's comment before the reply, in the same order as deleting that comment does: no deadlock.
 func lockComment(ctx context.Context, q *db.Queries, ref CommentRef) (Comment, error) {
 	if ref.Parent != nil {
 		if _, err := lockComment(ctx, q, CommentRef{Place: ref.Place, ID: *ref.Parent}); err != nil {

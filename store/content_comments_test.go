@@ -2,13 +2,11 @@ package store_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -291,32 +289,13 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	}
 }
 
-// statements counts what is sent to Postgres.
-type statements struct{ n atomic.Int64 }
-
-func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	s.n.Add(1)
-	return ctx
-}
-
-func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
 // TestPagesCostTheSame reads pages of a few and of many comments, replies and reviews, with all that belongs to them, and counts
 // the statements.
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	places, users := discussion(t, storetest.Open(t, url))
-	st, err := store.New(store.Config{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sent statements
-	store.Trace(st, &sent)
-	if err := st.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(st.Stop)
+	st, sent := counted(t, url)
 	place := places[1]
 	var first string
 	fill := func(n int) {

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -28,9 +26,9 @@ type Text struct {
 
 // NewDocument makes the stored form of a document that is normalized and checked.
 func NewDocument(t Text) (Document, error) {
-	encoded, err := json.Marshal(t)
+	encoded, err := toJSON(t)
 	if err != nil {
-		return Document{}, schema.Internal(err)
+		return Document{}, err
 	}
 	return Document{Hash: hashOf(encoded), Content: encoded}, nil
 }
@@ -71,11 +69,9 @@ func documents(ctx context.Context, q *db.Queries, organizationID string, hashes
 	}
 	found := make(map[string]Text, len(rows))
 	for _, row := range rows {
-		var d Text
-		if err := json.Unmarshal(row.Content, &d); err != nil {
-			return nil, schema.Internal(err)
+		if found[row.Hash], err = fromJSON[Text](row.Content); err != nil {
+			return nil, err
 		}
-		found[row.Hash] = d
 	}
 	for _, hash := range hashes {
 		if _, ok := found[hash]; !ok {

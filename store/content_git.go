@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -18,7 +16,7 @@ type GitOperation = db.GitOperation
 type NewGitOperation struct {
 	SpaceID string
 	Kind    string
-	// URL may hold a user and a password; they are taken out and sealed.
+	// URL may contain a user and a password; they are removed and stored encrypted.
 	URL        string
 	Ref        string
 	Parameters schema.GitParameters
@@ -32,20 +30,20 @@ type NewGitOperation struct {
 	Reason string
 }
 
-// QueueGitOperation stores an operation for the engine to run. The space shows the repository as the last operation
-// in their order describes it, which need not be this one; one that describes none changes nothing of what is described.
+// QueueGitOperation stores an operation for the engine to run. The space shows the repository that the last operation, by their
+// order, describes; this need not be the newest one. An operation without a description leaves it unchanged.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
-		return GitOperation{}, schema.Invalid("url", "is no URL")
+		return GitOperation{}, schema.Invalid("url", "is not a URL")
 	}
 	params := db.InsertGitOperationParams{
 		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued, Reason: n.Reason,
 		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
 		CreatedBy: &n.UserID,
 	}
-	if params.Parameters, err = json.Marshal(n.Parameters); err != nil {
-		return GitOperation{}, schema.Internal(err)
+	if params.Parameters, err = toJSON(n.Parameters); err != nil {
+		return GitOperation{}, err
 	}
 	if address.User != nil {
 		params.Credentials, err = s.seal(ctx, "git operation "+params.ID, []byte(address.User.String()))
@@ -58,8 +56,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, interpret(err, "space")
 }
 
-// GitCredentials gives the user and the password of an operation's repository as they stand in its URL, for the engine that
-// runs it; empty if there were none. They are never answered to anybody.
+// GitCredentials gives the user and the password from the URL of an operation's repository, for the engine that runs it; empty if
+// the URL had none. No answer ever contains them.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -28,44 +27,80 @@ func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, opera
 		if err := q.LockGlossary(ctx, organizationID); err != nil {
 			return err
 		}
-		for i, o := range operations {
-			id := o.ID
-			if o.Type == schema.GlossaryInsert {
-				id = schema.NewID()
-				inserted = append(inserted, id)
-			}
-			found, err := glossaryStep(ctx, q, organizationID, id, o)
-			if err != nil {
-				return interpret(err, "glossary entry")
-			}
-			if !found {
-				return schema.Invalid(fmt.Sprintf("operations[%d].id", i), "names no entry of this glossary")
-			}
+		ids := make([]string, 0, len(operations))
+		for _, o := range operations {
+			ids = append(ids, o.ID)
 		}
-		return nil
+		known, err := q.GlossaryEntriesAmong(ctx, db.GlossaryEntriesAmongParams{OrganizationID: organizationID, Ids: ids})
+		if err != nil {
+			return err
+		}
+		change, err := glossaryChange(organizationID, known, operations)
+		if err != nil {
+			return err
+		}
+		inserted = change.insert.Ids
+		return change.apply(ctx, q)
 	})
 	return inserted, err
 }
 
-func glossaryStep(ctx context.Context, q *db.Queries, organizationID, id string, o GlossaryOperation) (found bool, err error) {
-	translations, err := json.Marshal(o.Translations)
-	if err != nil {
-		return false, err
+// glossaryWrites are what is left to write of a list of operations.
+type glossaryWrites struct {
+	insert db.InsertGlossaryEntriesParams
+	update db.UpdateGlossaryEntriesParams
+	remove db.DeleteGlossaryEntriesParams
+}
+
+// glossaryChange goes through operations on a locked glossary. known are those of the entries they name that are there.
+func glossaryChange(organizationID string, known []string, operations []GlossaryOperation) (w glossaryWrites, err error) {
+	w.insert.OrganizationID, w.update.OrganizationID, w.remove.OrganizationID = organizationID, organizationID, organizationID
+	there, updated := map[string]bool{}, map[string][]byte{}
+	for _, id := range known {
+		there[id] = true
 	}
-	switch o.Type {
-	case schema.GlossaryInsert:
-		return true, q.InsertGlossaryEntry(ctx, db.InsertGlossaryEntryParams{
-			ID: id, OrganizationID: organizationID, Translations: translations,
-		})
-	case schema.GlossaryUpdate:
-		n, err := q.UpdateGlossaryEntry(ctx, db.UpdateGlossaryEntryParams{
-			ID: id, OrganizationID: organizationID, Translations: translations,
-		})
-		return n > 0, err
-	case schema.GlossaryDelete:
-		return true, q.DeleteGlossaryEntry(ctx, db.DeleteGlossaryEntryParams{ID: id, OrganizationID: organizationID})
+	for i, o := range operations {
+		translations, err := toJSON(o.Translations)
+		if err != nil {
+			return w, err
+		}
+		switch o.Type {
+		case schema.GlossaryInsert:
+			w.insert.Ids, w.insert.Translations = append(w.insert.Ids, schema.NewID()), append(w.insert.Translations, translations)
+		case schema.GlossaryUpdate:
+			if !there[o.ID] {
+				return w, schema.Invalid(fmt.Sprintf("operations[%d].id", i), "names no entry of this glossary")
+			}
+			updated[o.ID] = translations
+		case schema.GlossaryDelete:
+			delete(there, o.ID)
+			delete(updated, o.ID)
+			w.remove.Ids = append(w.remove.Ids, o.ID)
+		default:
+			return w, schema.Internal(fmt.Errorf("no glossary operation is called %q", o.Type))
+		}
 	}
-	return false, fmt.Errorf("no glossary operation is called %q", o.Type)
+	for id, translations := range updated {
+		w.update.Ids, w.update.Translations = append(w.update.Ids, id), append(w.update.Translations, translations)
+	}
+	return w, nil
+}
+
+func (w glossaryWrites) apply(ctx context.Context, q *db.Queries) error {
+	if len(w.insert.Ids) > 0 {
+		if err := q.InsertGlossaryEntries(ctx, w.insert); err != nil {
+			return interpret(err, "glossary entry")
+		}
+	}
+	if len(w.update.Ids) > 0 {
+		if err := q.UpdateGlossaryEntries(ctx, w.update); err != nil {
+			return interpret(err, "glossary entry")
+		}
+	}
+	if len(w.remove.Ids) > 0 {
+		return interpret(q.DeleteGlossaryEntries(ctx, w.remove), "glossary entry")
+	}
+	return nil
 }
 
 // GlossaryEntry reads an entry of an organization's glossary.
@@ -80,8 +115,8 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary: in the order the entries were made, or by their terms of a language with
-// those last that have none. after holds the place and the id of the entry before, nil for the first page.
+// ListGlossary lists an organization's glossary in the order the entries were made, or by their terms in a language, with entries
+// without a term last. after has the term and the id of the last entry of the page before; nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (Page[GlossaryRow], error) {

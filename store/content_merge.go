@@ -11,18 +11,18 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// ContentChange is what a user does to the content of a change request, all of it or nothing.
+// ContentChange is what a user changes in the content of a change request, all or nothing.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
-	// Names are those of Pages in the request, for a refusal to name.
+	// Names are the fields of Pages in the request, for error messages.
 	Names []string
 	// Documents are those that Pages name, and Files are added.
 	Documents []Document
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision. Changes that come to nothing make none.
+// ChangeContent gives an open request or a draft a new revision, unless the changes leave everything as it is.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -62,7 +62,7 @@ func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change
 	})
 }
 
-// stillOpen refuses to touch the content of a request that is done with.
+// stillOpen refuses to change the content of a merged or archived request.
 func stillOpen(row ChangeRequest) error {
 	if row.Status == schema.ChangeRequestMerged || row.Status == schema.ChangeRequestArchived {
 		return schema.Conflict("the change request is " + row.Status)
@@ -70,19 +70,19 @@ func stillOpen(row ChangeRequest) error {
 	return nil
 }
 
-// merged is what comes of bringing the main content and a request together.
+// merged is the result of merging the main content and a request.
 type merged struct {
 	head, branch Revision
 	pages        []tree.Page
 	files        []File
-	// changed says that the request has changes of its own.
+	// changed says whether the request has changes of its own.
 	changed bool
 }
 
-// errConflicts ends a transaction that must change nothing because both sides did.
+// errConflicts ends a transaction that must change nothing, because both sides changed the content.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent brings the head of a locked space and a request together.
+// mergeContent merges the head of a locked space and a request.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), space.Revision, row.Revision)
 	if err != nil {
@@ -99,7 +99,7 @@ func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeReq
 	}, nil
 }
 
-// mergeFiles takes the files of both: nothing removes one.
+// mergeFiles takes the files of both sides; files are never removed.
 func mergeFiles(head, branch []File) []File {
 	all := slices.Clone(head)
 	for _, file := range branch {
@@ -110,7 +110,7 @@ func mergeFiles(head, branch []File) []File {
 	return all
 }
 
-// MergeResult says what came of a merge or an update: the revision, or that nothing was done because of conflicts.
+// MergeResult is the result of a merge or an update: the new revision, or that conflicts prevented it.
 type MergeResult struct {
 	Revision  string
 	Conflicts bool
@@ -187,7 +187,7 @@ func setHead(ctx context.Context, q *db.Queries, space Space, revision string, p
 	return indexPages(ctx, q, space, pages)
 }
 
-// UpdateChangeRequest takes the main content into a request. One that is up to date stays as it is.
+// UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is.
 func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, userID string) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -212,5 +212,8 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 	if errors.Is(err, errConflicts) {
 		return MergeResult{Revision: changed.ChangeRequest.Revision, Conflicts: true}, nil
 	}
-	return MergeResult{Revision: changed.ChangeRequest.Revision}, err
+	if err != nil {
+		return MergeResult{}, err
+	}
+	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Neighbor is a space or a collection that something is placed next to. Field is how the request called it.
+// Neighbor is a space or a collection that something is placed next to. Field is its name in the request.
 type Neighbor struct {
 	Type  string // "space" or "collection".
 	ID    string
@@ -24,16 +24,16 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: n.Type, ID: n.ID}
 }
 
-// Move says where a collection goes. Without SetParent it stays in its parent; without neighbors it becomes the last there.
+// Move says where a collection goes. Without SetParent it stays in its parent; without neighbors it goes to the end.
 type Move struct {
 	SetParent bool
-	// ParentID is nil for the top. It must be of the same organization.
+	// ParentID is nil for the top. It must be in the same organization.
 	ParentID *string
 	Before   *Neighbor
 	After    *Neighbor
 }
 
-// contentIn is what stands in a collection of the organization, or with nil at the top; of much, the last.
+// contentIn reads the direct content of a collection, or of the top for nil, in its order. most limits it to the last items.
 func contentIn(ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32) (siblings, error) {
 	rows, err := q.ContentSiblings(ctx, db.ContentSiblingsParams{OrganizationID: organizationID, ParentID: parentID, Most: most})
 	content := make(siblings, len(rows))
@@ -43,7 +43,7 @@ func contentIn(ctx context.Context, q *db.Queries, organizationID string, parent
 	return content, interpret(err, "collection")
 }
 
-// behindContent gives a position behind all that stands there, of which it reads no more than it must: there may be much.
+// behindContent gives a position after everything in the parent. It reads only the last item unless there is no room after it.
 func behindContent(ctx context.Context, q *db.Queries, organizationID string, parentID *string) (int64, error) {
 	one := int32(1)
 	content, err := contentIn(ctx, q, organizationID, parentID, &one)
@@ -59,8 +59,8 @@ func behindContent(ctx context.Context, q *db.Queries, organizationID string, pa
 	return content.makePlace(ctx, q, len(content))
 }
 
-// takePlace locks the organization's structure and gives a position behind all that stands in the parent, with levels more
-// collections above it than the parent has.
+// takePlace locks the organization's structure and gives a position at the end of the parent, for something that adds this many
+// levels of collections below it.
 func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return 0, interpret(err, "organization")
@@ -77,7 +77,7 @@ func takePlace(ctx context.Context, q *db.Queries, organizationID string, parent
 	return behindContent(ctx, q, organizationID, parentID)
 }
 
-// collectionPath leads from a collection of the organization up to the top.
+// collectionPath gives the ids from a collection of the organization up to the top.
 func collectionPath(ctx context.Context, q *db.Queries, organizationID, id string) ([]string, error) {
 	_, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
 	if err != nil {
@@ -94,7 +94,7 @@ func checkNesting(depth int) error {
 	return nil
 }
 
-// MoveCollection puts a collection, with all that is in it, to another place in its organization.
+// MoveCollection moves a collection with everything in it to another place in its organization.
 func (s *Store) MoveCollection(ctx context.Context, organizationID, id string, move Move) (Collection, error) {
 	var row Collection
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -117,14 +117,14 @@ func (s *Store) MoveCollection(ctx context.Context, organizationID, id string, m
 	return row, err
 }
 
-// checkParent refuses circles and collections that would stand too deep.
+// checkParent refuses cycles and collections that would be nested too deep.
 func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentID string) error {
 	path, err := collectionPath(ctx, q, organizationID, parentID)
 	if err != nil {
 		return err
 	}
 	if slices.Contains(path, id) {
-		return schema.Invalid("parent", "is the collection itself or stands in it")
+		return schema.Invalid("parent", "is the collection itself or inside it")
 	}
 	_, height, err := collectionTree(ctx, q, id)
 	if err != nil {
@@ -133,7 +133,7 @@ func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentI
 	return checkNesting(len(path) + height)
 }
 
-// collectionTree gives a collection with those in it, and of how many levels they are.
+// collectionTree gives a collection with all collections below it, and the number of their levels.
 func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
 	rows, err := q.CollectionTree(ctx, id)
 	if err != nil {
@@ -174,7 +174,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 func (m Move) among(others siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
 		if beside != nil && others.index(*beside.pointer()) < 0 {
-			return 0, schema.Invalid(beside.Field, "names nothing that stands beside the place")
+			return 0, schema.Invalid(beside.Field, "names nothing next to that place")
 		}
 	}
 	to := others.between(m.After.pointer(), m.Before.pointer())
@@ -184,16 +184,16 @@ func (m Move) among(others siblings) (int, error) {
 	return to, nil
 }
 
-// TransferCollection gives a collection, with all that is in it, to another organization, where it becomes the last at the
-// top. What was given to people who are not in that organization, and to teams, is taken away, and links that invite people
-// to it lead nowhere; the user who does it keeps the right to administer it. Translations go with the spaces they are of.
+// TransferCollection gives a collection with everything in it to another organization, at the end of its top. Grants to teams and
+// to users who are not in that organization are removed, and links that invite to it end; the user who transfers it keeps the
+// admin role on it. Translations go with their source spaces.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
 		return row, schema.Conflict("the collection is in this organization already")
 	}
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Both at once, in the order of their ids, so that two transfers do not wait for each other.
+		// Both at once, in the order of their ids, so that two transfers do not deadlock.
 		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
 			return interpret(err, "organization")
 		}
@@ -202,7 +202,7 @@ func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID str
 			return interpret(err, "collection")
 		}
 		if was.ParentID != nil {
-			return schema.PreconditionFailed("the collection stands in another one: move it to the top first")
+			return schema.PreconditionFailed("the collection is inside another one: move it to the top first")
 		}
 		row, err = transfer(ctx, q, id, from, to, userID)
 		return err
@@ -242,7 +242,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := transferContent(ctx, q, spaces, from, to); err != nil {
 		return Collection{}, err
 	}
-	// Whoever has such a link was invited by the old organization, and is none of the new one's business.
+	// The old organization invited people by these links; the new one did not.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, interpret(err, "invite")
 	}
@@ -257,7 +257,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	return row, interpret(err, "grant")
 }
 
-// transferContent takes along what is kept by organization of what is in locked spaces.
+// transferContent moves what locked spaces keep by organization.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return interpret(err, "change request")

@@ -13,7 +13,7 @@ import (
 // Review is a row of its table.
 type Review = db.ChangeRequestReview
 
-// ReviewerRow is a requested reviewer with the users that are shown of it.
+// ReviewerRow is a requested reviewer with the users that its resource shows.
 type ReviewerRow struct {
 	db.ChangeRequestReviewer
 	User        User
@@ -25,9 +25,9 @@ type ReviewRow struct {
 	Review
 	Reviewer    User
 	RequestedBy *User
-	// Outdated says that it does not count any more: the content changed, or a newer review or a newer request for one came.
+	// Outdated says that the review no longer counts: the content changed, the reviewer reviewed again, or was asked again.
 	Outdated bool
-	// Comment is nil where the review has none, or none any more.
+	// Comment is nil if the review never had one or it was deleted.
 	Comment *CommentRow
 }
 
@@ -41,8 +41,8 @@ type ReviewRequest struct {
 	Description []byte
 }
 
-// RequestReviewers asks for reviews. Who was asked and has not answered stays asked as they were; who has answered is asked
-// anew, and their answer does not count any more. The status of the change request stays: only its own operation moves it.
+// RequestReviewers asks for reviews. Users who were asked and have not answered stay as they were; those who have answered are
+// asked again, and their answer no longer counts. The status of the change request stays: only its own operation changes it.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -50,7 +50,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 		if err != nil {
 			return err
 		}
-		// In one order, so that two requests for the same people do not wait for each other.
+		// Sorted, so that two requests for the same people do not deadlock.
 		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
 			ChangeRequestID: head.ID, UserIds: slices.Sorted(slices.Values(request.UserIDs)), Revision: head.Revision,
 			RequestedBy: request.RequestedBy,
@@ -80,7 +80,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 	return s.reviewerRows(ctx, rows)
 }
 
-// lockForReview keeps the change request as it is until the transaction ends, and refuses one that is over.
+// lockForReview locks the change request until the transaction ends, and refuses one that is merged or archived.
 func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest, error) {
 	request, err := q.LockReviewedRequest(ctx, id)
 	if err != nil {
@@ -92,7 +92,7 @@ func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest
 	return request, nil
 }
 
-// ListRequestedReviewers lists who is asked to review, after the user `after`.
+// ListRequestedReviewers lists the users who are asked to review, after the user `after`.
 func (s *Store) ListRequestedReviewers(
 	ctx context.Context, changeRequestID, after string, size int,
 ) (Page[ReviewerRow], error) {
@@ -108,7 +108,10 @@ func (s *Store) ListRequestedReviewers(
 	}
 	page := pageOf(rows, size, total)
 	shown, err := s.reviewerRows(ctx, page.Rows)
-	return Page[ReviewerRow]{Rows: shown, Total: page.Total, More: page.More}, err
+	if err != nil {
+		return Page[ReviewerRow]{}, err
+	}
+	return Page[ReviewerRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
 func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewer) ([]ReviewerRow, error) {
@@ -127,7 +130,7 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	return shown, nil
 }
 
-// RemoveRequestedReviewer takes a request for a review back. Who is not asked is no error; a review that was given stays.
+// RemoveRequestedReviewer takes back a request for a review. It succeeds if there is no such request; a given review stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
 	err := s.queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{ChangeRequestID: changeRequestID, UserID: userID})
 	return interpret(err, "reviewer")
@@ -141,7 +144,7 @@ type NewReview struct {
 	Comment CommentBody
 }
 
-// CreateReview reviews a change request as it is now. The reviewer's earlier review does not count any more.
+// CreateReview reviews a change request as it is now. The reviewer's earlier review no longer counts.
 func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, error) {
 	var row Review
 	var head ChangeRequest
@@ -202,7 +205,10 @@ func (s *Store) ListReviews(
 	}
 	page := pageOf(rows, size, total)
 	shown, err := s.reviewRows(ctx, page.Rows, revision)
-	return Page[ReviewRow]{Rows: shown, Total: page.Total, More: page.More}, err
+	if err != nil {
+		return Page[ReviewRow]{}, err
+	}
+	return Page[ReviewRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
 func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (ReviewRow, error) {
@@ -252,8 +258,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates gives everybody who is asked to review a change request or has reviewed it, with what they last said of its
-// current revision.
+// reviewStates gives all who are asked to review a change request or have reviewed it, with their last verdict on its current
+// revision.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
@@ -55,13 +53,12 @@ func readRevision(row db.Revision) (Revision, error) {
 		ID: row.ID, SpaceID: row.SpaceID, Type: row.Type, Parents: row.Parents, ChangeRequestID: row.ChangeRequestID,
 		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
 	}
-	if err := json.Unmarshal(row.Pages, &r.Pages); err != nil {
-		return Revision{}, schema.Internal(err)
+	var err error
+	if r.Pages, err = fromJSON[[]tree.Page](row.Pages); err != nil {
+		return Revision{}, err
 	}
-	if err := json.Unmarshal(row.Files, &r.Files); err != nil {
-		return Revision{}, schema.Internal(err)
-	}
-	return r, nil
+	r.Files, err = fromJSON[[]File](row.Files)
+	return r, err
 }
 
 // revisions reads the revisions with these ids; each of them must be there.
@@ -86,13 +83,13 @@ func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string
 
 // insertRevision stores a revision and gives it its id.
 func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, error) {
-	pages, err := json.Marshal(r.Pages)
+	pages, err := toJSON(r.Pages)
 	if err != nil {
-		return "", schema.Internal(err)
+		return "", err
 	}
-	files, err := json.Marshal(r.Files)
+	files, err := toJSON(r.Files)
 	if err != nil {
-		return "", schema.Internal(err)
+		return "", err
 	}
 	id := schema.NewID()
 	err = q.InsertRevision(ctx, db.InsertRevisionParams{

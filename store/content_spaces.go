@@ -26,7 +26,7 @@ type NewSpace struct {
 	Language *string
 }
 
-// CreateSpace adds a space whose first revision is empty, behind everything else in its parent.
+// CreateSpace adds a space with an empty first revision at the end of its parent.
 func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
 	var row Space
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -65,8 +65,8 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 	return space, nil
 }
 
-// SpacesByID reads spaces for a page of resources that hold them. Spaces of organizations that the user is not in have no
-// entry; what the user may do with the others, and whether the user may see them, is for api.RightsOf to say.
+// SpacesByID reads spaces by their ids. Spaces of organizations that the user is not in have no entry. Whether the user may see
+// the others, and do what with them, is up to api.RightsOf.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
 	rows, err := s.queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
@@ -165,10 +165,10 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 	return row, interpret(err, "space")
 }
 
-// DeleteSpace removes a space with its content, and from the sites that it is part of. What is gone already stays gone.
+// DeleteSpace removes a space with its content, and from the sites that it is part of. Deleting a space that does not exist succeeds.
 //
-// Its site spaces go with it, which changes the structure of their sites. Writers of those lock the site before its rows, and so
-// does this: the other way round each would wait for the other. A site that takes the space in meanwhile makes it begin anew.
+// Its site spaces go with it, which changes the structure of their sites. Writers of a site's structure lock the site before its
+// rows, and so does this: the other order would deadlock. If another site attaches the space in between, it starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
 		err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

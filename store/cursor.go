@@ -18,7 +18,7 @@ type Cursor[K time.Time | int64 | float32] struct {
 func (c Cursor[K]) Keys() []string {
 	switch key := any(c.Key).(type) {
 	case time.Time:
-		return []string{strconv.FormatInt(key.UnixMicro(), 10), c.ID}
+		return []string{key.UTC().Format(time.RFC3339Nano), c.ID}
 	case float32:
 		return []string{strconv.FormatFloat(float64(key), 'g', -1, 32), c.ID}
 	default:
@@ -32,18 +32,18 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 		return nil, nil //nolint:nilnil // The first page has no cursor.
 	}
 	c := Cursor[K]{ID: keys[1]}
-	ok := schema.ValidID(c.ID)
+	var ok bool
 	switch key := any(&c.Key).(type) {
 	case *time.Time:
-		*key, ok = parseTime(keys[0], ok)
+		*key, ok = parseTime(keys[0])
 	case *float32:
 		f, err := strconv.ParseFloat(keys[0], 32)
-		*key, ok = float32(f), ok && err == nil && f >= 0 && f <= maxRank
+		*key, ok = float32(f), err == nil && f >= 0 && f <= maxRank
 	case *int64:
 		n, err := strconv.ParseInt(keys[0], 10, 64)
-		*key, ok = n, ok && err == nil
+		*key, ok = n, err == nil
 	}
-	if !ok {
+	if !ok || !schema.ValidID(c.ID) {
 		return nil, schema.Invalid("page", "is not a page of this list")
 	}
 	return &c, nil
@@ -58,13 +58,13 @@ var (
 	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// parseTime reads microseconds, or RFC 3339 as versions up to 0.9 wrote it into the tokens of some lists.
-func parseTime(text string, ok bool) (time.Time, bool) {
+// parseTime also reads the microseconds that earlier versions wrote into the tokens of some lists.
+func parseTime(text string) (at time.Time, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, text)
-	if micros, notMicros := strconv.ParseInt(text, 10, 64); notMicros == nil {
-		at, err = time.UnixMicro(micros), nil
+	if micros, notMicros := strconv.ParseUint(text, 10, 63); notMicros == nil {
+		at, err = time.UnixMicro(int64(micros)), nil //nolint:gosec // It has 63 bits.
 	}
-	return at, ok && err == nil && at.After(beginOfTime) && at.Before(endOfTime)
+	return at, err == nil && at.After(beginOfTime) && at.Before(endOfTime)
 }
 
 // orFirst gives the cursor, or for nil the place before the first row.

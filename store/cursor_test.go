@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ func TestCursors(t *testing.T) {
 	if err != nil || !times.Key.Equal(at) || times.ID != "a" {
 		t.Errorf("%+v, %v", times, err)
 	}
-	// Some lists wrote their times so until cursors were one.
-	if old, err := store.ParseCursor[time.Time]([]string{at.Format(time.RFC3339Nano), "a"}); err != nil || !old.Key.Equal(at) {
+	// Some lists wrote their times so in earlier versions.
+	if old, err := store.ParseCursor[time.Time]([]string{strconv.FormatInt(at.UnixMicro(), 10), "a"}); err != nil || !old.Key.Equal(at) {
 		t.Errorf("%+v, %v", old, err)
 	}
 	for _, position := range []int64{0, -1, 1 << 62} {
@@ -44,7 +45,7 @@ func TestCursors(t *testing.T) {
 			}
 		}
 	}
-	for _, micros := range []string{"9223372036854775807", "-9223372036854775808"} {
+	for _, micros := range []string{"9223372036854775807", "-9223372036854775808", "-1"} {
 		if _, err := store.ParseCursor[time.Time]([]string{micros, "a"}); !schema.IsCode(err, schema.CodeBadRequest) {
 			t.Errorf("%s: %v", micros, err)
 		}

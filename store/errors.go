@@ -15,11 +15,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// retryAfter is what a client is told while Postgres does not answer: long enough for a restart or a failover to move on.
+// retryAfter is what clients are told while Postgres does not answer: time for a restart or a failover to progress.
 const retryAfter = 2 * time.Second
 
-// interpret is the one seam where a driver's error becomes a schema.Error; what names the object in the public text. The
-// driver's own text only ever becomes the private cause.
+// interpret is the one place where a driver's error becomes a schema.Error; what names the object in the public text. The driver's
+// own text becomes the private cause, never part of the answer.
 func interpret(err error, what string) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func interpret(err error, what string) error {
 	return schema.Internal(err)
 }
 
-// interpretState maps the SQLSTATEs that say something about the request or the moment; all else is a fault of ours.
+// interpretState maps the SQLSTATEs that are due to the request or to the moment; all others are internal errors.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 func interpretState(err *pgconn.PgError, what string) error {
 	switch err.Code {
@@ -47,7 +47,7 @@ func interpretState(err *pgconn.PgError, what string) error {
 		e := schema.Conflict(what + " already exists")
 		e.Cause = err
 		return e
-	case "23503": // foreign_key_violation: what the request refers to went away after it was checked.
+	case "23503": // foreign_key_violation: what the request refers to was deleted after it was checked.
 		e := schema.NotFound("object that the " + what + " refers to")
 		e.Cause = err
 		return e

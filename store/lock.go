@@ -8,12 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lock is held by one process at a time, on all nodes, until Release or until its connection ends: also when the process is
-// killed.
+// Lock is held by one process at a time, over all nodes, until Release or until its connection ends, as when the process is killed.
 type Lock struct{ conn *pgxpool.Conn }
 
-// ErrLocked says that another process holds the lock.
-var ErrLocked = errors.New("another process is at it")
+// ErrLocked means that another process holds the lock.
+var ErrLocked = errors.New("another process holds it")
 
 // TryLock takes the lock of a name, or returns ErrLocked.
 func (s *Store) TryLock(ctx context.Context, name string) (*Lock, error) {
@@ -33,7 +32,7 @@ func (s *Store) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return &Lock{conn}, nil
 }
 
-// Holds returns an error once the lock may be another's: its session has ended.
+// Holds fails once another process may have the lock: when its session has ended.
 func (l *Lock) Holds(ctx context.Context) error {
 	if err := l.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("the lock is lost: %w", err)
@@ -41,7 +40,7 @@ func (l *Lock) Holds(ctx context.Context) error {
 	return nil
 }
 
-// Release gives the lock back. The session is not used again, so nothing of it can remain.
+// Release gives up the lock. It closes the session, so the lock cannot outlive it.
 func (l *Lock) Release(ctx context.Context) error {
 	return l.conn.Hijack().Close(context.WithoutCancel(ctx))
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// What people put in order, they put beside other things: collections and spaces in their parent, and what a site is made of. All of
-// it stands by position, then by id. Writers of positions hold the lock of the organization or of the site, so that what they read of
-// an order stays true.
+// People order collections and spaces within their parent, and the parts of a site. All of these are sorted by position, then by id.
+// Writers of positions hold the lock of the organization or of the site, so that no order changes after they have read it.
 const (
-	// firstPosition is that of the only thing in a parent. There is as much room before it as behind it, and no position is negative.
+	// firstPosition is that of a single item. There is as much room before it as after it, and no position is negative.
 	firstPosition = 1 << 62
-	// positionGap lies between neighbours, so that many things can be put between them before any other must move.
+	// positionGap is the distance between neighbours: many items fit between them before others must move.
 	positionGap = 1 << 32
 )
 
@@ -24,20 +23,20 @@ type sibling struct {
 	position int64
 }
 
-// siblings is what stands in one parent, in its order.
+// siblings are the items in one parent, in their order.
 type siblings []sibling
 
 func (s siblings) index(item schema.ItemPointer) int {
 	return slices.IndexFunc(s, func(x sibling) bool { return x.ItemPointer == item })
 }
 
-// without takes an item out of its siblings, which are no longer to be used.
+// without removes an item from its siblings, which must not be used afterwards.
 func (s siblings) without(item schema.ItemPointer) siblings {
 	return slices.DeleteFunc(s, func(x sibling) bool { return x.ItemPointer == item })
 }
 
-// between finds the index right behind one sibling and right before another. Either may be nil; without both it is the end. It is -1
-// where there is no such place.
+// between finds the index right after one sibling and right before another. Either may be nil; without both it is the end. It is -1
+// if there is no such place.
 func (s siblings) between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {
@@ -65,7 +64,7 @@ func (s siblings) room(at, n int) (positions []int64, fits bool) {
 		step = (s[at].position - s[at-1].position) / int64(n+1)
 		from = s[at-1].position + step
 	}
-	// Equal neighbours are rows that nobody placed. A sum that is too large for the type is negative.
+	// Neighbours are equal if nobody ever placed them. A sum that overflows is negative.
 	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
 		return nil, false
 	}
@@ -76,7 +75,7 @@ func (s siblings) room(at, n int) (positions []int64, fits bool) {
 	return positions, true
 }
 
-// makeRoom gives n positions before s[at]. Where they do not fit, all siblings get new positions, which are stored.
+// makeRoom gives n positions before s[at]. If they do not fit, all siblings get new positions, which are stored.
 func (s siblings) makeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int64, error) {
 	if positions, fits := s.room(at, n); fits {
 		return positions, nil
@@ -89,7 +88,10 @@ func (s siblings) makeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int
 // makePlace is makeRoom for one.
 func (s siblings) makePlace(ctx context.Context, q *db.Queries, at int) (int64, error) {
 	positions, err := s.makeRoom(ctx, q, at, 1)
-	return positions[0], err
+	if err != nil {
+		return 0, err
+	}
+	return positions[0], nil
 }
 
 // moveTo gives every sibling another position.
@@ -101,5 +103,5 @@ func (s siblings) moveTo(ctx context.Context, q *db.Queries, positions []int64) 
 	return interpret(q.SetPositions(ctx, db.SetPositionsParams{Ids: ids, Positions: positions}), "order")
 }
 
-// same says whether two parents are one; nil is the top.
+// same compares two parents; nil is the top.
 func same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

@@ -47,7 +47,10 @@ func insertOrganization(ctx context.Context, q *db.Queries, userID string, org N
 	err = q.UpsertMembership(ctx, db.UpsertMembershipParams{
 		UserID: userID, OrganizationID: row.ID, Role: schema.RoleAdmin.Nullable(),
 	})
-	return Membership{Organization: row, Role: schema.RoleAdmin}, interpret(err, "membership")
+	if err != nil {
+		return Membership{}, interpret(err, "membership")
+	}
+	return Membership{Organization: row, Role: schema.RoleAdmin}, nil
 }
 
 // Organization reads an organization that the user is in; any other is not found.

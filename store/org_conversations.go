@@ -51,20 +51,23 @@ func (s *Store) IngestConversations(
 	// Of conversations with the same id the last one counts.
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
+	last := ordered[:0]
+	for i, c := range ordered {
+		if i+1 == len(ordered) || ordered[i+1].SourceID != c.SourceID {
+			last = append(last, c)
+		}
+	}
 	var ids []string
-	added := false
 	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
 			return err
 		}
-		for i, c := range ordered {
-			if i+1 < len(ordered) && ordered[i+1].SourceID == c.SourceID {
-				continue
-			}
-			row, err := ingestConversation(ctx, q, organizationID, source, now, c)
-			if err != nil {
-				return err
-			}
+		rows, err := upsertConversations(ctx, q, organizationID, source, now, last)
+		if err != nil {
+			return err
+		}
+		added := false
+		for _, row := range rows {
 			ids, added = append(ids, row.ID), added || row.Version == 1
 		}
 		if added {
@@ -75,35 +78,48 @@ func (s *Store) IngestConversations(
 	return ids, err
 }
 
-func ingestConversation(
-	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, c NewConversation,
-) (row db.Conversation, err error) {
-	row, err = q.UpsertConversation(ctx, db.UpsertConversationParams{
-		ID: schema.NewID(), OrganizationID: organizationID, Source: source, SourceID: c.SourceID, Subject: c.Subject, Url: c.URL,
-		Impact: c.Impact, CreatedAt: c.CreatedAt, Now: now,
-	})
-	if err != nil {
-		return row, interpret(err, "conversation")
-	}
-	err = q.UpsertConversationContent(ctx, db.UpsertConversationContentParams{
-		ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata,
-	})
-	if err != nil {
-		return row, interpret(err, "conversation")
-	}
-	for i, issue := range c.Issues {
-		err := q.UpsertConversationIssue(ctx, db.UpsertConversationIssueParams{
-			ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(i), //nolint:gosec // Few.
-			Title: issue.Title, Details: issue.Details, Summary: issue.Summary, Impact: issue.Impact,
-			Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
-		})
-		if err != nil {
-			return row, interpret(err, "issue")
+// upsertConversations stores conversations and what belongs to them in one batch each.
+func upsertConversations(
+	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, conversations []NewConversation,
+) ([]Conversation, error) {
+	heads := make([]db.UpsertConversationsParams, len(conversations))
+	for i, c := range conversations {
+		heads[i] = db.UpsertConversationsParams{
+			ID: schema.NewID(), OrganizationID: organizationID, Source: source, SourceID: c.SourceID, Subject: c.Subject, Url: c.URL,
+			Impact: c.Impact, CreatedAt: c.CreatedAt, Now: now,
 		}
 	}
-	return row, interpret(q.DeleteConversationIssuesFrom(ctx, db.DeleteConversationIssuesFromParams{
-		ConversationID: row.ID, Position: int32(len(c.Issues)), //nolint:gosec // Few.
-	}), "issue")
+	rows := make([]Conversation, len(conversations))
+	err := batch(q.UpsertConversations(ctx, heads).QueryRow, func(i int, row Conversation) { rows[i] = row })
+	if err != nil {
+		return nil, interpret(err, "conversation")
+	}
+	contents := make([]db.UpsertConversationContentsParams, len(rows))
+	ends := make([]db.DeleteConversationIssuesFromParams, len(rows))
+	var issues []db.UpsertConversationIssuesParams
+	for i, c := range conversations {
+		row := rows[i]
+		contents[i] = db.UpsertConversationContentsParams{ConversationID: row.ID, Parts: c.Parts, Metadata: c.Metadata}
+		ends[i] = db.DeleteConversationIssuesFromParams{ConversationID: row.ID, Position: int32(len(c.Issues))} //nolint:gosec // Few.
+		for n, issue := range c.Issues {
+			issues = append(issues, db.UpsertConversationIssuesParams{
+				ID: schema.NewID(), OrganizationID: organizationID, ConversationID: row.ID, Position: int32(n), //nolint:gosec // Few.
+				Title: issue.Title, Details: issue.Details, Summary: issue.Summary, Impact: issue.Impact,
+				Words: append([]string{}, issue.Words...), CreatedAt: row.CreatedAt, IngestedAt: now,
+			})
+		}
+	}
+	err = batchExec(q.UpsertConversationContents(ctx, contents).Exec)
+	if err == nil && len(issues) > 0 {
+		err = batchExec(q.UpsertConversationIssues(ctx, issues).Exec)
+	}
+	if err == nil {
+		err = batchExec(q.DeleteConversationIssuesFrom(ctx, ends).Exec)
+	}
+	if err != nil {
+		return nil, interpret(err, "conversation")
+	}
+	return rows, nil
 }
 
 // ListConversations lists an organization's conversations in the order they first came in, after the id `after`. A nil
@@ -169,5 +185,8 @@ func (s *Store) ListConversationIssues(
 // ConversationIssue reads an issue of an organization.
 func (s *Store) ConversationIssue(ctx context.Context, organizationID, id string) (IssueRow, error) {
 	row, err := s.queries.ConversationIssueByID(ctx, db.ConversationIssueByIDParams{ID: id, OrganizationID: organizationID})
-	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, interpret(err, "issue")
+	if err != nil {
+		return IssueRow{}, interpret(err, "issue")
+	}
+	return IssueRow{Issue: row.ConversationIssue, Conversation: row.Conversation}, nil
 }

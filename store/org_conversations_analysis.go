@@ -1,13 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -98,7 +98,7 @@ func analyzeOnce(
 	for i, row := range rows {
 		issues[i] = AnalyzedIssue{
 			ID: row.ID, Key: fmt.Sprintf("%s %q %03d", row.Source, row.SourceID, row.Position), Title: row.Title, Impact: row.Impact,
-			Words: row.Words, Cluster: orEmpty(row.ClusterID),
+			Words: row.Words, Cluster: deref(row.ClusterID),
 		}
 	}
 	groups, err := analyze(issues)
@@ -145,11 +145,18 @@ type clusterWriter struct {
 	// gone are the clusters that no group goes on as; write takes them out one by one.
 	gone  map[string]db.IssuesCluster
 	moves db.MoveIssuesParams
+	// upserts come before the moves, which refer to them.
+	upserts []db.UpsertClustersParams
 }
 
 func (w *clusterWriter) write(ctx context.Context, groups []IssueGroup) error {
 	for _, g := range groups {
-		if err := w.writeGroup(ctx, g); err != nil {
+		if err := w.writeGroup(g); err != nil {
+			return err
+		}
+	}
+	if len(w.upserts) > 0 {
+		if err := batchExec(w.q.UpsertClusters(ctx, w.upserts).Exec); err != nil {
 			return err
 		}
 	}
@@ -168,7 +175,7 @@ func (w *clusterWriter) write(ctx context.Context, groups []IssueGroup) error {
 	return w.q.DeleteClusters(ctx, gone)
 }
 
-func (w *clusterWriter) writeGroup(ctx context.Context, g IssueGroup) error {
+func (w *clusterWriter) writeGroup(g IssueGroup) error {
 	old, known := w.gone[g.Cluster]
 	delete(w.gone, g.Cluster)
 	id := g.Cluster
@@ -180,7 +187,7 @@ func (w *clusterWriter) writeGroup(ctx context.Context, g IssueGroup) error {
 	for _, i := range g.Issues {
 		row := w.rows[i]
 		conversations[row.ConversationID] = row.Source
-		if orEmpty(row.ClusterID) != id {
+		if deref(row.ClusterID) != id {
 			w.moves.Ids, w.moves.Clusters = append(w.moves.Ids, row.ID), append(w.moves.Clusters, id)
 			changed = true
 		}
@@ -189,12 +196,12 @@ func (w *clusterWriter) writeGroup(ctx context.Context, g IssueGroup) error {
 	for source := range maps.Values(conversations) {
 		sources[source]++
 	}
-	encoded, err := json.Marshal(sources)
+	encoded, err := toJSON(sources)
 	if err != nil {
 		return err
 	}
 	//nolint:gosec // Counts of a bounded number of issues.
-	want := db.UpsertClusterParams{
+	want := db.UpsertClustersParams{
 		ID: id, OrganizationID: w.organizationID, Label: g.Label, Icon: g.Icon, Impact: g.Impact, Summary: g.Summary,
 		Sources: encoded, Issues: int32(len(g.Issues)), Conversations: int32(len(conversations)), Now: w.now,
 	}
@@ -204,18 +211,14 @@ func (w *clusterWriter) writeGroup(ctx context.Context, g IssueGroup) error {
 	if !changed {
 		return nil
 	}
-	return w.q.UpsertCluster(ctx, want)
+	w.upserts = append(w.upserts, want)
+	return nil
 }
 
 // sameJSON compares values, not how they are written: Postgres writes JSON its own way.
 func sameJSON(a, b []byte) bool {
 	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	canonicalX, errX := json.Marshal(x)
-	canonicalY, errY := json.Marshal(y)
-	return errX == nil && errY == nil && bytes.Equal(canonicalX, canonicalY)
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // shareAnalysis and ownAnalysis keep the writing of conversations and the writing of clusters apart: both change issues,
@@ -228,11 +231,4 @@ func shareAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error 
 func ownAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error {
 	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended('issues ' || $1, 0))", organizationID)
 	return err
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

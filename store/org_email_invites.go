@@ -20,9 +20,9 @@ type PersonToInvite struct {
 // EmailInvite is a row of its table.
 type EmailInvite = db.EmailInvite
 
-// InviteByEmail invites people to an organization, all or nothing. They are not in it before they accept. Whoever has no account
-// gets one, without a token; whoever is invited already is invited anew; whoever is a member stays what they are and is not
-// invited. With sso, people are to log in by the organization's provider, without which nobody is invited.
+// InviteByEmail invites people to an organization, all or nothing. They become members when they accept. People without an account
+// get one, without a token; a pending invite is replaced; members are left alone. With sso, people are to log in through the
+// organization's provider; if it has none, nobody is invited.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
 ) (schema.Invited, error) {
@@ -59,8 +59,8 @@ func (s *Store) InviteByEmail(
 	return invited, err
 }
 
-// invitations are the rows for a list of people, in one order everywhere, so that invitations of the same people wait for each
-// other instead of in a circle. Of an address that stands there twice the first counts.
+// invitations are the rows for a list of people, sorted so that two invitations of the same people do not deadlock. If an address
+// is listed twice, the first one counts.
 func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
 	ordered := slices.Clone(list)
 	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -50,8 +49,8 @@ func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname str
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// PublishIntegration makes the next version of an integration, or its first. A name that another organization owns is refused,
-// and one that the user may not know of is not found.
+// PublishIntegration makes the first or the next version of an integration. If another organization owns the name, it is refused,
+// and not found if the user may not see that integration.
 func (s *Store) PublishIntegration(
 	ctx context.Context, userID string, owner Membership, n NewIntegration,
 ) (Integration, error) {
@@ -89,10 +88,13 @@ func (s *Store) PublishIntegration(
 		err := q.DeleteOtherIntegrationAssets(ctx, db.DeleteOtherIntegrationAssetsParams{Integration: n.Name, Keep: keep})
 		return interpret(err, "integration")
 	})
+	if err != nil {
+		return Integration{}, err
+	}
 	return Integration{
 		Name: n.Name, Version: published.Version, Verified: published.Verified, Manifest: n.Manifest, Icon: published.Icon,
 		PreviewImages: published.PreviewImages, Owner: owner, IsMember: true,
-	}, err
+	}, nil
 }
 
 // publishing makes the row of a new version.
@@ -106,8 +108,8 @@ func (s *Store) publishing(
 		HasBlocks: len(m.Blocks) > 0, HasContentSources: len(m.ContentSources) > 0, PreviewImages: []string{},
 	}
 	var err error
-	if params.Manifest, err = json.Marshal(m); err != nil {
-		return params, nil, schema.Internal(err)
+	if params.Manifest, err = toJSON(m); err != nil {
+		return params, nil, err
 	}
 	assets := n.PreviewImages
 	for _, image := range n.PreviewImages {
@@ -118,9 +120,9 @@ func (s *Store) publishing(
 		assets = append(assets, *n.Icon)
 	}
 	if len(n.Secrets) > 0 {
-		secrets, err := json.Marshal(n.Secrets)
+		secrets, err := toJSON(n.Secrets)
 		if err != nil {
-			return params, nil, schema.Internal(err)
+			return params, nil, err
 		}
 		if params.Secrets, err = s.seal(ctx, "integration "+n.Name, secrets); err != nil {
 			return params, nil, err
@@ -129,7 +131,7 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
-// IntegrationSecrets reads the secrets of an integration for its script. They are never answered to anybody.
+// IntegrationSecrets reads the secrets of an integration for its script. No answer ever contains them.
 func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string]string, error) {
 	sealed, err := s.queries.IntegrationSecrets(ctx, name)
 	if err != nil || sealed == nil {
@@ -153,11 +155,14 @@ func (s *Store) Integration(ctx context.Context, userID, name string) (Integrati
 
 func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
 	manifest, err := fromJSON[schema.IntegrationManifest](row.Manifest)
+	if err != nil {
+		return Integration{}, err
+	}
 	return Integration{
 		Name: row.Name, Version: row.Version, Verified: row.Verified, Manifest: manifest, Icon: row.Icon,
 		PreviewImages: row.PreviewImages, IsMember: row.IsMember,
 		Owner: Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)},
-	}, err
+	}, nil
 }
 
 // IntegrationFilter narrows a list of integrations; nil members let everything through.
@@ -193,10 +198,13 @@ func (s *Store) ListIntegrations(
 	return pageOf(integrations, size, total), nil
 }
 
-// IntegrationAsset reads a picture. Its id is as good as a secret: only who was shown the integration knows it.
+// IntegrationAsset reads a picture. Its id works like a secret: only those who were shown the integration know it.
 func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (IntegrationAsset, error) {
 	row, err := s.queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
-	return IntegrationAsset{ID: id, ContentType: row.ContentType, Content: row.Content}, interpret(err, "asset")
+	if err != nil {
+		return IntegrationAsset{}, interpret(err, "asset")
+	}
+	return IntegrationAsset{ID: id, ContentType: row.ContentType, Content: row.Content}, nil
 }
 
 // Installation is an integration in an organization, with the number of the organization's spaces, which are all in it.
@@ -229,12 +237,4 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 func (s *Store) installation(ctx context.Context, row db.IntegrationInstallation, role schema.Role) (Installation, error) {
 	spaces, err := s.queries.CountInstalledSpaces(ctx, row.OrganizationID)
 	return Installation{Row: row, Role: role, Spaces: spaces}, interpret(err, "installation")
-}
-
-// notNil gives columns that cannot be null an empty array.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

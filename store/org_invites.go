@@ -89,8 +89,8 @@ func stillGood(end *time.Time) error {
 	return nil
 }
 
-// AcceptInvite gives a user what an invite gives. Nobody loses anything by it. The id of an invite by e-mail is the user's own:
-// others do not find it. Whoever has the id of a link may follow it.
+// AcceptInvite gives a user the role of an invite, and never lowers one. The id of an invite by e-mail is the user's own, so others
+// do not find it; the id of a link works for everybody.
 func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
 	if id == userID {
 		return s.acceptEmailInvite(ctx, userID, organizationID)
@@ -133,7 +133,7 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 	})
 }
 
-// raiseMembership makes a user a member with at least this role, and says whether the user was none before; sso is for those.
+// raiseMembership makes a user a member with at least this role, and says whether the user is new; sso is set for new ones only.
 func raiseMembership(
 	ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool,
 ) (added bool, err error) {

@@ -78,7 +78,10 @@ func (s *Store) ListClusters(
 	}
 	clusters := pageOf(rows, size, total)
 	pulsed, err := s.withPulses(ctx, now, clusters.Rows...)
-	return Page[ClusterRow]{Rows: pulsed, Total: clusters.Total, More: clusters.More}, err
+	if err != nil {
+		return Page[ClusterRow]{}, err
+	}
+	return Page[ClusterRow]{Rows: pulsed, Total: clusters.Total, More: clusters.More}, nil
 }
 
 // Cluster reads a cluster of an organization.
@@ -122,8 +125,8 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 		return nil, interpret(err, "clusters")
 	}
 	for _, week := range weeks {
-		// Week 0 is the newest and stands last.
-		rows[at[orEmpty(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
+		// Week 0 is the newest and comes last.
+		rows[at[deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
 	return rows, nil
 }

@@ -53,7 +53,7 @@ func (s *Store) memberRows(ctx context.Context, organizationID string, rows []Me
 	return rows, nil
 }
 
-// MemberFilter narrows and sorts a list of members; nil members let everybody through.
+// MemberFilter narrows and sorts a list of members; nil fields do not filter.
 type MemberFilter struct {
 	// Role is a role's name or "guest".
 	Role   *string
@@ -110,7 +110,7 @@ func (s *Store) ListMembers(
 // ChangeMemberRole changes the role of a member. An organization keeps at least one admin.
 func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Two admins who lower each other at once must not both succeed.
+		// If two admins demote each other at once, only one may succeed.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return interpret(err, "organization")
 		}
@@ -130,14 +130,14 @@ func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID str
 	})
 }
 
-// SeeMember notes that a member was there.
+// SeeMember records when a member was last seen.
 func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at time.Time) error {
 	err := s.queries.SeeMember(ctx, db.SeeMemberParams{OrganizationID: organizationID, UserID: userID, SeenAt: at})
 	return interpret(err, "member")
 }
 
-// JoinOrganization puts a user into an organization that is open to the domain of the user's e-mail address. Whether there is
-// no such organization or it is not open to the user, is the same to the user.
+// JoinOrganization makes a user a member of an organization that is open to the domain of the user's e-mail address. An unknown
+// organization and one that is not open to the user give the same error.
 func (s *Store) JoinOrganization(ctx context.Context, organizationID, userID string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})

@@ -42,7 +42,10 @@ func (s *Store) ListOpenAPISpecs(ctx context.Context, organizationID, after stri
 	rows, err := s.queries.ListOpenAPISpecs(ctx, db.ListOpenAPISpecsParams{
 		OrganizationID: organizationID, After: after, PageSize: pageSize(size),
 	})
-	return pageOf(rows, size, total), interpret(err, "OpenAPI specifications")
+	if err != nil {
+		return Page[OpenAPISpec]{}, interpret(err, "OpenAPI specifications")
+	}
+	return pageOf(rows, size, total), nil
 }
 
 // CreateOpenAPISpec adds a specification; a slug that is taken is a conflict.
@@ -135,7 +138,10 @@ func (s *Store) ListOpenAPISpecVersions(
 	rows, err := s.queries.ListOpenAPISpecVersions(ctx, db.ListOpenAPISpecVersionsParams{
 		SpecID: specID, Before: before, PageSize: pageSize(size),
 	})
-	return pageOf(rows, size, total), interpret(err, "OpenAPI specification versions")
+	if err != nil {
+		return Page[OpenAPISpecVersion]{}, interpret(err, "OpenAPI specification versions")
+	}
+	return pageOf(rows, size, total), nil
 }
 
 // OpenAPISpecVersion reads a version; the newest one for a nil id.

@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// RemoveMember takes a user out of an organization, with the user's grants, places in teams and pending review requests there.
-// The invites that the user made end too: a link would lead back in. Whoever is no member stays none. An organization keeps at
-// least one admin.
+// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there. Invites that
+// the user made end too: a link would lead back in. Removing somebody who is not a member succeeds. An organization keeps at least
+// one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// Two admins who remove or lower each other at once must not both succeed.
+		// If two admins remove or demote each other at once, only one may succeed.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return interpret(err, "organization")
 		}
@@ -53,7 +53,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 	})
 }
 
-// leavesAnAdmin refuses what would leave a locked organization without an admin.
+// leavesAnAdmin refuses to leave a locked organization without an admin.
 func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
 	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
 	if err != nil {
@@ -70,9 +70,9 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	return interpret(s.queries.DeleteTeam(ctx, db.DeleteTeamParams{ID: id, OrganizationID: organizationID}), "team")
 }
 
-// DeleteOrganization ends an organization for everybody at once: nobody is in it any more, its sites' keys, invites, domains and
-// integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, as that may be much. What its
-// sites' visitors did stays in the insights store, where nobody can ask for it without the site.
+// DeleteOrganization ends an organization for everybody at once: it has no members, its sites' keys, invites, domains and
+// integrations are gone, and its hostname is free. PurgeOrganizations deletes its content later, which may take long. The events of
+// its sites stay in the insights store, where nobody can query them without the site.
 func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {
@@ -90,14 +90,14 @@ func (s *Store) DeleteOrganization(ctx context.Context, id string) error {
 	})
 }
 
-// How many rows of a table one statement of PurgeOrganizations deletes: few of those that are large.
+// How many rows one statement of PurgeOrganizations deletes: fewer where rows are large.
 const (
 	purgeRows  = 1000
 	purgeLarge = 50
 )
 
-// PurgeOrganizations deletes the content of deleted organizations, a bounded number of rows per statement, until there is
-// none left or ctx ends; the rest is for the next time, as is what another node gets in the way of.
+// PurgeOrganizations deletes the content of deleted organizations, a bounded number of rows per statement, until nothing is left or
+// ctx ends. The next run continues, also with what another node had locked.
 func (s *Store) PurgeOrganizations(ctx context.Context) error {
 	for {
 		id, err := s.queries.DeletedOrganization(ctx)
@@ -108,7 +108,7 @@ func (s *Store) PurgeOrganizations(ctx context.Context) error {
 		}
 		err = s.purge(ctx, id)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the time is over, which the error says
+			return nil //nolint:nilerr // The error only says that the time is over.
 		}
 		if err != nil {
 			return err
@@ -118,8 +118,8 @@ func (s *Store) PurgeOrganizations(ctx context.Context) error {
 
 func (s *Store) purge(ctx context.Context, id string) error {
 	q := s.queries
-	// What is not among them goes with the organization's row: it is little. Sites go before their spaces, so that no site has to
-	// find another default.
+	// Everything else is little and goes with the organization's row. Sites go before their spaces, so that no site has to find
+	// another default.
 	for _, delete := range []func() (int64, error){
 		func() (int64, error) {
 			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: purgeLarge})

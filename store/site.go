@@ -22,7 +22,7 @@ type SiteAccess struct {
 	Role schema.Role
 }
 
-// NewSite is what a site is made of. Spaces are the ids of spaces of the same organization to attach.
+// NewSite is a site to create. Spaces are the ids of spaces of the same organization to attach.
 type NewSite struct {
 	OrganizationID string
 	Type           string
@@ -50,18 +50,20 @@ func insertSite(ctx context.Context, q *db.Queries, site NewSite) (SiteRow, erro
 	if err != nil {
 		return SiteRow{}, interpret(err, "site")
 	}
-	// Nobody else knows of the site yet, so nothing has to be locked.
+	// Nobody else can see the site yet, so it needs no lock.
 	w := &structure{ctx: ctx, q: q, site: row}
-	for i, id := range site.Spaces {
-		space, err := w.space(fmt.Sprintf("spaces[%d]", i), id)
-		if err != nil {
-			return SiteRow{}, err
-		}
-		if _, err := w.attach(space, nil); err != nil {
-			return SiteRow{}, err
-		}
+	made := SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}
+	if len(site.Spaces) == 0 {
+		return made, nil
 	}
-	return SiteRow{Site: row, SiteSpaces: int64(len(site.Spaces))}, w.rank()
+	spaces, err := w.spaces(func(i int) string { return fmt.Sprintf("spaces[%d]", i) }, site.Spaces...)
+	if err != nil {
+		return SiteRow{}, err
+	}
+	if _, err := w.attach(nil, nil, spaces...); err != nil {
+		return SiteRow{}, err
+	}
+	return made, w.rank()
 }
 
 // SiteChange is what a request changes of a site; nil members stay as they are.
@@ -119,13 +121,13 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
 }
 
-// PublishSite makes a site readable at its published address, or takes it from there.
+// PublishSite makes a site readable at its published address, or ends that.
 func (s *Store) PublishSite(ctx context.Context, siteID string, published bool) (Site, error) {
 	row, err := s.queries.SetSitePublished(ctx, db.SetSitePublishedParams{ID: siteID, Published: published})
 	return row, interpret(err, "site")
 }
 
-// DeleteSite removes a site with everything that is only its own; its spaces stay.
+// DeleteSite removes a site and its structure; its spaces stay.
 func (s *Store) DeleteSite(ctx context.Context, siteID string) error {
 	return interpret(s.queries.DeleteSite(ctx, siteID), "site")
 }

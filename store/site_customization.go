@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// SiteCustomization reads what a site sets; all of it is absent where nothing was set.
+// SiteCustomization reads the settings of a site; unset members are absent.
 func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Customization, error) {
 	stored, err := s.queries.SiteCustomization(ctx, siteID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -25,9 +24,9 @@ func (s *Store) SiteCustomization(ctx context.Context, siteID string) (schema.Cu
 
 // SetSiteCustomization replaces what a site sets. The settings hold no nulls.
 func (s *Store) SetSiteCustomization(ctx context.Context, siteID string, settings schema.Customization) error {
-	stored, err := json.Marshal(settings)
+	stored, err := toJSON(settings)
 	if err != nil {
-		return schema.Internal(err)
+		return err
 	}
 	err = s.queries.SaveSiteCustomization(ctx, db.SaveSiteCustomizationParams{SiteID: siteID, Settings: stored})
 	return interpret(err, "site")
@@ -54,8 +53,8 @@ func siteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// OverrideSiteSpaceCustomization merges a patch into what a site space overrides, and gives the site's settings with the
-// overrides as they are then. Patches that come together are applied one after the other: none is lost.
+// OverrideSiteSpaceCustomization merges a patch into the overrides of a site space, and gives the site's settings with the new
+// overrides. Concurrent patches are applied one after the other, so none is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch schema.Customization,
 ) (settings, overrides schema.Customization, err error) {
@@ -69,9 +68,9 @@ func (s *Store) OverrideSiteSpaceCustomization(
 			return err
 		}
 		overrides = schema.Merge(overrides, patch)
-		stored, err := json.Marshal(overrides)
+		stored, err := toJSON(overrides)
 		if err != nil {
-			return schema.Internal(err)
+			return err
 		}
 		err = q.SaveSiteSpaceCustomization(ctx, db.SaveSiteSpaceCustomizationParams{SiteSpaceID: siteSpaceID, Overrides: stored})
 		return interpret(err, "site space")
@@ -79,22 +78,10 @@ func (s *Store) OverrideSiteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// DeleteSiteSpaceCustomization removes all that a site space overrides. It is no mistake if that was nothing.
+// DeleteSiteSpaceCustomization removes all overrides of a site space, if it has any.
 func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSpaceID string) error {
 	err := s.queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
 		SiteSpaceID: siteSpaceID, SiteID: siteID,
 	})
 	return interpret(err, "site space")
-}
-
-// fromJSON reads a column that holds one of our own types; null gives the empty one.
-func fromJSON[T any](stored []byte) (T, error) {
-	var value T
-	if stored == nil {
-		return value, nil
-	}
-	if err := json.Unmarshal(stored, &value); err != nil {
-		return value, schema.Internal(err)
-	}
-	return value, nil
 }

@@ -16,8 +16,8 @@ import (
 // eventKeyRows is how many rows DeleteOldEventKeys deletes at once.
 const eventKeyRows = 2000
 
-// ClaimEventKey wants an idempotency key of a site for an attempt that ends within the lease. The claim that it returns is
-// the caller's own, or, for a key whose attempt before did not end, that one's.
+// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. It returns the caller's own claim
+// or, if an earlier attempt with the key did not end, that attempt's.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -76,7 +76,7 @@ func (s *Store) FinishEventKey(ctx context.Context, site, key string, c schema.K
 	return interpret(err, "idempotency key")
 }
 
-// ReleaseEventKey ends an attempt of which nobody knows whether its message is in the log: the next one looks, from the
+// ReleaseEventKey ends an attempt when it is unknown whether its message is in the log. The next attempt looks for it from the
 // claim's offset on.
 func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
@@ -85,14 +85,14 @@ func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.
 	return interpret(err, "idempotency key")
 }
 
-// ForgetEventKey ends an attempt whose message is not in the log and will not be: the key is free.
+// ForgetEventKey ends an attempt whose message is not in the log and never will be: the key is free again.
 func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.queries.ForgetEventKey(ctx, db.ForgetEventKeyParams{SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt})
 	return interpret(err, "idempotency key")
 }
 
-// DeleteOldEventKeys deletes a bounded number of keys whose day is over, and tells whether there may be more. Several nodes
-// may do it at once.
+// DeleteOldEventKeys deletes a bounded number of expired keys, and says whether there may be more. Several nodes may do it at
+// once.
 func (s *Store) DeleteOldEventKeys(ctx context.Context) (more bool, err error) {
 	n, err := s.queries.DeleteOldEventKeys(ctx, eventKeyRows)
 	return n == eventKeyRows, interpret(err, "idempotency keys")

@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// MoveSiteItem puts a site space, a section or a section group beside others, into whatever parent those stand in. Without
-// a position the item goes to the end: a site space to that of its section, a section or a group to that of the site.
+// MoveSiteItem moves a site space, a section or a section group next to others, into their parent. Without a position the item goes
+// to the end: a site space to the end of its section, a section or a group to the end of the site.
 func (s *Store) MoveSiteItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
-	return s.inSite(ctx, siteID, func(w *structure) error { return w.move(item, position) })
+	return s.arrange(ctx, siteID, func(w *structure) error { return w.move(item, position) })
 }
 
 func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPosition) error {
@@ -42,16 +42,18 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	if err != nil {
 		return err
 	}
-	return w.place(item, parent, place)
+	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place puts a section or a group into a group, or to the root for nil.
-func (w *structure) place(item schema.ItemPointer, parent *string, position int64) error {
+// place puts sections or groups, each at its position, into a group, or to the root for nil.
+func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
-	if item.Type == schema.SiteItemGroup {
-		err = w.q.PlaceSectionGroup(w.ctx, db.PlaceSectionGroupParams{ID: item.ID, ParentID: parent, Position: position})
-	} else {
-		err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: item.ID, GroupID: parent, Position: position})
+	switch {
+	case len(ids) == 0:
+	case kind == schema.SiteItemGroup:
+		err = w.q.PlaceSectionGroups(w.ctx, db.PlaceSectionGroupsParams{ParentID: parent, Ids: ids, Positions: positions})
+	default:
+		err = w.q.PlaceSections(w.ctx, db.PlaceSectionsParams{GroupID: parent, Ids: ids, Positions: positions})
 	}
 	return interpret(err, "site structure")
 }
@@ -66,7 +68,7 @@ func (w *structure) makePlace(among siblings, item schema.ItemPointer, position 
 	return others.makePlace(w.ctx, w.q, at)
 }
 
-// parentOf finds what an item stands in: a section or a group, nil for the root.
+// parentOf finds the parent of an item: a section or a group, nil for the root.
 func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
@@ -82,7 +84,7 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
 
-// parentAt finds what an item stands in once it is at the position.
+// parentAt finds the parent of an item once it is at the position.
 func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {
@@ -96,7 +98,7 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 		case *beside == item:
 			return nil, schema.Invalid(field, "names what is to be moved")
 		case (beside.Type == schema.SiteItemSpace) != (item.Type == schema.SiteItemSpace):
-			return nil, schema.Invalid(field, "names nothing that a "+item.Type+" can stand beside")
+			return nil, schema.Invalid(field, "names nothing that a "+item.Type+" can be next to")
 		}
 		found, err := w.parentOf(*beside)
 		switch {
@@ -110,7 +112,7 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 	return parent, nil
 }
 
-// checkNesting refuses a group below itself, and groups that are too deep in each other.
+// checkNesting refuses a group inside itself, and groups that are nested too deep.
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {
@@ -123,7 +125,7 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	above := 0
 	for up := parent; up != nil; up = parents[*up] {
 		if *up == id {
-			return schema.Invalid(field, "is inside of the group that is to be moved")
+			return schema.Invalid(field, "is inside the group that is to be moved")
 		}
 		above++
 	}
@@ -140,13 +142,13 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 		below = max(below, depth)
 	}
 	if above+below > maxGroupDepth {
-		return schema.Invalid(field, fmt.Sprintf("puts more than %d groups into each other", maxGroupDepth))
+		return schema.Invalid(field, fmt.Sprintf("nests more than %d groups", maxGroupDepth))
 	}
 	return nil
 }
 
-// moveSiteSpace keeps every section's paths apart and its default one: a site space that comes into a section is its default
-// only where there is no other, and the section that it leaves gets another.
+// moveSiteSpace keeps paths distinct in each section, and one default: a site space that joins a section becomes its default only if
+// there is no other, and the section that it leaves gets a new one.
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

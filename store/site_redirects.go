@@ -82,7 +82,7 @@ func (s *Store) UpdateSiteRedirect(ctx context.Context, siteID, id string, chang
 	return row, interpret(err, "redirect")
 }
 
-// DeleteSiteRedirect removes a redirect; where there is none, nothing is done.
+// DeleteSiteRedirect removes a redirect, if it exists.
 func (s *Store) DeleteSiteRedirect(ctx context.Context, siteID, id string) error {
 	return interpret(s.queries.DeleteSiteRedirect(ctx, db.DeleteSiteRedirectParams{SiteID: siteID, ID: id}), "redirect")
 }

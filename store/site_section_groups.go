@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -36,7 +37,7 @@ type NewSectionGroup struct {
 // AddSectionGroup adds a group at the end of a site or of another group, and moves sections into it.
 func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSectionGroup) (SiteSectionGroup, error) {
 	var added SiteSectionGroup
-	err := s.inSite(ctx, siteID, func(w *structure) (err error) {
+	err := s.arrange(ctx, siteID, func(w *structure) (err error) {
 		if group.Parent != nil {
 			if _, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: *group.Parent}); err != nil {
 				return notInSite(err, "parent", "names no section group of this site")
@@ -59,42 +60,49 @@ func (s *Store) AddSectionGroup(ctx context.Context, siteID string, group NewSec
 		if err != nil {
 			return interpret(err, "site section group")
 		}
-		for i, section := range group.Sections {
-			if err := w.putIntoGroup(fmt.Sprintf("sections[%d]", i), section, added.ID); err != nil {
-				return err
-			}
+		if len(group.Sections) == 0 {
+			return nil
 		}
-		return nil
+		return w.putIntoGroup(added.ID, func(i int) string { return fmt.Sprintf("sections[%d]", i) }, group.Sections...)
 	})
 	return added, err
 }
 
 // AddSectionToGroup moves a section to the end of a group.
 func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionID string) error {
-	return s.inSite(ctx, siteID, func(w *structure) error {
+	return s.arrange(ctx, siteID, func(w *structure) error {
 		if _, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: groupID}); err != nil {
 			return interpret(err, "site section group")
 		}
-		return w.putIntoGroup("sectionId", sectionID, groupID)
+		return w.putIntoGroup(groupID, func(int) string { return "sectionId" }, sectionID)
 	})
 }
 
-func (w *structure) putIntoGroup(field, sectionID, groupID string) error {
-	section, err := w.section(field, sectionID)
+// putIntoGroup moves sections that members of a request name to the end of a group, in this order. A section that is named twice
+// goes where it is named last.
+func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
+	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
+	if err != nil {
+		return interpret(err, "site section")
+	}
+	others, err := w.sectionSiblings(&groupID)
 	if err != nil {
 		return err
 	}
-	siblings, err := w.sectionSiblings(&groupID)
+	var last []string
+	for i, id := range ids {
+		if !slices.Contains(known, id) {
+			return schema.Invalid(field(i), "names no section of this site")
+		}
+		if !slices.Contains(ids[i+1:], id) {
+			last, others = append(last, id), others.without(schema.ItemPointer{Type: schema.SiteItemSection, ID: id})
+		}
+	}
+	positions, err := others.makeRoom(w.ctx, w.q, len(others), len(last))
 	if err != nil {
 		return err
 	}
-	item := schema.ItemPointer{Type: schema.SiteItemSection, ID: section.ID}
-	position, err := w.makePlace(siblings, item, schema.SiteItemPosition{})
-	if err != nil {
-		return err
-	}
-	err = w.q.PlaceSection(w.ctx, db.PlaceSectionParams{ID: section.ID, GroupID: &groupID, Position: position})
-	return interpret(err, "site section")
+	return w.place(schema.SiteItemSection, &groupID, last, positions)
 }
 
 // SectionGroupChange is what a request changes of a section group; nil members stay as they are.
@@ -115,10 +123,9 @@ func (s *Store) UpdateSectionGroup(ctx context.Context, siteID, id string, chang
 	})
 }
 
-// DeleteSectionGroup removes a group; what is in it takes its place in what the group stood in. Where there is no group,
-// nothing is done.
+// DeleteSectionGroup removes a group, if it exists; its content takes its place in the group's parent.
 func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error {
-	return s.inSite(ctx, siteID, func(w *structure) error {
+	return s.arrange(ctx, siteID, func(w *structure) error {
 		row, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: id})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -139,8 +146,12 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 		if err != nil {
 			return err
 		}
+		ids, places := map[string][]string{}, map[string][]int64{}
 		for i, item := range inside {
-			if err := w.place(item.ItemPointer, row.ParentID, positions[i]); err != nil {
+			ids[item.Type], places[item.Type] = append(ids[item.Type], item.ID), append(places[item.Type], positions[i])
+		}
+		for kind := range ids {
+			if err := w.place(kind, row.ParentID, ids[kind], places[kind]); err != nil {
 				return err
 			}
 		}
@@ -148,10 +159,10 @@ func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error
 	})
 }
 
-// RemoveSectionFromGroup moves a section out of a group, to right behind it. Where the section is not in the group, nothing
-// is done.
+// RemoveSectionFromGroup moves a section out of a group, to the place right after it. It does nothing if the section is not in the
+// group.
 func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sectionID string) error {
-	return s.inSite(ctx, siteID, func(w *structure) error {
+	return s.arrange(ctx, siteID, func(w *structure) error {
 		inside, err := w.sectionSiblings(&groupID)
 		if err != nil {
 			return err
@@ -164,7 +175,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 	})
 }
 
-// notInSite blames a member of the request for naming what is not in the site.
+// notInSite turns "no row" into an error about the field of the request that named it.
 func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)

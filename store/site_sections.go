@@ -44,7 +44,10 @@ func (s *Store) ListSections(ctx context.Context, siteID, after string, size int
 	}
 	page := pageOf(rows, size, total)
 	sections, err := withSpaces(ctx, s.queries, page.Rows)
-	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, err
+	if err != nil {
+		return Page[SiteSectionRow]{}, err
+	}
+	return Page[SiteSectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
 // withSpaces reads the site spaces of sections at once.
@@ -73,11 +76,11 @@ type NewSection struct {
 }
 
 // AddSection adds a section at the end of a site, with a space as its default site space. A site has site spaces at the root or
-// in sections, never both: with the first section, those at the root come into a section of their own in front of it, the site's
-// default, so that its home page stays what it is. A space that is the home page makes no second section: its own has them all.
+// in sections, never both: when the first section is added, those at the root move into a section before it, which becomes the
+// site's default and keeps its home page. If the space is itself the home page, its section takes all of them.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SiteSectionRow, error) {
 	var added SiteSectionRow
-	err := s.inSite(ctx, siteID, func(w *structure) error {
+	err := s.arrange(ctx, siteID, func(w *structure) error {
 		space, err := w.space("spaceId", section.SpaceID)
 		if err != nil {
 			return err
@@ -96,16 +99,13 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 		if err != nil {
 			return err
 		}
-		if err := w.fillSection(row, space, root); err != nil {
-			return err
-		}
-		added, err = w.sectionRow(row.ID)
+		added, err = w.fillSection(row, space, root)
 		return err
 	})
 	return added, err
 }
 
-// sectionTitle follows the contract, in which titles of sections are longer than those of spaces may be.
+// sectionTitle follows the contract, which wants section titles longer than the shortest title of a space.
 func sectionTitle(title *string, space Space) string {
 	switch {
 	case title != nil:
@@ -142,9 +142,9 @@ func (w *structure) insertSection(title string, icon *string) (SiteSection, erro
 
 // sectionTheRoot makes the first section, named after the home page, of what is at the root.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
-	space, err := w.q.SpaceForSite(w.ctx, home.SpaceID)
+	space, err := w.space("spaceId", home.SpaceID)
 	if err != nil {
-		return interpret(err, "space")
+		return err
 	}
 	row, err := w.insertSection(sectionTitle(nil, space), nil)
 	if err != nil {
@@ -158,18 +158,28 @@ func (w *structure) takeRoot(section SiteSection) error {
 	return interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space: that of the space if it stood at the root until now, else a new one. The home
-// page of a root brings all of it.
-func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) error {
+// fillSection gives a new section its site space: the space's own if it was at the root until now, otherwise a new one. The home page
+// of a root brings everything there with it.
+func (w *structure) fillSection(section SiteSection, space Space, root []SiteSpace) (SiteSectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
-	switch {
-	case i < 0:
-		_, err := w.attach(space, &section.ID)
-		return err
-	case section.IsDefault:
-		return w.takeRoot(section)
+	if i < 0 {
+		rows, err := w.attach(&section, nil, space)
+		return SiteSectionRow{Section: section, Spaces: rows}, err
 	}
-	return w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
+	var err error
+	if section.IsDefault {
+		err = w.takeRoot(section)
+	} else {
+		err = w.moveSiteSpace(root[i].ID, &section.ID, schema.SiteItemPosition{})
+	}
+	if err != nil {
+		return SiteSectionRow{}, err
+	}
+	// The site spaces are listed by their ranks.
+	if err := w.rank(); err != nil {
+		return SiteSectionRow{}, err
+	}
+	return w.withSpaces(section)
 }
 
 // SectionChange is what a request changes of a section; nil members stay as they are.
@@ -205,21 +215,20 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 				return schema.Conflict("path is another section's")
 			}
 		}
-		err = w.q.UpdateSection(ctx, db.UpdateSectionParams{
+		row, err = w.q.UpdateSection(ctx, db.UpdateSectionParams{
 			ID: id, Title: change.Title, Path: change.Path, SetCondition: change.Condition.Set, Condition: change.Condition.Value,
 			SetIcon: change.Icon.Set, Icon: change.Icon.Value, SetDescription: change.Description.Set, Description: change.Description.Value,
 		})
 		if err != nil {
 			return interpret(err, "site section")
 		}
-		changed, err = w.sectionRow(id)
+		changed, err = w.withSpaces(row)
 		return err
 	})
 	return changed, err
 }
 
-// DeleteSection removes a section with its site spaces; where there is none, nothing is done. After the default section the
-// next in order is the default.
+// DeleteSection removes a section with its site spaces, if it exists. If it was the default, the next in order becomes the default.
 func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
@@ -236,7 +245,7 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes a site space that a member of a request names the default of a section, or of the root for nil.
+// defaultTo makes the site space that a field of the request names the default of a section, or of the root for nil.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err == nil && !same(row.SectionID, section) {
@@ -257,7 +266,7 @@ func (w *structure) defaultSection() (*SiteSection, error) {
 	return &row, interpret(err, "site section")
 }
 
-// section reads a section that a member of a request names.
+// section reads a section that a field of the request names.
 func (w *structure) section(field, id string) (SiteSection, error) {
 	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
 	if err != nil {
@@ -266,16 +275,8 @@ func (w *structure) section(field, id string) (SiteSection, error) {
 	return row, nil
 }
 
-func (w *structure) sectionRow(id string) (SiteSectionRow, error) {
-	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
-	if err != nil {
-		return SiteSectionRow{}, interpret(err, "site section")
-	}
-	// The order of the site spaces is that of their ranks, so those come first.
-	if err := w.rank(); err != nil {
-		return SiteSectionRow{}, err
-	}
-	rows, err := withSpaces(w.ctx, w.q, []SiteSection{row})
+func (w *structure) withSpaces(section SiteSection) (SiteSectionRow, error) {
+	rows, err := withSpaces(w.ctx, w.q, []SiteSection{section})
 	if err != nil {
 		return SiteSectionRow{}, err
 	}

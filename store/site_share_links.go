@@ -34,7 +34,7 @@ func (s *Store) UpdateShareLink(ctx context.Context, siteID, id string, change S
 	return row, interpret(err, "share link")
 }
 
-// DeleteShareLink removes a share link; where there is none, nothing is done.
+// DeleteShareLink removes a share link, if it exists.
 func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
 	return interpret(s.queries.DeleteShareLink(ctx, db.DeleteShareLinkParams{SiteID: siteID, ID: id}), "share link")
 }

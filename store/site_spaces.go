@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// SiteSpaceRow is a site space with its space, and what its address takes from its section. At the root of a site
+// SiteSpaceRow is a site space with its space and the parts of its address that come from its section. At the root of a site
 // SectionPath is nil and SectionDefault true.
 type SiteSpaceRow = db.SiteSpaceViewRow
 
@@ -17,7 +19,7 @@ func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow,
 	return row, interpret(err, "site space")
 }
 
-// AccessToSiteSpaces tells by space what decides about the viewer's access to the spaces of a site.
+// AccessToSiteSpaces gives what decides about the viewer's access to the spaces of a site, by space.
 func (s *Store) AccessToSiteSpaces(ctx context.Context, viewer Viewer, siteID string) (map[string]ContentAccess, error) {
 	rows, err := s.queries.AccessToSiteSpaces(ctx, db.AccessToSiteSpacesParams{UserID: viewer.UserID, SiteID: siteID})
 	access := make(map[string]ContentAccess, len(rows))
@@ -52,55 +54,82 @@ func (s *Store) ListSiteSpaces(
 // the root of a site without sections.
 func (s *Store) AddSiteSpace(ctx context.Context, siteID, spaceID string, sectionID *string) (SiteSpaceRow, error) {
 	var added SiteSpaceRow
-	err := s.inSite(ctx, siteID, func(w *structure) error {
+	err := s.arrange(ctx, siteID, func(w *structure) error {
+		var section *SiteSection
+		var err error
 		if sectionID == nil {
-			section, err := w.defaultSection()
-			if err != nil {
-				return err
-			}
-			if section != nil {
-				sectionID = &section.ID
-			}
-		} else if _, err := w.section("sectionId", *sectionID); err != nil {
+			section, err = w.defaultSection()
+		} else {
+			var named SiteSection
+			named, err = w.section("sectionId", *sectionID)
+			section = &named
+		}
+		if err != nil {
 			return err
 		}
 		space, err := w.space("spaceId", spaceID)
 		if err != nil {
 			return err
 		}
-		row, err := w.attach(space, sectionID)
+		siblings, err := w.siteSpaces(idOf(section))
 		if err != nil {
 			return err
 		}
-		added, err = w.view(row.ID)
-		return err
+		rows, err := w.attach(section, siblings, space)
+		if err != nil {
+			return err
+		}
+		added = rows[0]
+		return nil
 	})
 	return added, err
 }
 
-// attach adds a space at the end of a section, or of the root. The first one there is the default.
-func (w *structure) attach(space Space, sectionID *string) (SiteSpace, error) {
-	siblings, err := w.siteSpaces(sectionID)
-	if err != nil {
-		return SiteSpace{}, err
+func idOf(section *SiteSection) *string {
+	if section == nil {
+		return nil
 	}
-	for _, other := range siblings {
-		if other.SpaceID == space.ID {
-			return SiteSpace{}, schema.Conflict("spaceId names a space that is there already")
-		}
-	}
-	position, err := siteSpaceSiblings(siblings).makePlace(w.ctx, w.q, len(siblings))
-	if err != nil {
-		return SiteSpace{}, err
-	}
-	row, err := w.q.InsertSiteSpace(w.ctx, db.InsertSiteSpaceParams{
-		ID: schema.NewID(), SiteID: w.site.ID, SectionID: sectionID, SpaceID: space.ID,
-		Path: pathFor(space.Title, "space", pathsOf(siblings)), IsDefault: len(siblings) == 0, Position: position,
-	})
-	return row, interpret(err, "site space")
+	return &section.ID
 }
 
-// SiteSpaceChange is what a request changes of a site space; nil members stay as they are.
+// attach adds spaces at the end of a section, or of the root for nil. The first one there becomes the default.
+func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ...Space) ([]SiteSpaceRow, error) {
+	there, paths := map[string]bool{}, pathsOf(siblings)
+	for _, other := range siblings {
+		there[other.SpaceID] = true
+	}
+	positions, err := siteSpaceSiblings(siblings).makeRoom(w.ctx, w.q, len(siblings), len(spaces))
+	if err != nil {
+		return nil, err
+	}
+	insert := db.InsertSiteSpacesParams{SiteID: w.site.ID, SectionID: idOf(section), Positions: positions}
+	added := make(map[string]Space, len(spaces))
+	for _, space := range spaces {
+		if there[space.ID] {
+			return nil, schema.Conflict("spaceId names a space that is there already")
+		}
+		id, path := schema.NewID(), pathFor(space.Title, "space", paths)
+		there[space.ID], paths[path], added[space.ID] = true, true, space
+		insert.Ids, insert.Spaces, insert.Paths = append(insert.Ids, id), append(insert.Spaces, space.ID), append(insert.Paths, path)
+	}
+	if len(siblings) == 0 {
+		insert.DefaultID = &insert.Ids[0]
+	}
+	rows, err := w.q.InsertSiteSpaces(w.ctx, insert)
+	if err != nil {
+		return nil, interpret(err, "site space")
+	}
+	shown := make([]SiteSpaceRow, len(rows))
+	for i, row := range rows {
+		shown[i] = SiteSpaceRow{SiteSpace: row, Space: added[row.SpaceID], SectionDefault: true}
+		if section != nil {
+			shown[i].SectionPath, shown[i].SectionDefault = &section.Path, section.IsDefault
+		}
+	}
+	return shown, nil
+}
+
+// SiteSpaceChange is a change of a site space; nil members stay as they are.
 type SiteSpaceChange struct {
 	Path      *string
 	Condition schema.Opt[string]
@@ -147,7 +176,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 	return changed, err
 }
 
-// DeleteSiteSpace detaches a space; where there is none, nothing is done.
+// DeleteSiteSpace detaches a space, if it is attached.
 func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		return interpret(w.q.DeleteSiteSpace(ctx, db.DeleteSiteSpaceParams{SiteID: siteID, ID: id}), "site space")
@@ -162,12 +191,28 @@ func (w *structure) view(id string) (SiteSpaceRow, error) {
 
 // space reads a space of the site's organization that a member of a request names, and keeps it there.
 func (w *structure) space(field, id string) (Space, error) {
-	row, err := w.q.SpaceForSite(w.ctx, id)
-	switch err = interpret(err, "space"); {
-	case schema.IsCode(err, schema.CodeNotFound), err == nil && row.OrganizationID != w.site.OrganizationID:
-		return Space{}, schema.Invalid(field, "names no space of this organization")
+	spaces, err := w.spaces(func(int) string { return field }, id)
+	if err != nil {
+		return Space{}, err
 	}
-	return row, err
+	return spaces[0], nil
+}
+
+// spaces reads spaces of the site's organization that members of a request name, and keeps them there.
+func (w *structure) spaces(field func(i int) string, ids ...string) ([]Space, error) {
+	rows, err := w.q.SpacesForSite(w.ctx, ids)
+	if err != nil {
+		return nil, interpret(err, "space")
+	}
+	spaces := make([]Space, len(ids))
+	for i, id := range ids {
+		at, found := slices.BinarySearchFunc(rows, id, func(row Space, id string) int { return strings.Compare(row.ID, id) })
+		if !found || rows[at].OrganizationID != w.site.OrganizationID {
+			return nil, schema.Invalid(field(i), "names no space of this organization")
+		}
+		spaces[i] = rows[at]
+	}
+	return spaces, nil
 }
 
 // setDefaultSiteSpace makes a site space the default of its section, or of the root.

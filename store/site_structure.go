@@ -16,18 +16,24 @@ type (
 	SiteSpace        = db.SiteSpace
 )
 
-// maxGroupDepth bounds how deep section groups stand in each other: ranks grow with the depth, and they are indexed.
+// maxGroupDepth is how deep section groups may be nested: ranks grow with the depth, and they are indexed.
 const maxGroupDepth = 10
 
-// inSite runs a change of a site's structure. The lock of the site's row lets one writer at a time in, so that what the
-// writer read of the structure stays true; afterwards every rank is right.
+// inSite runs a change of a site. The lock of the site's row lets one writer at a time in, so that what the writer read of the
+// structure stays true.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)
 		if err != nil {
 			return interpret(err, "site")
 		}
-		w := &structure{ctx: ctx, q: q, site: site}
+		return fn(&structure{ctx: ctx, q: q, site: site})
+	})
+}
+
+// arrange is inSite for a change that puts something into another place. Afterwards every rank follows the positions.
+func (s *Store) arrange(ctx context.Context, siteID string, fn func(w *structure) error) error {
+	return s.inSite(ctx, siteID, func(w *structure) error {
 		if err := fn(w); err != nil {
 			return err
 		}
@@ -42,15 +48,8 @@ type structure struct {
 	site Site
 }
 
-// rank follows the positions: groups first, because the ranks of what is in them begin with theirs.
-func (w *structure) rank() error {
-	for _, rank := range []func(context.Context, string) error{w.q.RankSectionGroups, w.q.RankSections, w.q.RankSiteSpaces} {
-		if err := rank(w.ctx, w.site.ID); err != nil {
-			return interpret(err, "site structure")
-		}
-	}
-	return nil
-}
+// rank makes the ranks follow the positions.
+func (w *structure) rank() error { return interpret(w.q.RankSite(w.ctx, w.site.ID), "site structure") }
 
 // sectionSiblings are the sections and groups in a group, or at the root for nil.
 func (w *structure) sectionSiblings(group *string) (siblings, error) {
@@ -84,14 +83,14 @@ func pathsOf(rows []SiteSpace) map[string]bool {
 	return taken
 }
 
-// SiteStructure is everything that a site is made of, in order.
+// SiteStructure is the whole structure of a site, in order.
 type SiteStructure struct {
 	Groups   []SiteSectionGroup
 	Sections []SiteSection
 	Spaces   []SiteSpaceRow
 }
 
-// SiteStructure reads the whole structure of a site as it was at one moment.
+// SiteStructure reads the whole structure of a site in one snapshot.
 func (s *Store) SiteStructure(ctx context.Context, siteID string) (SiteStructure, error) {
 	var all SiteStructure
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {

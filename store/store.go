@@ -25,7 +25,7 @@ type Store struct {
 	quotas         Quotas
 }
 
-// The rows as Postgres holds them. What a caller may do with one is not in the row: see package api.
+// The rows as Postgres holds them. What a caller may do with one is up to package api.
 type (
 	Organization = db.Organization
 	Site         = db.Site
@@ -64,7 +64,7 @@ func (s *Store) Stop() {
 	}
 }
 
-// Ready says whether Postgres answers and every migration of this binary is in place.
+// Ready fails unless Postgres answers and has every migration of this binary.
 func (s *Store) Ready(ctx context.Context) error {
 	var version int64
 	err := s.pool.QueryRow(ctx, "select max(version_id) from goose_db_version where is_applied").Scan(&version)
@@ -84,10 +84,10 @@ type Page[T any] struct {
 	More  bool
 }
 
-// pageOf cuts the row that was asked for beyond the page: its presence alone says that the list goes on.
+// pageOf drops the row that was read beyond the page: it only shows that the list continues.
 func pageOf[T any](rows []T, size int, total int64) Page[T] {
 	if len(rows) > size {
-		// Without a row there is no position to go on from, so an empty page is always a last one.
+		// A page without rows has no cursor to continue from, so it is always the last one.
 		return Page[T]{Rows: rows[:size], Total: total, More: size > 0}
 	}
 	return Page[T]{Rows: rows, Total: total}

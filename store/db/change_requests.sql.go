@@ -402,7 +402,7 @@ const lockSpace = `-- name: LockSpace :one
 select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for no key update
 `
 
-// Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
+// The space is locked before any of its change requests, so that writers do not deadlock.
 func (q *Queries) LockSpace(ctx context.Context, id string) (Space, error) {
 	row := q.db.QueryRow(ctx, lockSpace, id)
 	var i Space

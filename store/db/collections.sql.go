@@ -85,7 +85,7 @@ with recursive path as (
 select id from path order by depth
 `
 
-// The collection and those above it, from the inside out.
+// The collection and those above it, up to the top.
 func (q *Queries) CollectionPath(ctx context.Context, id string) ([]string, error) {
 	rows, err := q.db.Query(ctx, collectionPath, id)
 	if err != nil {
@@ -120,7 +120,7 @@ type CollectionTreeRow struct {
 	Depth int32
 }
 
-// The collection and those in it, with how far down they are.
+// The collection and those below it, with their depth.
 func (q *Queries) CollectionTree(ctx context.Context, id string) ([]CollectionTreeRow, error) {
 	rows, err := q.db.Query(ctx, collectionTree, id)
 	if err != nil {
@@ -156,7 +156,7 @@ type CopyDocumentsParams struct {
 	Spaces         []string
 }
 
-// Those that any revision of the spaces names. They stay where they were as well: other spaces there may have the same.
+// Those that any revision of the spaces names. The originals stay: other spaces there may have the same.
 func (q *Queries) CopyDocuments(ctx context.Context, arg CopyDocumentsParams) error {
 	_, err := q.db.Exec(ctx, copyDocuments, arg.OrganizationID, arg.FromID, arg.Spaces)
 	return err
@@ -232,7 +232,7 @@ type DropForeignGrantsParams struct {
 	OrganizationID string
 }
 
-// Takes away what was given to those who are not in the organization.
+// Removes grants to teams and to users who are not in the organization.
 func (q *Queries) DropForeignGrants(ctx context.Context, arg DropForeignGrantsParams) error {
 	_, err := q.db.Exec(ctx, dropForeignGrants, arg.Collections, arg.Spaces, arg.OrganizationID)
 	return err
@@ -347,8 +347,8 @@ type ListCollectionsRow struct {
 }
 
 // Index: collections_order (organization_id, depth, position, id).
-// Those that the user may see. Parents come before what is in them, and within each parent its order holds. What decides about an
-// admin's access is the role alone.
+// Those that the user may see. Parents come before their children, and children in their order. An admin's access depends on the
+// role alone.
 func (q *Queries) ListCollections(ctx context.Context, arg ListCollectionsParams) ([]ListCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, listCollections,
 		arg.UserID,
@@ -394,8 +394,8 @@ const lockOrganization = `-- name: LockOrganization :one
 select id from organizations where id = $1 for no key update
 `
 
-// Whatever changes what stands where in an organization holds this lock: two moves at once could otherwise make a circle, or put two
-// things in one place.
+// Every change of the order or the nesting of content holds this lock: two moves at once could otherwise make a cycle, or give two
+// items one position.
 func (q *Queries) LockOrganization(ctx context.Context, id string) (string, error) {
 	row := q.db.QueryRow(ctx, lockOrganization, id)
 	err := row.Scan(&id)
@@ -430,7 +430,7 @@ const lockSpacesIn = `-- name: LockSpacesIn :many
 select id from spaces where parent_id = any($1::text[]) order by id for update
 `
 
-// Until the transaction ends, none of them becomes a part of a site.
+// No site can attach them until the transaction ends.
 func (q *Queries) LockSpacesIn(ctx context.Context, collections []string) ([]string, error) {
 	rows, err := q.db.Query(ctx, lockSpacesIn, collections)
 	if err != nil {
@@ -499,7 +499,7 @@ type TransferChangeRequestsParams struct {
 	Spaces         []string
 }
 
-// The issues cluster that one answers stays with its organization.
+// Issues clusters stay with their organization.
 func (q *Queries) TransferChangeRequests(ctx context.Context, arg TransferChangeRequestsParams) error {
 	_, err := q.db.Exec(ctx, transferChangeRequests, arg.OrganizationID, arg.Spaces)
 	return err
@@ -563,7 +563,7 @@ type TransferSearchPagesParams struct {
 	Spaces         []string
 }
 
-// The word that stands for the organization is another: see UpsertSearchPages.
+// Replaces the word for the organization: see UpsertSearchPages.
 func (q *Queries) TransferSearchPages(ctx context.Context, arg TransferSearchPagesParams) error {
 	_, err := q.db.Exec(ctx, transferSearchPages, arg.FromID, arg.OrganizationID, arg.Spaces)
 	return err

@@ -335,8 +335,8 @@ type ListCommentsParams struct {
 }
 
 // Index: comments_thread (thread_id, posted_at, id).
-// It is planned for its values (see planned in comments.go), so that what is not asked for costs nothing, the order is that of
-// an index, and a filter is met by the index that fits it.
+// It is planned for its values (see planned), so that filters that are not set cost nothing, and each set one uses the index that
+// fits it.
 func (q *Queries) ListComments(ctx context.Context, arg ListCommentsParams) ([]Comment, error) {
 	rows, err := q.db.Query(ctx, listComments,
 		arg.ThreadID,
@@ -588,7 +588,7 @@ type ThreadCountsRow struct {
 	ResolvedComments int64
 }
 
-// What counts the comments of the list: the row that they stand on.
+// The row that counts the comments of the list: that of their place.
 func (q *Queries) ThreadCounts(ctx context.Context, threadID string) (ThreadCountsRow, error) {
 	row := q.db.QueryRow(ctx, threadCounts, threadID)
 	var i ThreadCountsRow
@@ -614,7 +614,7 @@ type UpdateCommentParams struct {
 	ID     string
 }
 
-// Null leaves as it is. An equal body is no edit, and what is resolved keeps who resolved it first.
+// Null leaves a member as it is. An equal body is not an edit, and a resolved comment keeps who resolved it first.
 func (q *Queries) UpdateComment(ctx context.Context, arg UpdateCommentParams) (Comment, error) {
 	row := q.db.QueryRow(ctx, updateComment,
 		arg.Body,

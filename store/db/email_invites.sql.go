@@ -70,7 +70,7 @@ type InsertUsersOnceParams struct {
 	Emails []string
 }
 
-// Gives accounts to those of the addresses that have none.
+// Makes accounts for those addresses that have none.
 func (q *Queries) InsertUsersOnce(ctx context.Context, arg InsertUsersOnceParams) error {
 	_, err := q.db.Exec(ctx, insertUsersOnce, arg.Ids, arg.Names, arg.Emails)
 	return err
@@ -98,8 +98,7 @@ type InviteUsersParams struct {
 	Roles          []string
 }
 
-// Invites those of the addresses who are no members, with the role beside the address; an empty one is a guest's. Who is invited already is
-// invited anew.
+// Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
 // Index: users_email.
 // Sorts: the people of one request, so that two requests wait for each other's rows in one order.
 func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]string, error) {

@@ -114,7 +114,7 @@ type FinishEventKeyParams struct {
 	MessageID []byte
 }
 
-// Index: event_keys_pkey. Whoever finds the message in the log may say so.
+// Index: event_keys_pkey. Any node that finds the message in the log may record it.
 func (q *Queries) FinishEventKey(ctx context.Context, arg FinishEventKeyParams) error {
 	_, err := q.db.Exec(ctx, finishEventKey, arg.SiteID, arg.Key, arg.MessageID)
 	return err

@@ -21,18 +21,47 @@ func (q *Queries) CountGlossaryEntries(ctx context.Context, organizationID strin
 	return count, err
 }
 
-const deleteGlossaryEntry = `-- name: DeleteGlossaryEntry :exec
-delete from glossary_entries where id = $1 and organization_id = $2
+const deleteGlossaryEntries = `-- name: DeleteGlossaryEntries :exec
+delete from glossary_entries where organization_id = $1 and id = any($2::text[])
 `
 
-type DeleteGlossaryEntryParams struct {
-	ID             string
+type DeleteGlossaryEntriesParams struct {
 	OrganizationID string
+	Ids            []string
 }
 
-func (q *Queries) DeleteGlossaryEntry(ctx context.Context, arg DeleteGlossaryEntryParams) error {
-	_, err := q.db.Exec(ctx, deleteGlossaryEntry, arg.ID, arg.OrganizationID)
+func (q *Queries) DeleteGlossaryEntries(ctx context.Context, arg DeleteGlossaryEntriesParams) error {
+	_, err := q.db.Exec(ctx, deleteGlossaryEntries, arg.OrganizationID, arg.Ids)
 	return err
+}
+
+const glossaryEntriesAmong = `-- name: GlossaryEntriesAmong :many
+select id from glossary_entries where organization_id = $1 and id = any($2::text[])
+`
+
+type GlossaryEntriesAmongParams struct {
+	OrganizationID string
+	Ids            []string
+}
+
+func (q *Queries) GlossaryEntriesAmong(ctx context.Context, arg GlossaryEntriesAmongParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, glossaryEntriesAmong, arg.OrganizationID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const glossaryEntryByID = `-- name: GlossaryEntryByID :one
@@ -57,18 +86,19 @@ func (q *Queries) GlossaryEntryByID(ctx context.Context, arg GlossaryEntryByIDPa
 	return i, err
 }
 
-const insertGlossaryEntry = `-- name: InsertGlossaryEntry :exec
-insert into glossary_entries (id, organization_id, translations) values ($1, $2, $3)
+const insertGlossaryEntries = `-- name: InsertGlossaryEntries :exec
+insert into glossary_entries (id, organization_id, translations)
+select unnest($1::text[]), $2, unnest($3::jsonb[])
 `
 
-type InsertGlossaryEntryParams struct {
-	ID             string
+type InsertGlossaryEntriesParams struct {
+	Ids            []string
 	OrganizationID string
-	Translations   []byte
+	Translations   [][]byte
 }
 
-func (q *Queries) InsertGlossaryEntry(ctx context.Context, arg InsertGlossaryEntryParams) error {
-	_, err := q.db.Exec(ctx, insertGlossaryEntry, arg.ID, arg.OrganizationID, arg.Translations)
+func (q *Queries) InsertGlossaryEntries(ctx context.Context, arg InsertGlossaryEntriesParams) error {
+	_, err := q.db.Exec(ctx, insertGlossaryEntries, arg.Ids, arg.OrganizationID, arg.Translations)
 	return err
 }
 
@@ -183,21 +213,19 @@ func (q *Queries) LockGlossary(ctx context.Context, organizationID string) error
 	return err
 }
 
-const updateGlossaryEntry = `-- name: UpdateGlossaryEntry :execrows
-update glossary_entries set translations = $1, updated_at = now()
-where id = $2 and organization_id = $3
+const updateGlossaryEntries = `-- name: UpdateGlossaryEntries :exec
+update glossary_entries g set translations = x.translations, updated_at = now()
+from (select unnest($2::text[]) as id, unnest($3::jsonb[]) as translations) x
+where g.id = x.id and g.organization_id = $1
 `
 
-type UpdateGlossaryEntryParams struct {
-	Translations   []byte
-	ID             string
+type UpdateGlossaryEntriesParams struct {
 	OrganizationID string
+	Ids            []string
+	Translations   [][]byte
 }
 
-func (q *Queries) UpdateGlossaryEntry(ctx context.Context, arg UpdateGlossaryEntryParams) (int64, error) {
-	result, err := q.db.Exec(ctx, updateGlossaryEntry, arg.Translations, arg.ID, arg.OrganizationID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) UpdateGlossaryEntries(ctx context.Context, arg UpdateGlossaryEntriesParams) error {
+	_, err := q.db.Exec(ctx, updateGlossaryEntries, arg.OrganizationID, arg.Ids, arg.Translations)
+	return err
 }

@@ -429,8 +429,8 @@ type PublishIntegrationParams struct {
 	PreviewImages     []string
 }
 
-// A name belongs to the organization that published it first: for another organization there is no row. Publishers that come
-// together wait for each other on the row, so that each gets a version of its own.
+// A name belongs to the organization that published it first; another one gets no row. Concurrent publishers wait for each other on
+// the row, so that each gets a version of its own.
 func (q *Queries) PublishIntegration(ctx context.Context, arg PublishIntegrationParams) (Integration, error) {
 	row := q.db.QueryRow(ctx, publishIntegration,
 		arg.Name,

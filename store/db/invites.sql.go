@@ -113,7 +113,7 @@ type LinkInviteByIDParams struct {
 	OrganizationID string
 }
 
-// An invite to content that has gone to another organization is none of this one any more.
+// An invite to content that has moved to another organization no longer counts here.
 func (q *Queries) LinkInviteByID(ctx context.Context, arg LinkInviteByIDParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, linkInviteByID, arg.ID, arg.OrganizationID)
 	var i LinkInvite

@@ -121,7 +121,7 @@ type JoinByDomainRow struct {
 }
 
 // Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
-// Nothing comes back where that is not so; who is in it already stays what they are.
+// No row otherwise; a member keeps the role.
 func (q *Queries) JoinByDomain(ctx context.Context, arg JoinByDomainParams) (JoinByDomainRow, error) {
 	row := q.db.QueryRow(ctx, joinByDomain, arg.UserID, arg.OrganizationID)
 	var i JoinByDomainRow

@@ -134,7 +134,7 @@ type ListRequestedReviewersParams struct {
 	PageSize        int32
 }
 
-// Those who have not answered yet, or were asked anew since.
+// Those who have not answered yet, or were asked again since.
 // Index: change_request_reviewers_pkey (change_request_id, user_id).
 func (q *Queries) ListRequestedReviewers(ctx context.Context, arg ListRequestedReviewersParams) ([]ChangeRequestReviewer, error) {
 	rows, err := q.db.Query(ctx, listRequestedReviewers, arg.ChangeRequestID, arg.After, arg.PageSize)
@@ -356,7 +356,7 @@ type ReviewStateRow struct {
 	Contributor bool
 }
 
-// Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
+// All who are asked to review or have reviewed, with the review that counts; for merge rules.
 // Index: change_request_reviewers_pkey, change_request_reviews_newest, change_request_contributors_pkey.
 // Sorts: the people of one change request.
 func (q *Queries) ReviewState(ctx context.Context, changeRequestID string) ([]ReviewStateRow, error) {

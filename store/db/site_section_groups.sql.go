@@ -109,18 +109,20 @@ func (q *Queries) ListSectionGroups(ctx context.Context, arg ListSectionGroupsPa
 	return items, nil
 }
 
-const placeSectionGroup = `-- name: PlaceSectionGroup :exec
-update site_section_groups set parent_id = $1, position = $2 where id = $3
+const placeSectionGroups = `-- name: PlaceSectionGroups :exec
+update site_section_groups g set parent_id = $1, position = x.position
+from (select unnest($2::text[]) as id, unnest($3::bigint[]) as position) x
+where g.id = x.id
 `
 
-type PlaceSectionGroupParams struct {
-	ParentID *string
-	Position int64
-	ID       string
+type PlaceSectionGroupsParams struct {
+	ParentID  *string
+	Ids       []string
+	Positions []int64
 }
 
-func (q *Queries) PlaceSectionGroup(ctx context.Context, arg PlaceSectionGroupParams) error {
-	_, err := q.db.Exec(ctx, placeSectionGroup, arg.ParentID, arg.Position, arg.ID)
+func (q *Queries) PlaceSectionGroups(ctx context.Context, arg PlaceSectionGroupsParams) error {
+	_, err := q.db.Exec(ctx, placeSectionGroups, arg.ParentID, arg.Ids, arg.Positions)
 	return err
 }
 

@@ -154,18 +154,20 @@ func (q *Queries) ListSections(ctx context.Context, arg ListSectionsParams) ([]S
 	return items, nil
 }
 
-const placeSection = `-- name: PlaceSection :exec
-update site_sections set group_id = $1, position = $2 where id = $3
+const placeSections = `-- name: PlaceSections :exec
+update site_sections s set group_id = $1, position = x.position
+from (select unnest($2::text[]) as id, unnest($3::bigint[]) as position) x
+where s.id = x.id
 `
 
-type PlaceSectionParams struct {
-	GroupID  *string
-	Position int64
-	ID       string
+type PlaceSectionsParams struct {
+	GroupID   *string
+	Ids       []string
+	Positions []int64
 }
 
-func (q *Queries) PlaceSection(ctx context.Context, arg PlaceSectionParams) error {
-	_, err := q.db.Exec(ctx, placeSection, arg.GroupID, arg.Position, arg.ID)
+func (q *Queries) PlaceSections(ctx context.Context, arg PlaceSectionsParams) error {
+	_, err := q.db.Exec(ctx, placeSections, arg.GroupID, arg.Ids, arg.Positions)
 	return err
 }
 
@@ -179,7 +181,7 @@ type PromoteSectionParams struct {
 	After  string
 }
 
-// After the default has gone, the next in order is the default; after the last, the first.
+// When the default is deleted, the next in order becomes the default; after the last, the first.
 func (q *Queries) PromoteSection(ctx context.Context, arg PromoteSectionParams) error {
 	_, err := q.db.Exec(ctx, promoteSection, arg.SiteID, arg.After)
 	return err
@@ -239,6 +241,35 @@ func (q *Queries) SectionPaths(ctx context.Context, siteID string) ([]string, er
 	return items, nil
 }
 
+const sectionsAmong = `-- name: SectionsAmong :many
+select id from site_sections where site_id = $1 and id = any($2::text[])
+`
+
+type SectionsAmongParams struct {
+	SiteID string
+	Ids    []string
+}
+
+func (q *Queries) SectionsAmong(ctx context.Context, arg SectionsAmongParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, sectionsAmong, arg.SiteID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setDefaultSection = `-- name: SetDefaultSection :exec
 update site_sections set is_default = true where id = $1
 `
@@ -248,7 +279,7 @@ func (q *Queries) SetDefaultSection(ctx context.Context, id string) error {
 	return err
 }
 
-const updateSection = `-- name: UpdateSection :exec
+const updateSection = `-- name: UpdateSection :one
 update site_sections set
     title = coalesce($1, title),
     path = coalesce($2, path),
@@ -256,6 +287,7 @@ update site_sections set
     icon = case when $5::boolean then $6 else icon end,
     description = case when $7::boolean then $8 else description end
 where id = $9
+returning id, site_id, group_id, title, description, path, condition, icon, is_default, position, rank, created_at
 `
 
 type UpdateSectionParams struct {
@@ -271,8 +303,8 @@ type UpdateSectionParams struct {
 }
 
 // Null arguments leave a member as it is, except where null is a value: those have a set_ of their own.
-func (q *Queries) UpdateSection(ctx context.Context, arg UpdateSectionParams) error {
-	_, err := q.db.Exec(ctx, updateSection,
+func (q *Queries) UpdateSection(ctx context.Context, arg UpdateSectionParams) (SiteSection, error) {
+	row := q.db.QueryRow(ctx, updateSection,
 		arg.Title,
 		arg.Path,
 		arg.SetCondition,
@@ -283,5 +315,20 @@ func (q *Queries) UpdateSection(ctx context.Context, arg UpdateSectionParams) er
 		arg.Description,
 		arg.ID,
 	)
-	return err
+	var i SiteSection
+	err := row.Scan(
+		&i.ID,
+		&i.SiteID,
+		&i.GroupID,
+		&i.Title,
+		&i.Description,
+		&i.Path,
+		&i.Condition,
+		&i.Icon,
+		&i.IsDefault,
+		&i.Position,
+		&i.Rank,
+		&i.CreatedAt,
+	)
+	return i, err
 }

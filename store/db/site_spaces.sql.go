@@ -95,46 +95,62 @@ func (q *Queries) DeleteSiteSpace(ctx context.Context, arg DeleteSiteSpaceParams
 	return err
 }
 
-const insertSiteSpace = `-- name: InsertSiteSpace :one
+const insertSiteSpaces = `-- name: InsertSiteSpaces :many
 insert into site_spaces (id, site_id, section_id, space_id, path, is_default, position)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, site_id, space_id, position, created_at, section_id, path, condition, hidden, is_default, rank
+select x.id, $1, $2, x.space_id, x.path, x.id = $3::text is true, x.position
+from (select unnest($4::text[]) as id, unnest($5::text[]) as space_id, unnest($6::text[]) as path,
+             unnest($7::bigint[]) as position) x
+returning id, site_id, space_id, position, created_at, section_id, path, condition, hidden, is_default, rank
 `
 
-type InsertSiteSpaceParams struct {
-	ID        string
+type InsertSiteSpacesParams struct {
 	SiteID    string
 	SectionID *string
-	SpaceID   string
-	Path      string
-	IsDefault bool
-	Position  int64
+	DefaultID *string
+	Ids       []string
+	Spaces    []string
+	Paths     []string
+	Positions []int64
 }
 
-func (q *Queries) InsertSiteSpace(ctx context.Context, arg InsertSiteSpaceParams) (SiteSpace, error) {
-	row := q.db.QueryRow(ctx, insertSiteSpace,
-		arg.ID,
+func (q *Queries) InsertSiteSpaces(ctx context.Context, arg InsertSiteSpacesParams) ([]SiteSpace, error) {
+	rows, err := q.db.Query(ctx, insertSiteSpaces,
 		arg.SiteID,
 		arg.SectionID,
-		arg.SpaceID,
-		arg.Path,
-		arg.IsDefault,
-		arg.Position,
+		arg.DefaultID,
+		arg.Ids,
+		arg.Spaces,
+		arg.Paths,
+		arg.Positions,
 	)
-	var i SiteSpace
-	err := row.Scan(
-		&i.ID,
-		&i.SiteID,
-		&i.SpaceID,
-		&i.Position,
-		&i.CreatedAt,
-		&i.SectionID,
-		&i.Path,
-		&i.Condition,
-		&i.Hidden,
-		&i.IsDefault,
-		&i.Rank,
-	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SiteSpace{}
+	for rows.Next() {
+		var i SiteSpace
+		if err := rows.Scan(
+			&i.ID,
+			&i.SiteID,
+			&i.SpaceID,
+			&i.Position,
+			&i.CreatedAt,
+			&i.SectionID,
+			&i.Path,
+			&i.Condition,
+			&i.Hidden,
+			&i.IsDefault,
+			&i.Rank,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listSiteSpaces = `-- name: ListSiteSpaces :many

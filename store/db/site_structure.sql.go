@@ -153,48 +153,32 @@ func (q *Queries) AllSiteSpaces(ctx context.Context, siteID string) ([]AllSiteSp
 	return items, nil
 }
 
-const rankSectionGroups = `-- name: RankSectionGroups :exec
+const rankSite = `-- name: RankSite :exec
 with recursive tree as (
     select r.id, lpad(to_hex(r.position), 16, '0') as rank
     from site_section_groups r where r.site_id = $1 and r.parent_id is null
     union all
     select g.id, t.rank || lpad(to_hex(g.position), 16, '0')
     from site_section_groups g join tree t on g.parent_id = t.id
-)
-update site_section_groups g set rank = t.rank from tree t where g.id = t.id and g.rank <> t.rank
-`
-
-// Ranks are the positions from the root down, so that they sort like the structure.
-func (q *Queries) RankSectionGroups(ctx context.Context, siteID string) error {
-	_, err := q.db.Exec(ctx, rankSectionGroups, siteID)
-	return err
-}
-
-const rankSections = `-- name: RankSections :exec
-with ranked as (
-    select s.id, coalesce(g.rank, '') || lpad(to_hex(s.position), 16, '0') as rank
-    from site_sections s left join site_section_groups g on g.id = s.group_id
+), sections as (
+    select s.id, coalesce(t.rank, '') || lpad(to_hex(s.position), 16, '0') as rank
+    from site_sections s left join tree t on t.id = s.group_id
     where s.site_id = $1
-)
-update site_sections s set rank = r.rank from ranked r where s.id = r.id and s.rank <> r.rank
-`
-
-func (q *Queries) RankSections(ctx context.Context, siteID string) error {
-	_, err := q.db.Exec(ctx, rankSections, siteID)
-	return err
-}
-
-const rankSiteSpaces = `-- name: RankSiteSpaces :exec
-with ranked as (
+), spaces as (
     select l.id, coalesce(s.rank, '') || lpad(to_hex(l.position), 16, '0') as rank
-    from site_spaces l left join site_sections s on s.id = l.section_id
+    from site_spaces l left join sections s on s.id = l.section_id
     where l.site_id = $1
+), groups_ranked as (
+    update site_section_groups g set rank = t.rank from tree t where g.id = t.id and g.rank <> t.rank
+), sections_ranked as (
+    update site_sections s set rank = r.rank from sections r where s.id = r.id and s.rank <> r.rank
 )
-update site_spaces l set rank = r.rank from ranked r where l.id = r.id and l.rank <> r.rank
+update site_spaces l set rank = r.rank from spaces r where l.id = r.id and l.rank <> r.rank
 `
 
-func (q *Queries) RankSiteSpaces(ctx context.Context, siteID string) error {
-	_, err := q.db.Exec(ctx, rankSiteSpaces, siteID)
+// Ranks are the positions from the root down, so that they sort like the structure. Each begins with that of the parent.
+func (q *Queries) RankSite(ctx context.Context, siteID string) error {
+	_, err := q.db.Exec(ctx, rankSite, siteID)
 	return err
 }
 

@@ -165,7 +165,7 @@ const lockSite = `-- name: LockSite :one
 select id, organization_id, type, title, visibility, published, agents_context, store_clear_ids, created_at, basename, adaptive_content, proxy from sites where id = $1 for no key update
 `
 
-// Whoever changes the structure of a site holds this lock until the end of the transaction. It lets others refer to the site.
+// Every change of a site's structure holds this lock until its transaction ends. Others may still insert references to the site.
 func (q *Queries) LockSite(ctx context.Context, id string) (Site, error) {
 	row := q.db.QueryRow(ctx, lockSite, id)
 	var i Site
@@ -257,7 +257,7 @@ type SiteForUserRow struct {
 	SiteSpaces int64
 }
 
-// The site with the user's role in its organization; no row for a foreign or unknown site.
+// The site with the user's role in its organization; no row if it is unknown or in another organization.
 func (q *Queries) SiteForUser(ctx context.Context, arg SiteForUserParams) (SiteForUserRow, error) {
 	row := q.db.QueryRow(ctx, siteForUser, arg.SiteID, arg.OrganizationID, arg.UserID)
 	var i SiteForUserRow

@@ -210,7 +210,7 @@ type ListSpacesRow struct {
 }
 
 // Index: spaces_organization (organization_id, id).
-// Those that the user may see. What decides about an admin's access is the role alone.
+// Those that the user may see. An admin's access depends on the role alone.
 func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]ListSpacesRow, error) {
 	rows, err := q.db.Query(ctx, listSpaces,
 		arg.UserID,
@@ -352,7 +352,7 @@ const lockSitesOfSpace = `-- name: LockSitesOfSpace :many
 select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update
 `
 
-// In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+// In the order of their ids, so that transactions that lock several do not deadlock.
 func (q *Queries) LockSitesOfSpace(ctx context.Context, spaceID string) ([]string, error) {
 	rows, err := q.db.Query(ctx, lockSitesOfSpace, spaceID)
 	if err != nil {
@@ -377,7 +377,7 @@ const lockSpaceToDelete = `-- name: LockSpaceToDelete :many
 select id from spaces where id = $1 for update
 `
 
-// Keeps sites from taking the space in; no row for a space that is gone.
+// Keeps sites from attaching the space; no row if it is gone.
 func (q *Queries) LockSpaceToDelete(ctx context.Context, id string) ([]string, error) {
 	rows, err := q.db.Query(ctx, lockSpaceToDelete, id)
 	if err != nil {
@@ -433,39 +433,52 @@ func (q *Queries) SpaceByID(ctx context.Context, id string) (Space, error) {
 	return i, err
 }
 
-const spaceForSite = `-- name: SpaceForSite :one
-select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = $1 for key share
+const spacesForSite = `-- name: SpacesForSite :many
+select id, organization_id, title, emoji, visibility, edit_mode, language, default_level, revision, created_at, updated_at, parent_id, position, icon, merge_rules, open_comments, change_requests, change_requests_open, change_requests_draft, change_request_number, resolved_comments, git_sync from spaces where id = any($1::text[]) order by id for key share
 `
 
-// Until the transaction ends, the space neither goes nor moves to another organization.
-func (q *Queries) SpaceForSite(ctx context.Context, id string) (Space, error) {
-	row := q.db.QueryRow(ctx, spaceForSite, id)
-	var i Space
-	err := row.Scan(
-		&i.ID,
-		&i.OrganizationID,
-		&i.Title,
-		&i.Emoji,
-		&i.Visibility,
-		&i.EditMode,
-		&i.Language,
-		&i.DefaultLevel,
-		&i.Revision,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.ParentID,
-		&i.Position,
-		&i.Icon,
-		&i.MergeRules,
-		&i.OpenComments,
-		&i.ChangeRequests,
-		&i.ChangeRequestsOpen,
-		&i.ChangeRequestsDraft,
-		&i.ChangeRequestNumber,
-		&i.ResolvedComments,
-		&i.GitSync,
-	)
-	return i, err
+// Until the transaction ends, the spaces neither go nor move to another organization.
+func (q *Queries) SpacesForSite(ctx context.Context, ids []string) ([]Space, error) {
+	rows, err := q.db.Query(ctx, spacesForSite, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Space{}
+	for rows.Next() {
+		var i Space
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrganizationID,
+			&i.Title,
+			&i.Emoji,
+			&i.Visibility,
+			&i.EditMode,
+			&i.Language,
+			&i.DefaultLevel,
+			&i.Revision,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ParentID,
+			&i.Position,
+			&i.Icon,
+			&i.MergeRules,
+			&i.OpenComments,
+			&i.ChangeRequests,
+			&i.ChangeRequestsOpen,
+			&i.ChangeRequestsDraft,
+			&i.ChangeRequestNumber,
+			&i.ResolvedComments,
+			&i.GitSync,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const spacesForUser = `-- name: SpacesForUser :many
@@ -488,7 +501,7 @@ type SpacesForUserRow struct {
 	GrantRank int32
 }
 
-// Spaces with what decides about the user's access to them; no row for a foreign or unknown space.
+// Spaces with what decides about the user's access to them; no row if one is unknown or in another organization.
 func (q *Queries) SpacesForUser(ctx context.Context, arg SpacesForUserParams) ([]SpacesForUserRow, error) {
 	rows, err := q.db.Query(ctx, spacesForUser, arg.UserID, arg.Ids)
 	if err != nil {
@@ -562,7 +575,7 @@ type UpdateSpaceParams struct {
 	ID           string
 }
 
-// Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+// Null leaves a member as it is; members that can be null are set only if their set_ is true.
 func (q *Queries) UpdateSpace(ctx context.Context, arg UpdateSpaceParams) (Space, error) {
 	row := q.db.QueryRow(ctx, updateSpace,
 		arg.Title,

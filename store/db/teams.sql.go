@@ -95,7 +95,7 @@ type InsertTeamMembersParams struct {
 	Users  []string
 }
 
-// Puts members of the team's organization into the team; who is in it stays what they are there.
+// Adds members of the team's organization to the team; those who are in it keep their role.
 func (q *Queries) InsertTeamMembers(ctx context.Context, arg InsertTeamMembersParams) error {
 	_, err := q.db.Exec(ctx, insertTeamMembers, arg.Role, arg.TeamID, arg.Users)
 	return err

@@ -20,7 +20,7 @@ select * from change_requests
 where space_id = sqlc.arg(space_id) and (id = sqlc.arg(id) or number = sqlc.arg(number));
 
 -- name: LockSpace :one
--- Whoever locks a change request as well locks its space before, so that nobody waits in a circle.
+-- The space is locked before any of its change requests, so that writers do not deadlock.
 select * from spaces where id = $1 for no key update;
 
 -- name: LockChangeRequest :one

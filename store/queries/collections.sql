@@ -1,6 +1,6 @@
 -- name: LockOrganization :one
--- Whatever changes what stands where in an organization holds this lock: two moves at once could otherwise make a circle, or put two
--- things in one place.
+-- Every change of the order or the nesting of content holds this lock: two moves at once could otherwise make a cycle, or give two
+-- items one position.
 select id from organizations where id = $1 for no key update;
 
 -- name: LockOrganizations :many
@@ -16,8 +16,8 @@ where c.id = sqlc.arg(collection_id);
 
 -- name: ListCollections :many
 -- Index: collections_order (organization_id, depth, position, id).
--- Those that the user may see. Parents come before what is in them, and within each parent its order holds. What decides about an
--- admin's access is the role alone.
+-- Those that the user may see. Parents come before their children, and children in their order. An admin's access depends on the
+-- role alone.
 select sqlc.embed(c), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from collections_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join collections c on c.id = seen.id
@@ -51,7 +51,7 @@ returning *;
 select * from collections where id = $1 and organization_id = $2;
 
 -- name: CollectionPath :many
--- The collection and those above it, from the inside out.
+-- The collection and those above it, up to the top.
 with recursive path as (
     select c.id, c.parent_id, 1 as depth from collections c where c.id = sqlc.arg(id)
     union all
@@ -60,7 +60,7 @@ with recursive path as (
 select id from path order by depth;
 
 -- name: CollectionTree :many
--- The collection and those in it, with how far down they are.
+-- The collection and those below it, with their depth.
 with recursive tree as (
     select c.id, 1 as depth from collections c where c.id = sqlc.arg(id)
     union all
@@ -89,7 +89,7 @@ delete from collections where id = $1;
 select exists (select 1 from site_spaces l where l.space_id = any(sqlc.arg(spaces)::text[]));
 
 -- name: LockSpacesIn :many
--- Until the transaction ends, none of them becomes a part of a site.
+-- No site can attach them until the transaction ends.
 select id from spaces where parent_id = any(sqlc.arg(collections)::text[]) order by id for update;
 
 -- name: TransferCollection :one
@@ -99,7 +99,7 @@ where id = sqlc.arg(id)
 returning *;
 
 -- name: TransferChangeRequests :exec
--- The issues cluster that one answers stays with its organization.
+-- Issues clusters stay with their organization.
 update change_requests set organization_id = sqlc.arg(organization_id), cluster_id = null
 where space_id = any(sqlc.arg(spaces)::text[]);
 
@@ -111,7 +111,7 @@ delete from link_invites
 where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: CopyDocuments :exec
--- Those that any revision of the spaces names. They stay where they were as well: other spaces there may have the same.
+-- Those that any revision of the spaces names. The originals stay: other spaces there may have the same.
 insert into documents (organization_id, hash, content)
 select sqlc.arg(organization_id), d.hash, d.content
 from documents d
@@ -129,13 +129,13 @@ where f.organization_id = sqlc.arg(from_id) and f.hash in (
 on conflict do nothing;
 
 -- name: TransferSearchPages :exec
--- The word that stands for the organization is another: see UpsertSearchPages.
+-- Replaces the word for the organization: see UpsertSearchPages.
 update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(from_id)::text)
     || array_to_tsvector(array['organization ' || sqlc.arg(organization_id)::text])
 where space_id = any(sqlc.arg(spaces)::text[]);
 
 -- name: DropForeignGrants :exec
--- Takes away what was given to those who are not in the organization.
+-- Removes grants to teams and to users who are not in the organization.
 delete from grants g
 where (g.collection_id = any(sqlc.arg(collections)::text[]) or g.space_id = any(sqlc.arg(spaces)::text[]))
   and not exists (

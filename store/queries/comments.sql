@@ -52,8 +52,8 @@ for no key update;
 
 -- name: ListComments :many
 -- Index: comments_thread (thread_id, posted_at, id).
--- It is planned for its values (see planned in comments.go), so that what is not asked for costs nothing, the order is that of
--- an index, and a filter is met by the index that fits it.
+-- It is planned for its values (see planned), so that filters that are not set cost nothing, and each set one uses the index that
+-- fits it.
 select * from comments
 where thread_id = sqlc.arg(thread_id)
   and (sqlc.narg(after_at)::timestamptz is null or case when sqlc.arg(ascending)::boolean
@@ -76,7 +76,7 @@ where thread_id = sqlc.arg(thread_id)
   and (sqlc.narg(authors)::text[] is null or author_id = any(sqlc.narg(authors)));
 
 -- name: ThreadCounts :one
--- What counts the comments of the list: the row that they stand on.
+-- The row that counts the comments of the list: that of their place.
 select open_comments, resolved_comments from spaces where spaces.id = sqlc.arg(thread_id)
 union all
 select open_comments, resolved_comments from change_requests where change_requests.id = sqlc.arg(thread_id)
@@ -98,7 +98,7 @@ with space as (
 update comments set replies = comments.replies + sqlc.arg(opened)::bigint where comments.id = sqlc.arg(thread_id);
 
 -- name: UpdateComment :one
--- Null leaves as it is. An equal body is no edit, and what is resolved keeps who resolved it first.
+-- Null leaves a member as it is. An equal body is not an edit, and a resolved comment keeps who resolved it first.
 update comments set
     body = coalesce(sqlc.narg(body)::jsonb, body),
     edited_at = case when sqlc.narg(body)::jsonb is null or sqlc.narg(body)::jsonb = body then edited_at else now() end,

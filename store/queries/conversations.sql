@@ -1,4 +1,4 @@
--- name: UpsertConversation :one
+-- name: UpsertConversations :batchone
 -- Replaces what the same source said under the same id; what it does not say about the time stays.
 insert into conversations (id, organization_id, source, source_id, subject, url, impact, created_at, ingested_at)
 values (
@@ -11,11 +11,11 @@ on conflict (organization_id, source, source_id) do update set
     version = conversations.version + 1, processed_at = null
 returning *;
 
--- name: UpsertConversationContent :exec
+-- name: UpsertConversationContents :batchexec
 insert into conversation_contents (conversation_id, parts, metadata) values ($1, $2, $3)
 on conflict (conversation_id) do update set parts = excluded.parts, metadata = excluded.metadata;
 
--- name: UpsertConversationIssue :exec
+-- name: UpsertConversationIssues :batchexec
 insert into conversation_issues
     (id, organization_id, conversation_id, position, title, details, summary, impact, words, created_at, ingested_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -23,7 +23,7 @@ on conflict (conversation_id, position) do update set
     title = excluded.title, details = excluded.details, summary = excluded.summary, impact = excluded.impact,
     words = excluded.words, created_at = excluded.created_at, ingested_at = excluded.ingested_at;
 
--- name: DeleteConversationIssuesFrom :exec
+-- name: DeleteConversationIssuesFrom :batchexec
 -- Takes away what a replaced conversation had more of.
 delete from conversation_issues where conversation_id = $1 and position >= $2;
 

@@ -1,12 +1,11 @@
 -- name: InsertUsersOnce :exec
--- Gives accounts to those of the addresses that have none.
+-- Makes accounts for those addresses that have none.
 insert into users (id, display_name, email)
 select unnest(sqlc.arg(ids)::text[]), unnest(sqlc.arg(names)::text[]), unnest(sqlc.arg(emails)::text[])
 on conflict (lower(email)) do nothing;
 
 -- name: InviteUsers :many
--- Invites those of the addresses who are no members, with the role beside the address; an empty one is a guest's. Who is invited already is
--- invited anew.
+-- Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
 -- Index: users_email.
 -- Sorts: the people of one request, so that two requests wait for each other's rows in one order.
 insert into email_invites (organization_id, user_id, email, role, sso, created_by, expires_at)

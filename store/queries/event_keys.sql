@@ -21,7 +21,7 @@ returning message_id, log_partition, log_offset, attempt;
 select body_hash, done from event_keys where site_id = $1 and key = $2;
 
 -- name: FinishEventKey :exec
--- Index: event_keys_pkey. Whoever finds the message in the log may say so.
+-- Index: event_keys_pkey. Any node that finds the message in the log may record it.
 update event_keys set done = true where site_id = $1 and key = $2 and message_id = $3;
 
 -- name: ReleaseEventKey :exec

@@ -2,15 +2,20 @@
 -- One change at a time, so that changes of several entries neither mix nor wait for each other in a circle.
 select pg_advisory_xact_lock(hashtextextended('glossary ' || sqlc.arg(organization_id)::text, 0));
 
--- name: InsertGlossaryEntry :exec
-insert into glossary_entries (id, organization_id, translations) values ($1, $2, $3);
+-- name: InsertGlossaryEntries :exec
+insert into glossary_entries (id, organization_id, translations)
+select unnest(sqlc.arg(ids)::text[]), sqlc.arg(organization_id), unnest(sqlc.arg(translations)::jsonb[]);
 
--- name: UpdateGlossaryEntry :execrows
-update glossary_entries set translations = sqlc.arg(translations), updated_at = now()
-where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+-- name: UpdateGlossaryEntries :exec
+update glossary_entries g set translations = x.translations, updated_at = now()
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(translations)::jsonb[]) as translations) x
+where g.id = x.id and g.organization_id = sqlc.arg(organization_id);
 
--- name: DeleteGlossaryEntry :exec
-delete from glossary_entries where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
+-- name: DeleteGlossaryEntries :exec
+delete from glossary_entries where organization_id = sqlc.arg(organization_id) and id = any(sqlc.arg(ids)::text[]);
+
+-- name: GlossaryEntriesAmong :many
+select id from glossary_entries where organization_id = sqlc.arg(organization_id) and id = any(sqlc.arg(ids)::text[]);
 
 -- name: GlossaryEntryByID :one
 select * from glossary_entries where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);

@@ -1,6 +1,6 @@
 -- name: PublishIntegration :one
--- A name belongs to the organization that published it first: for another organization there is no row. Publishers that come
--- together wait for each other on the row, so that each gets a version of its own.
+-- A name belongs to the organization that published it first; another one gets no row. Concurrent publishers wait for each other on
+-- the row, so that each gets a version of its own.
 insert into integrations (name, organization_id, visibility, target, manifest, script, secrets, title, scopes, categories,
     block_domains, has_blocks, has_content_sources, icon, preview_images)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)

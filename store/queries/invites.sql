@@ -17,7 +17,7 @@ insert into link_invites (id, organization_id, role, space_id, collection_id, cr
 values ($1, $2, $3, $4, $5, $6, $7) returning *;
 
 -- name: LinkInviteByID :one
--- An invite to content that has gone to another organization is none of this one any more.
+-- An invite to content that has moved to another organization no longer counts here.
 select * from link_invites l
 where l.id = sqlc.arg(id) and l.organization_id = sqlc.arg(organization_id)
   and (l.space_id is null or exists (select 1 from spaces s where s.id = l.space_id and s.organization_id = l.organization_id))

@@ -1,8 +1,8 @@
 -- name: ClustersOfOrganization :many
 select * from issues_clusters where organization_id = $1;
 
--- name: UpsertCluster :exec
--- What people decided about a cluster, such as that it is muted, stays.
+-- name: UpsertClusters :batchexec
+-- What people decided about a cluster, for example that it is muted, stays.
 insert into issues_clusters
     (id, organization_id, label, icon, impact, summary, sources, issues, conversations, created_at, updated_at)
 values (

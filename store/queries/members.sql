@@ -54,7 +54,7 @@ where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id
 
 -- name: JoinByDomain :one
 -- Puts a user whose e-mail address is of one of the domains that are proved to be the organization's into it, with the default role.
--- Nothing comes back where that is not so; who is in it already stays what they are.
+-- No row otherwise; a member keeps the role.
 with open as (
     select o.id, o.default_role, u.id as user_id
     from organizations o join users u on u.id = sqlc.arg(user_id)

@@ -24,7 +24,7 @@ update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]) and not superseded;
 
 -- name: ListRequestedReviewers :many
--- Those who have not answered yet, or were asked anew since.
+-- Those who have not answered yet, or were asked again since.
 -- Index: change_request_reviewers_pkey (change_request_id, user_id).
 select * from change_request_reviewers
 where change_request_reviewers.change_request_id = sqlc.arg(change_request_id) and change_request_reviewers.user_id > sqlc.arg(after)::text collate "C"
@@ -77,7 +77,7 @@ where change_request_id = sqlc.arg(change_request_id)
   and (sqlc.narg(outdated)::boolean is null or case when superseded then true else revision <> sqlc.arg(revision) end = sqlc.narg(outdated));
 
 -- name: ReviewState :many
--- Everybody who is asked to review or has reviewed, with the review that counts; for merge rules.
+-- All who are asked to review or have reviewed, with the review that counts; for merge rules.
 -- Index: change_request_reviewers_pkey, change_request_reviews_newest, change_request_contributors_pkey.
 -- Sorts: the people of one change request.
 select coalesce(r.user_id, v.user_id)::text as user_id, (r.user_id is not null)::boolean as requested,

@@ -13,8 +13,10 @@ where id = sqlc.arg(id);
 -- name: DeleteSectionGroup :exec
 delete from site_section_groups where id = $1;
 
--- name: PlaceSectionGroup :exec
-update site_section_groups set parent_id = sqlc.narg(parent_id), position = sqlc.arg(position) where id = sqlc.arg(id);
+-- name: PlaceSectionGroups :exec
+update site_section_groups g set parent_id = sqlc.narg(parent_id), position = x.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) x
+where g.id = x.id;
 
 -- name: ListSectionGroups :many
 -- Index: site_section_groups_rank (site_id, rank).

@@ -13,7 +13,7 @@ select * from site_sections where site_id = $1 and is_default;
 -- Index: site_sections_path (site_id, path).
 select path from site_sections where site_id = $1;
 
--- name: UpdateSection :exec
+-- name: UpdateSection :one
 -- Null arguments leave a member as it is, except where null is a value: those have a set_ of their own.
 update site_sections set
     title = coalesce(sqlc.narg(title), title),
@@ -21,7 +21,8 @@ update site_sections set
     condition = case when sqlc.arg(set_condition)::boolean then sqlc.narg(condition) else condition end,
     icon = case when sqlc.arg(set_icon)::boolean then sqlc.narg(icon) else icon end,
     description = case when sqlc.arg(set_description)::boolean then sqlc.narg(description) else description end
-where id = sqlc.arg(id);
+where id = sqlc.arg(id)
+returning *;
 
 -- name: DeleteSection :exec
 delete from site_sections where id = $1;
@@ -33,12 +34,17 @@ update site_sections set is_default = false where site_id = $1 and is_default;
 update site_sections set is_default = true where id = $1;
 
 -- name: PromoteSection :exec
--- After the default has gone, the next in order is the default; after the last, the first.
+-- When the default is deleted, the next in order becomes the default; after the last, the first.
 update site_sections set is_default = true
 where id = (select s.id from site_sections s where s.site_id = sqlc.arg(site_id) order by s.rank < sqlc.arg(after), s.rank limit 1);
 
--- name: PlaceSection :exec
-update site_sections set group_id = sqlc.narg(group_id), position = sqlc.arg(position) where id = sqlc.arg(id);
+-- name: PlaceSections :exec
+update site_sections s set group_id = sqlc.narg(group_id), position = x.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(positions)::bigint[]) as position) x
+where s.id = x.id;
+
+-- name: SectionsAmong :many
+select id from site_sections where site_id = sqlc.arg(site_id) and id = any(sqlc.arg(ids)::text[]);
 
 -- name: ListSections :many
 -- Index: site_sections_rank (site_id, rank).

@@ -1,6 +1,9 @@
--- name: InsertSiteSpace :one
+-- name: InsertSiteSpaces :many
 insert into site_spaces (id, site_id, section_id, space_id, path, is_default, position)
-values ($1, $2, $3, $4, $5, $6, $7) returning *;
+select x.id, sqlc.arg(site_id), sqlc.narg(section_id), x.space_id, x.path, x.id = sqlc.narg(default_id)::text is true, x.position
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(paths)::text[]) as path,
+             unnest(sqlc.arg(positions)::bigint[]) as position) x
+returning *;
 
 -- name: SiteSpace :one
 select * from site_spaces where site_id = $1 and id = $2;

@@ -2,7 +2,7 @@
 insert into sites (id, organization_id, type, title, visibility) values ($1, $2, $3, $4, $5) returning *;
 
 -- name: LockSite :one
--- Whoever changes the structure of a site holds this lock until the end of the transaction. It lets others refer to the site.
+-- Every change of a site's structure holds this lock until its transaction ends. Others may still insert references to the site.
 select * from sites where id = $1 for no key update;
 
 -- name: UpdateSite :one
@@ -24,7 +24,7 @@ update sites set published = $2 where id = $1 returning *;
 delete from sites where id = $1;
 
 -- name: SiteForUser :one
--- The site with the user's role in its organization; no row for a foreign or unknown site.
+-- The site with the user's role in its organization; no row if it is unknown or in another organization.
 select sqlc.embed(s), m.role, (select count(*) from site_spaces l where l.site_id = s.id) as site_spaces
 from sites s join memberships m on m.organization_id = s.organization_id
 where s.id = sqlc.arg(site_id) and s.organization_id = sqlc.arg(organization_id) and m.user_id = sqlc.arg(user_id);

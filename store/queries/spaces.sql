@@ -3,7 +3,7 @@ insert into spaces (id, organization_id, parent_id, position, title, emoji, edit
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *;
 
 -- name: SpacesForUser :many
--- Spaces with what decides about the user's access to them; no row for a foreign or unknown space.
+-- Spaces with what decides about the user's access to them; no row if one is unknown or in another organization.
 select sqlc.embed(s), m.role, coalesce(a.level, '')::text as level, a.grant_rank
 from spaces s
     join memberships m on m.organization_id = s.organization_id and m.user_id = sqlc.arg(user_id)
@@ -20,7 +20,7 @@ where s.id = sqlc.arg(space_id);
 
 -- name: ListSpaces :many
 -- Index: spaces_organization (organization_id, id).
--- Those that the user may see. What decides about an admin's access is the role alone.
+-- Those that the user may see. An admin's access depends on the role alone.
 select sqlc.embed(s), coalesce(a.level, '')::text as level, coalesce(a.grant_rank, 0)::integer as grant_rank
 from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) seen
     join spaces s on s.id = seen.id
@@ -52,7 +52,7 @@ from spaces_seen_in(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id
                     nullif(sqlc.arg(level)::text, ''), sqlc.arg(grant_rank));
 
 -- name: UpdateSpace :one
--- Null leaves a member as it is; those for which null means something are set only if their set_ says so.
+-- Null leaves a member as it is; members that can be null are set only if their set_ is true.
 update spaces set
     title = coalesce(sqlc.narg(title), title),
     emoji = coalesce(sqlc.narg(emoji), emoji),
@@ -66,11 +66,11 @@ where id = sqlc.arg(id)
 returning *;
 
 -- name: LockSitesOfSpace :many
--- In the order of their ids, so that whoever locks several waits for the others and is not waited for.
+-- In the order of their ids, so that transactions that lock several do not deadlock.
 select id from sites where id in (select site_id from site_spaces where space_id = $1) order by id for no key update;
 
 -- name: LockSpaceToDelete :many
--- Keeps sites from taking the space in; no row for a space that is gone.
+-- Keeps sites from attaching the space; no row if it is gone.
 select id from spaces where id = $1 for update;
 
 -- name: InOtherSites :one
@@ -83,6 +83,6 @@ delete from spaces where id = $1;
 -- For a caller whose right to it is already known.
 select * from spaces where id = $1;
 
--- name: SpaceForSite :one
--- Until the transaction ends, the space neither goes nor moves to another organization.
-select * from spaces where id = $1 for key share;
+-- name: SpacesForSite :many
+-- Until the transaction ends, the spaces neither go nor move to another organization.
+select * from spaces where id = any(sqlc.arg(ids)::text[]) order by id for key share;

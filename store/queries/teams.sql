@@ -27,7 +27,7 @@ where t.organization_id = sqlc.arg(organization_id)
        or exists (select 1 from team_members m where m.team_id = t.id and m.user_id = sqlc.narg(owner) and m.role = 'owner'));
 
 -- name: InsertTeamMembers :exec
--- Puts members of the team's organization into the team; who is in it stays what they are there.
+-- Adds members of the team's organization to the team; those who are in it keep their role.
 insert into team_members (team_id, user_id, organization_id, role)
 select t.id, m.user_id, t.organization_id, sqlc.arg(role)
 from teams t join memberships m on m.organization_id = t.organization_id

@@ -121,3 +121,19 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	tenant.SiteKey = Token(t, st, store.NewToken{SiteID: site.Site.ID, Name: name})
 	return tenant
 }
+
+// Spaces makes spaces in a collection, or at the top for nil, and gives their ids.
+func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *string, n int) []string {
+	t.Helper()
+	ids := make([]string, n)
+	for i := range ids {
+		row, err := st.CreateSpace(t.Context(), store.NewSpace{
+			OrganizationID: organizationID, ParentID: parentID, Title: fmt.Sprintf("Space %d", i), Emoji: "1f4d6", EditMode: "live",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = row.ID
+	}
+	return ids
+}

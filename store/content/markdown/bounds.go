@@ -44,7 +44,7 @@ func newContext(source []byte) (parser.Context, *markdownState) {
 
 func stateOf(pc parser.Context) *markdownState { return pc.Get(stateKey).(*markdownState) }
 
-// nested opens a container unless it would stand too deep. The line is then read as text.
+// nested opens a container unless it would be nested too deep. The line is then read as text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {

@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxInlineNesting is how deep emphasis and links stand in each other. What is nested deeper reads as text.
+// maxInlineNesting is how deep emphasis and links may be nested. What is nested deeper reads as text.
 const maxInlineNesting = 32
 
 // emphasisParser reads *, _ and ~. It takes goldmark's rules for what opens and closes, and pairs them itself: goldmark's
@@ -85,7 +85,7 @@ type closerKind struct {
 	length  int // modulo 3
 }
 
-// pair turns the delimiters behind bottom, nil for all, into emphasis, and drops the others.
+// pair turns the delimiters after bottom, nil for all, into emphasis, and drops the others.
 func (s *markdownState) pair(bottom *parser.Delimiter) {
 	l := &s.delimiters
 	closer := l.first
@@ -156,7 +156,7 @@ func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*
 	return nil, 0
 }
 
-// wrap puts what stands between a pair into a node. It refuses if that is nested too deep already.
+// wrap puts the text between a pair into a node, unless that is nested too deep already.
 func (s *markdownState) wrap(opener, closer *parser.Delimiter, consume int) bool {
 	depth := 0
 	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); n = n.NextSibling() {

@@ -33,7 +33,7 @@ var (
 	hintCloses = regexp.MustCompile(`^ {0,3}\{% *endhint *%\}\s*$`)
 )
 
-// hintParser reads hints. One that is not closed ends with what it stands in, as fenced code does.
+// hintParser reads hints. One that is not closed ends with its container, as fenced code does.
 type hintParser struct{}
 
 func (hintParser) Trigger() []byte { return []byte{'{'} }

@@ -68,7 +68,7 @@ func (s *markdownState) open(block text.Reader, segment text.Segment, image bool
 	return b
 }
 
-// close makes a link of what stands behind the last open bracket, or leaves both brackets as text.
+// close makes a link of the text after the last open bracket, or leaves both brackets as text.
 func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context, s *markdownState) ast.Node {
 	last := len(s.brackets) - 1
 	if last < 0 {
@@ -111,7 +111,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	return node
 }
 
-// inlineTarget reads (destination "title") behind a label. If there is none, the reader stays where it is.
+// inlineTarget reads (destination "title") after a label. If there is none, the reader stays where it is.
 func (s *markdownState) inlineTarget(link *ast.Link, block text.Reader) bool {
 	if block.Peek() != '(' {
 		return false
@@ -206,7 +206,7 @@ func (s *markdownState) reference(
 	link *ast.Link, parent ast.Node, block text.Reader, pc parser.Context, label text.Segment,
 ) bool {
 	if s.references == nil {
-		known := len(pc.References()) > 0 // None is added any more: all blocks are read.
+		known := len(pc.References()) > 0 // No more are added: all blocks are read.
 		s.references = &known
 	}
 	if !*s.references {

@@ -73,7 +73,7 @@ func Read(markdown string) (schema.Document, error) {
 // reader turns goldmark's tree into ours.
 type reader struct {
 	source []byte
-	inCell bool // what is read stands in a table
+	inCell bool // inside a table
 }
 
 func (r *reader) parse() (ast.Node, *markdownState) {
@@ -81,7 +81,7 @@ func (r *reader) parse() (ast.Node, *markdownState) {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc)), state
 }
 
-// blockReaders has a row per kind of block. A reader gives nodes that may stand in parent.
+// blockReaders has a row per kind of block. A reader gives nodes that parent may hold.
 var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node
 
 func init() { // The readers call blocks, which reads the table.
@@ -109,7 +109,7 @@ func (r *reader) blocks(n ast.Node, parent string) []schema.Node {
 	return nodes
 }
 
-// container gives a block with what stands in n, or only what stands in n where such a block may not stand.
+// container gives a block with the content of n, or only the content where such a block is not allowed.
 func (r *reader) container(n ast.Node, kind string, data schema.Data, parent string) []schema.Node {
 	if !schema.Allows(parent, kind) {
 		return r.blocks(n, parent)
@@ -134,7 +134,7 @@ func (r *reader) heading(n ast.Node, _ string) []schema.Node {
 	return []schema.Node{schema.Block(fmt.Sprintf("heading-%d", level), r.inlines(n)...)}
 }
 
-// paragraph of nothing but images is a block of images where that may stand.
+// paragraph of nothing but images is a block of images where that is allowed.
 func (r *reader) paragraph(n ast.Node, parent string) []schema.Node {
 	inlines := r.inlines(n)
 	var images []schema.Node
@@ -202,7 +202,7 @@ func (r *reader) code(n ast.Node, parent string) []schema.Node {
 	return []schema.Node{block}
 }
 
-// codeParagraph stands for code where a block of code may not.
+// codeParagraph replaces code where a block of code is not allowed.
 func codeParagraph(lines []string) []schema.Node {
 	var b inlineBuilder
 	for _, line := range lines {

@@ -66,7 +66,7 @@ func (r *reader) inlines(n ast.Node) []schema.Node {
 	return b.inlines()
 }
 
-// inline adds what stands in n.
+// inline adds the content of n.
 func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		switch child := child.(type) {
@@ -122,7 +122,7 @@ func (r *reader) marked(b *inlineBuilder, n ast.Node, mark content.Marks) {
 	b.marks = outer
 }
 
-// children gives what stands in a link.
+// children gives the content of a link.
 func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	inner := inlineBuilder{marks: b.marks, inLink: true}
 	r.inline(&inner, n)

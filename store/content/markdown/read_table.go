@@ -61,7 +61,7 @@ func (r *reader) tableColumns(header ast.Node, definition map[string]any) []any 
 	return columns
 }
 
-// tableParagraphs stands for a table where one may not: a paragraph per row.
+// tableParagraphs replaces a table where none is allowed: a paragraph per row.
 func (r *reader) tableParagraphs(n ast.Node) []schema.Node {
 	var paragraphs []schema.Node
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {

@@ -52,7 +52,7 @@ func init() { // The writers call blocks, which reads the table.
 	}
 }
 
-// markers has a row per kind of list: the markers which tell a list from one of a kind that stands right before it.
+// markers has a row per kind of list: the markers which tell a list from one of a similar kind right before it.
 var markers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
@@ -190,7 +190,7 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// item writes the blocks of an item behind its marker, the second and further lines below the first.
+// item writes the blocks of an item after its marker, the second and further lines below the first.
 func (w writer) item(n *schema.Node, head, box string) string {
 	indent := strings.Repeat(" ", len(head)+1)
 	body := w.itemBody(n.Nodes)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// place is where inlines stand. Headings and cells are one line, and cells end at a pipe.
+// place is where inlines are. Headings and cells are one line, and cells end at a pipe.
 type place int
 
 const (
@@ -207,7 +207,7 @@ type inlineWriter struct {
 
 func writeRuns(runs []run, italic string, where place) string {
 	w := &inlineWriter{italic: italic, where: where}
-	pending := "" // Spaces that may belong behind the end of a mark.
+	pending := "" // Spaces that may belong after the end of a mark.
 	for i, r := range runs {
 		if r.link != "" {
 			w.turnTo(0, nil)

@@ -31,10 +31,10 @@ const (
 	pdfTextSize = 10.5
 	pdfCodeSize = 9.0
 	pdfIndent   = 7.0
-	pdfMaxDepth = 12 // Beyond it the text would have no room beside its indent.
+	pdfMaxDepth = 12 // Beyond it the indent would leave no room for text.
 )
 
-// Page is a page of a space: Level is how deep it stands in the tree of pages, 0 at the top.
+// Page is a page of a space: Level is its depth in the tree of pages, 0 at the top.
 type Page struct {
 	Title    string
 	Level    int
@@ -125,7 +125,7 @@ func (p *pdfWriter) cover(title string) {
 	p.paragraph(title)
 }
 
-// page begins with its title, on a sheet of its own if it stands at the top of the tree.
+// page begins with its title, on a sheet of its own if it is at the top of the tree.
 func (p *pdfWriter) page(page Page) {
 	if page.Level <= 0 {
 		p.file.AddPage()
@@ -180,7 +180,7 @@ func (p *pdfWriter) lines(text string) {
 // than the text, too.
 const maxPDFPiece = 2 << 10
 
-// pieces cuts text, behind a space or a newline if there is one, and stops when the file is full.
+// pieces cuts text, after a space or a newline if there is one, and stops when the file is full.
 func (p *pdfWriter) pieces(text string, write func(piece string)) {
 	for text != "" && !p.full() {
 		end := len(text)

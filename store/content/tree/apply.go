@@ -80,7 +80,7 @@ type edit struct {
 	now   time.Time
 }
 
-// Apply makes the tree that the changes make of pages, all of them or none.
+// Apply gives the tree after the changes, all of them or none.
 func Apply(pages []Page, changes []Change, newID func() string, now time.Time) ([]Page, error) {
 	e := &edit{pages: clone(pages), refs: map[string]string{}, newID: newID, now: now}
 	for i, change := range changes {
@@ -105,7 +105,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// place is where a page stands. It is good until the tree changes.
+// place is where a page is. It is valid until the tree changes.
 type place struct {
 	siblings *[]Page
 	index    int

@@ -30,7 +30,7 @@ func Slugify(title string) string {
 	return strings.TrimRight(cut(b.String(), MaxSlug), "-")
 }
 
-// ValidSlug says whether a slug can stand in a path as it is.
+// ValidSlug says whether a slug can be part of a path unescaped.
 func ValidSlug(slug string) bool {
 	return slug != "." && slug != ".." && !strings.ContainsFunc(slug, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`/?#%\`, r)

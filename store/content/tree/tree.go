@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The kinds of pages. A group stands at the root only and has no text of its own; a link has no pages below it.
+// The kinds of pages. A group is only allowed at the root and has no text of its own; a link has no pages below it.
 const (
 	KindDocument = "document"
 	KindGroup    = "group"

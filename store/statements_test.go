@@ -1,0 +1,218 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// statements counts what is sent to Postgres: a batch is one, as it takes one round trip.
+type statements struct{ n atomic.Int64 }
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	s.n.Add(1)
+	return ctx
+}
+
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (s *statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	s.n.Add(1)
+	return ctx
+}
+
+func (*statements) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+// counted gives a Store whose statements are counted.
+func counted(t *testing.T, url string) (*store.Store, *statements) {
+	t.Helper()
+	st, err := store.New(store.Config{URL: url, Quotas: store.Quotas{Organizations: 100, Sites: 1000, Spaces: 1000, Conversations: 10_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent statements
+	store.Trace(st, &sent)
+	if err := st.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Stop)
+	return st, &sent
+}
+
+// TestOperationsTakeFewStatements runs the main operations and counts their statements, those that begin and end transactions
+// included. Operations on lists take as many for a long list as for a short one.
+func TestOperationsTakeFewStatements(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	tenant := storetest.NewTenant(t, storetest.Open(t, url), "acme")
+	st, sent := counted(t, url)
+	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
+	viewer := store.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
+	spaces := storetest.Spaces(t, st, org, nil, 40)
+	// The first section brings one for the root; from the second on they cost the same.
+	if _, err := st.AddSection(ctx, site, store.NewSection{SpaceID: spaces[0]}); err != nil {
+		t.Fatal(err)
+	}
+	next := 0
+	fresh := func() string { next++; return spaces[next] }
+	section := func() string {
+		row, err := st.AddSection(ctx, site, store.NewSection{SpaceID: fresh()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.Section.ID
+	}
+	collection, err := st.CreateCollection(ctx, store.NewCollection{OrganizationID: org, Title: "Guides"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: tenant.Space.ID, UserID: admin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sections []string
+	for range 6 {
+		sections = append(sections, section())
+	}
+	conversations := func(n int) []store.NewConversation {
+		list := make([]store.NewConversation, n)
+		for i := range list {
+			list[i] = store.NewConversation{
+				SourceID: fmt.Sprint("c", i), Parts: []byte("[]"), Metadata: []byte("{}"),
+				Issues: []store.NewIssue{{Title: "It fails", Details: []byte("{}"), Impact: "high"}},
+			}
+		}
+		return list
+	}
+	glossary := func(n int) (list []store.GlossaryOperation) {
+		for range n {
+			list = append(list, store.GlossaryOperation{Type: schema.GlossaryInsert, Translations: map[string]string{"en": "word"}})
+		}
+		return list
+	}
+	invited := func(n int) (list []store.PersonToInvite) {
+		for i := range n {
+			list = append(list, store.PersonToInvite{Email: fmt.Sprintf("p%d@example.com", i)})
+		}
+		return list
+	}
+	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
+	for _, op := range []struct {
+		name string
+		most int64
+		run  func() error
+	}{
+		{"read a site", 1, func() error { _, err := st.Site(ctx, admin, org, site); return err }},
+		{"read a space", 1, func() error { _, err := st.Space(ctx, admin, tenant.Space.ID); return err }},
+		{"read a collection", 1, func() error { _, err := st.Collection(ctx, admin, collection.ID); return err }},
+		{"list sites", 2, func() error { _, err := st.ListSites(ctx, org, store.SiteFilter{}, "", 50); return err }},
+		{"list spaces", 2, func() error { _, err := st.ListSpaces(ctx, viewer, org, "", 50); return err }},
+		{"list members", 3, func() error { _, err := st.ListMembers(ctx, org, store.MemberFilter{}, nil, 50); return err }},
+		{"list sections", 3, func() error { _, err := st.ListSections(ctx, site, "", 50); return err }},
+		{"read the structure of a site", 5, func() error { _, err := st.SiteStructure(ctx, site); return err }},
+		{"create a site of one space", 7, func() error {
+			_, err := st.CreateSite(ctx, store.NewSite{OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:1]})
+			return err
+		}},
+		{"create a site of many spaces", 7, func() error {
+			_, err := st.CreateSite(ctx, store.NewSite{OrganizationID: org, Type: "basic", Title: "A", Visibility: "public", Spaces: spaces[:30]})
+			return err
+		}},
+		{"add a section", 10, func() error { _, err := st.AddSection(ctx, site, store.NewSection{SpaceID: fresh()}); return err }},
+		{"add a site space", 8, func() error { _, err := st.AddSiteSpace(ctx, site, fresh(), &sections[0]); return err }},
+		{"change a section", 6, func() error {
+			_, err := st.UpdateSection(ctx, site, sections[0], store.SectionChange{Title: &tenant.Site.Title})
+			return err
+		}},
+		{"group one section", 9, func() error {
+			_, err := st.AddSectionGroup(ctx, site, store.NewSectionGroup{Title: "G", Sections: sections[:1]})
+			return err
+		}},
+		{"group many sections", 9, func() error {
+			_, err := st.AddSectionGroup(ctx, site, store.NewSectionGroup{Title: "G", Sections: sections})
+			return err
+		}},
+		{"create a space", 7, func() error {
+			_, err := st.CreateSpace(ctx, store.NewSpace{OrganizationID: org, Title: "S", Emoji: "x", EditMode: "live"})
+			return err
+		}},
+		{"ingest a conversation", 8, func() error {
+			_, err := st.IngestConversations(ctx, org, "email", time.Now(), conversations(1))
+			return err
+		}},
+		{"ingest many conversations", 8, func() error {
+			_, err := st.IngestConversations(ctx, org, "chat", time.Now(), conversations(200))
+			return err
+		}},
+		{"add many terms", 5, func() error { _, err := st.UpdateGlossary(ctx, org, glossary(500)); return err }},
+		{"invite many", 4, func() error { _, err := st.InviteByEmail(ctx, org, admin, invited(200), false); return err }},
+		{"ask for reviews", 8, func() error {
+			_, err := st.RequestReviewers(ctx, store.ReviewRequest{ChangeRequestID: request.ID, UserIDs: users, RequestedBy: admin})
+			return err
+		}},
+		{"merge", 12, func() error {
+			_, err := st.MergeChangeRequest(ctx, request, admin, func(store.MergeFacts) error { return nil })
+			return err
+		}},
+	} {
+		before := sent.n.Load()
+		if err := op.run(); err != nil {
+			t.Errorf("%s: %v", op.name, err)
+			continue
+		}
+		if n := sent.n.Load() - before; n > op.most {
+			t.Errorf("%s takes %d statements, at most %d", op.name, n, op.most)
+		} else if n < op.most {
+			t.Errorf("%s takes %d statements only: lower its bound of %d", op.name, n, op.most)
+		}
+	}
+}
+
+// TestEveryQueryIsCalled finds generated queries that nothing uses.
+func TestEveryQueryIsCalled(t *testing.T) {
+	t.Parallel()
+	parse := func(pattern string) (files []*ast.File) {
+		t.Helper()
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatal(names, err)
+		}
+		for _, name := range names {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, file)
+		}
+		return files
+	}
+	called := map[string]bool{}
+	for _, file := range parse("*.go") {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if selector, ok := n.(*ast.SelectorExpr); ok {
+				called[selector.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	for _, file := range parse("db/*.sql.go") {
+		for _, declared := range file.Decls {
+			if f, ok := declared.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name != "WithTx" && !called[f.Name.Name] {
+				t.Errorf("nothing calls %s", f.Name.Name)
+			}
+		}
+	}
+}
