@@ -8,7 +8,6 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/api/mergerules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -17,7 +16,7 @@ import (
 // changeRequests are the operations on change requests themselves; see content.go for what is in them.
 type changeRequests struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 // changeRequestPath is the path of one change request.
@@ -122,7 +121,7 @@ func (h *changeRequests) list(
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, schema.Or(r.Creator, ""), schema.Or(r.Contributor, ""),
 		schema.Or(r.Reviewer, ""), schema.Or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
-	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
+	return frame.ListMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
 			position, err := store.ReadChangeRequestPosition(after)
 			if err != nil {
@@ -135,8 +134,8 @@ func (h *changeRequests) list(
 			authors, err = h.authors(ctx, page.Rows...)
 			return page, err
 		},
-		func(row store.ChangeRequestRow) schema.ChangeRequest {
-			return h.urls.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
+		func(row store.ChangeRequestRow) (schema.ChangeRequest, error) {
+			return h.view.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
 		},
 		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string {
 			return filter.PositionOf(row).Keys()
@@ -158,7 +157,7 @@ func (h *changeRequests) resource(ctx context.Context, row store.ChangeRequestRo
 	if err != nil {
 		return schema.ChangeRequest{}, err
 	}
-	return h.urls.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy]), nil
+	return h.view.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
 }
 
 type createChangeRequestRequest struct {
@@ -232,7 +231,14 @@ func (h *changeRequests) merge(ctx context.Context, c *access.Caller, _ *struct{
 		return schema.MergeResult{}, err
 	}
 	outdated := store.ChangeRequestRow{ChangeRequest: *c.ChangeRequest, Head: space.Revision}.Outdated()
-	own, above := mergerules.Decode(space.MergeRules), mergerules.Decode(organization.Organization.MergeRules)
+	own, err := schema.DecodeJSON[schema.MergeRules](space.MergeRules)
+	if err != nil {
+		return schema.MergeResult{}, err
+	}
+	above, err := schema.DecodeJSON[schema.MergeRules](organization.Organization.MergeRules)
+	if err != nil {
+		return schema.MergeResult{}, err
+	}
 	if err := checkMergeRules(ctx, h.store, c.Principal.UserID, *c.ChangeRequest, outdated, own, above); err != nil {
 		return schema.MergeResult{}, err
 	}

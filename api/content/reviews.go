@@ -19,7 +19,7 @@ import (
 // reviews are the operations on who is asked to review a change request, and on what they say.
 type reviews struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func reviewOperations(h *reviews) []frame.Operation {
@@ -72,7 +72,7 @@ func (h *reviews) listReviewers(
 		func(after string, size int) (store.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
-		h.urls.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
+		h.view.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
 }
 
 type requestReviewersRequest struct {
@@ -120,12 +120,12 @@ func (h *reviews) requestReviewers(
 	}
 	answer := schema.RequestedReviewers{Users: make([]schema.RequestedReviewer, len(rows))}
 	for i, row := range rows {
-		answer.Users[i] = h.urls.Reviewer(row)
+		answer.Users[i] = h.view.Reviewer(row)
 	}
 	return answer, nil
 }
 
-// rightsOn gives a user's rights on a space; whoever does not know the space has none.
+// rightsOn gives a user's rights on a space: none if the user may not see it.
 func (h *reviews) rightsOn(ctx context.Context, userID, spaceID string) (access.Rights, error) {
 	found, err := h.store.Space(ctx, userID, spaceID)
 	if schema.IsCode(err, schema.CodeNotFound) {
@@ -215,7 +215,7 @@ func (h *reviews) get(ctx context.Context, c *access.Caller, r *getReviewRequest
 }
 
 func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.ReviewRow, format string) (schema.Review, error) {
-	l := h.urls
+	l := h.view
 	review := schema.Review{
 		Object: "change-request-review", ID: row.ID, Revision: row.Revision, Reviewer: l.User(row.Reviewer),
 		Status: row.Status, Outdated: row.Outdated, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
@@ -237,8 +237,8 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 	return review, nil
 }
 
-// checkMergeRules refuses a merge that rules do not allow. organization and space are the rules as they are stored; outdated
-// says that the main content has changes that the change request has not.
+// checkMergeRules refuses a merge that the rules of the space, or those it inherits from the organization, do not allow. outdated
+// says that the main content has changes that the change request lacks.
 func checkMergeRules(
 	ctx context.Context, st *store.Store, actor string, request store.ChangeRequest, outdated bool, space, organization schema.MergeRules,
 ) error {
@@ -254,7 +254,11 @@ func checkMergeRules(
 		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: outdated, Reviews: states,
 	}
 	if request.Description != nil {
-		facts.Described = strings.TrimSpace(content.Plain(view.Decoded[schema.Document](request.Description))) != ""
+		description, err := schema.DecodeJSON[schema.Document](request.Description)
+		if err != nil {
+			return err
+		}
+		facts.Described = strings.TrimSpace(content.Plain(description)) != ""
 	}
 	if problems := rules.Problems(facts); problems != nil {
 		return schema.NotMergeable(problems)
