@@ -34,8 +34,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		path, body := h.Example(op, h.Ours)
 		before := h.Rows()
 		for _, b := range badParams(t, op) {
@@ -57,7 +56,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 		if diff := cmp.Diff(before, h.Rows()); diff != "" {
 			t.Errorf("%s: bad input is stored: %s", op.ID, diff)
 		}
-	}
+	})
 }
 
 // missing stands for a member that is left out.

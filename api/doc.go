@@ -1,5 +1,5 @@
 // Package api is the contract: one table of operations (table.go), which has a line per domain. It puts the table, the frame
-// that serves it and what the operations stand on together, and has nothing of its own to say about HTTP, rights or resources.
+// that serves it and the parts that operations need together, and holds no rule about HTTP, rights or resources itself.
 //
 // The folders below it, from the bottom:
 //

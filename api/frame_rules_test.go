@@ -20,10 +20,9 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		c.PublicRateLimit, c.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	found := 0
-	for i := range h.Table {
-		op := &h.Table[i]
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if !op.Scope.Public {
-			continue
+			return
 		}
 		if op.BodyLimit > 0 {
 			t.Errorf("%s has a body, which is not read without a token", op.ID)
@@ -40,8 +39,8 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		if a := h.Do(op.Method, path, "", nil, "X-Forwarded-For", other); a.Status == http.StatusTooManyRequests {
 			t.Errorf("%s: another address has to wait", op.ID)
 		}
-	}
-	if found == 0 {
+	})
+	if all && found == 0 {
 		t.Error("no public operation")
 	}
 }
@@ -50,16 +49,15 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Try(op, h.Ours, h.Ours.Tokens[schema.RoleAdmin])
 		if a.Header.Get("Content-Type") != "application/json" {
-			continue
+			return
 		}
 		if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %v", op.ID, a.Header)
 		}
-	}
+	})
 }
 
 // TestRightsComeBeforeTheBody sends what is no JSON to every operation on an object of somebody else. Where the body names the
@@ -68,10 +66,9 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	named := 0
-	for i := range h.Table {
-		op := &h.Table[i]
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.BodyLimit == 0 || op.Scope.Object == nil && op.Scope.Named == nil {
-			continue
+			return
 		}
 		path, _ := h.Example(op, apitest.Ghost())
 		body := "{"
@@ -89,8 +86,8 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 				t.Errorf("%s: %d %s", op.ID, a.Status, a.Body)
 			}
 		}
-	}
-	if named == 0 {
+	})
+	if all && named == 0 {
 		t.Error("no body names an object")
 	}
 }

@@ -19,14 +19,13 @@ func TestLocationsAnswer(t *testing.T) {
 	h := apitest.New(t)
 	token := h.Ours.Tokens[schema.RoleAdmin]
 	located, unlocated := 0, 0
-	for i := range h.Table {
-		op := &h.Table[i]
+	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Try(op, h.Ours, token)
 		if op.Status == http.StatusCreated && a.Status != op.Status {
 			t.Errorf("%s: %d %s", op.ID, a.Status, a.Body)
 		}
 		if a.Status != http.StatusCreated {
-			continue
+			return
 		}
 		location := a.Header.Get("Location")
 		if location == "" {
@@ -36,14 +35,14 @@ func TestLocationsAnswer(t *testing.T) {
 			}); reads >= 0 {
 				t.Errorf("%s names no Location, and %s reads what it made", op.ID, h.Table[reads].ID)
 			}
-			continue
+			return
 		}
 		located++
 		path, ours := strings.CutPrefix(location, "https://docs.example.com/base")
 		read := h.Do(http.MethodGet, path, token, nil)
 		if !ours || read.Status != http.StatusOK {
 			t.Errorf("%s: Location %s answers %d %s", op.ID, location, read.Status, read.Body)
-			continue
+			return
 		}
 		var made, found struct {
 			ID string `json:"id"`
@@ -57,8 +56,8 @@ func TestLocationsAnswer(t *testing.T) {
 		if made.ID == "" || made != found {
 			t.Errorf("%s made %s, and its Location reads %s", op.ID, a.Body, read.Body)
 		}
-	}
-	if located == 0 || unlocated == 0 {
+	})
+	if all && (located == 0 || unlocated == 0) {
 		t.Errorf("%d creations with a Location and %d without: one of the two was not tried", located, unlocated)
 	}
 }

@@ -134,16 +134,15 @@ func TestTheDocumentTakesTheExamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	document := servedDocument(h)
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.BodyLimit == 0 || !slices.Contains(op.Accepts, "application/json") {
-			continue
+			return
 		}
 		_, body := h.Example(op, h.Ours)
 		if err := describes(document, op, body.(string)); err != nil {
 			t.Errorf("%s: the document refuses %s: %v", op.ID, body, firstLine(err))
 		}
-	}
+	})
 }
 
 // unsaid are members of which no regular expression says what they must be: an emoji, an expression of our language, anything but
@@ -155,8 +154,7 @@ func TestTheDocumentRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	document := servedDocument(h)
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		_, body := h.Example(op, h.Ours)
 		for _, b := range badMembers(t, op) {
 			var valid any
@@ -171,7 +169,7 @@ func TestTheDocumentRefusesBadInput(t *testing.T) {
 				t.Errorf("%s: the document takes %s that is %s: %.80v", op.ID, strings.Join(b.path, "."), b.why, b.value)
 			}
 		}
-	}
+	})
 }
 
 func firstLine(err error) string {

@@ -42,8 +42,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	if described != len(h.Table) {
 		t.Errorf("%d operations are described, %d are in the table", described, len(h.Table))
 	}
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		got := document.Paths.Value(op.Path).GetOperation(op.Method)
 		if got.OperationID != op.ID || (got.RequestBody != nil) != (op.BodyLimit > 0) || got.Responses.Status(op.Status) == nil {
 			t.Errorf("%s is described as %+v", op.ID, got)
@@ -56,7 +55,7 @@ func TestOpenAPIDocument(t *testing.T) {
 				t.Errorf("%s: %s is not described", op.ID, name[1])
 			}
 		}
-	}
+	})
 }
 
 // TestAnswersFollowTheOpenAPIDocument validates what every operation really answers against what the document says.
@@ -67,38 +66,37 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range h.Table {
-		op := &h.Table[i]
+	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Try(op, h.Ours, h.Ours.Tokens["admin"])
 		response := document.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(a.Status)
 		if response == nil {
 			t.Errorf("%s: %d %s is not described", op.ID, a.Status, a.Body)
-			continue
+			return
 		}
 		form, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
 		if len(response.Value.Content) == 0 {
 			if len(a.Body) > 0 {
 				t.Errorf("%s: %d has a body: %s", op.ID, a.Status, a.Body)
 			}
-			continue
+			return
 		}
 		media := response.Value.Content.Get(form)
 		if err != nil || media == nil {
 			t.Errorf("%s: an answer of the type %q is not described: %v", op.ID, form, err)
-			continue
+			return
 		}
 		if form != "application/json" {
-			continue
+			return
 		}
 		var value any
 		if err := json.Unmarshal(a.Body, &value); err != nil {
 			t.Errorf("%s: %s: %v", op.ID, a.Body, err)
-			continue
+			return
 		}
 		if err := media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation()); err != nil {
 			t.Errorf("%s: %v", op.ID, err)
 		}
-	}
+	})
 }
 
 // TestRulesAreInTheOpenAPIDocument takes one rule of each kind.

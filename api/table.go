@@ -45,13 +45,13 @@ var sharedVocabulary = rules.Vocabulary{
 	},
 }
 
-// TheTable gives the table without a server behind it, for the documents that are made of it.
+// Table is the table without a server behind it, for generated documents and tests.
 func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
 // OpenAPI is the OpenAPI 3.1 document of the table, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// Deps are the parts that the operations stand on. All but Resolver and Checks are required.
+// Deps are the parts that the operations need. All but Resolver and Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   insights.EventIntake

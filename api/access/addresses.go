@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// addressEntries bounds the addresses whose use is remembered. One that was pushed out begins anew: whoever has that many
-// addresses is not stopped by limits of each.
+// addressEntries bounds the addresses whose use is remembered. One that was evicted starts afresh: limits by address do not stop
+// a client who has that many of them.
 const addressEntries = 1 << 16
 
-// addressLimits bounds, for each client address on this node, what needs no good token. Trusted proxies are exempt: a request
-// without a client's address behind them is the operator's own.
+// addressLimits bounds the requests without a good token of each client address on this node. Trusted proxies are exempt: a
+// request of theirs that names no client is the operator's own.
 type addressLimits struct {
 	public, wrongToken rateLimit
 	trusted            []netip.Prefix
@@ -50,7 +50,7 @@ func (l *addressLimits) of(ip netip.Addr) *addressUse {
 	return use
 }
 
-// takePublic counts a request that needs no token.
+// takePublic counts a request to a public operation.
 func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	if l.public.interval == 0 || Trusted(ip, l.trusted) {
 		return nil
@@ -72,14 +72,14 @@ func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// giveBackWrongToken takes a token out of the count that turned out good.
+// giveBackWrongToken uncounts a request whose token turned out to be good.
 func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
 	if l.wrongToken.interval != 0 && !Trusted(ip, l.trusted) {
 		l.wrongToken.giveBack(&l.of(ip).wrongToken)
 	}
 }
 
-// limitedAddress is what limits by address count: an IPv6 network of /64 is one customer's.
+// Network is what limits by address count: an IPv6 network of /64 is one customer's.
 func Network(ip netip.Addr) netip.Addr {
 	if ip.Is6() {
 		if network, err := ip.Prefix(64); err == nil {
@@ -89,7 +89,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// isTrusted says whether the operator trusts what this peer says of its clients.
+// Trusted says whether the operator trusts what this peer says of its clients.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

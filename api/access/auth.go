@@ -14,7 +14,7 @@ import (
 // touchEvery is how often the use of one token is recorded, in seconds.
 const touchEvery = 60
 
-// session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
+// Session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
 // seconds; it is the one member that changes.
 type Session struct {
 	Principal store.Principal
@@ -22,8 +22,8 @@ type Session struct {
 	touched   atomic.Int64
 }
 
-// Authenticate finds whom the Authorization header stands for. The header aliases the request and is not kept. Only a token that
-// was good of late is asked about again without counting against the caller's address: the others may be made up.
+// Authenticate finds the principal of an Authorization header. The header aliases the request and is not kept. Asking the store
+// about a token counts against the caller's address, since the token may be made up, unless it was good recently.
 func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	token, ok := BearerToken(header)
 	if !ok {
@@ -62,7 +62,7 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// load asks the store about a token. One that turns out good has cost its address nothing.
+// load asks the store about a token. A token that turns out to be good costs its address nothing.
 func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*Session, error) {
 	counted := !g.tokens.wasGood(hash)
 	if counted {
@@ -85,7 +85,7 @@ func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, 
 	return s, err
 }
 
-// bearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).
+// BearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).
 func BearerToken(header []byte) ([]byte, bool) {
 	const scheme = "bearer "
 	if len(header) <= len(scheme) {

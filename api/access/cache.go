@@ -53,10 +53,11 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood tells whether there was an answer for the key of late, in time or not.
+// wasGood says whether an answer for the key is still held, even if it has expired.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
-// load asks for the answer, once for all who ask at the same time. The key is kept, so it must not alias the request.
+// load asks for the answer; callers who ask at the same time share one question. The key is kept, so it must not alias the
+// request.
 func (c *ttlCache[K, V]) load(
 	ctx context.Context, key K, now time.Time, load func(context.Context) (V, error),
 ) (V, error) {

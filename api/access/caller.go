@@ -33,7 +33,7 @@ type Caller struct {
 	conn      net.Conn
 }
 
-// viewer is the caller as a member of the organization of the scope.
+// Viewer is the caller as a member of the organization of the scope.
 func (c *Caller) Viewer() store.Viewer {
 	return store.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }

@@ -8,7 +8,7 @@ import (
 // goneEvery is how often long work looks whether somebody still waits for it.
 const goneEvery = 250 * time.Millisecond
 
-// untilGone is ctx until the client has closed its connection: fasthttp itself notices that when it writes the answer. stop ends
+// UntilGone is ctx until the client has closed its connection: fasthttp itself notices that when it writes the answer. stop ends
 // the watch, and must be called before the call ends.
 func (c *Caller) UntilGone(ctx context.Context) (until context.Context, stop func()) {
 	until, cancel := context.WithCancel(ctx)

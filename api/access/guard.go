@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// accessConfig is what an operator may set of the Guard; api/frame's Config explains the members.
+// Config is what an operator may set of the Guard; api/frame's Config explains the members.
 type Config struct {
 	AuthTTL             time.Duration
 	AuthEntries         int

@@ -21,7 +21,7 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// scopeObject is a kind of object that a scope can be on: the path parameter that names it, and how a user's access to it is
+// Object is a kind of object that a scope can be on: the path parameter that names it, and how a user's access to it is
 // found. find fills the Caller in. It answers "not found" both for objects that do not exist and for those of other tenants.
 type Object struct {
 	name  string
@@ -34,13 +34,13 @@ var (
 	OnSite         = &Object{name: "site", param: "siteId", find: findSite}
 	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
-	// onChangeRequest takes the rights on the change request's space.
+	// OnChangeRequest takes the rights on the change request's space.
 	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest}
-	// onInsights is a site, remembered: what it answers may be as old as Config.AuthTTL.
+	// OnInsights is a site, remembered: what it answers may be as old as Config.AuthTTL.
 	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite}
 )
 
-// namedObject is a kind of object that a member of the body names instead of the path. The frame reads that member alone
+// NamedObject is a kind of object that a member of the body names instead of the path. The frame reads that member alone
 // first, and decodes the body only for callers who have the right.
 type NamedObject struct {
 	name   string
@@ -48,7 +48,7 @@ type NamedObject struct {
 	find   func(ctx context.Context, g *Guard, name string, c *Caller) error
 }
 
-// organizationInBody is named by its id or its hostname.
+// OrganizationInBody is named by its id or its hostname.
 var OrganizationInBody = &NamedObject{name: "organization", Member: "organization", find: findNamedOrganization}
 
 func findOrganization(ctx context.Context, g *Guard, path PathParams, c *Caller) error {

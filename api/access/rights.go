@@ -10,7 +10,7 @@ type Rights uint16
 
 // The rights. What an operation needs is a right, and what a `permissions` member says is a right, so that they agree.
 const (
-	// RightView is to know the object and to see that it is there; guests of an organization have no more.
+	// RightView is to know that the object exists; guests of an organization have only this.
 	RightView Rights = 1 << iota
 	// RightAccess is to read what is in it.
 	RightAccess
@@ -46,8 +46,8 @@ var lowestRole = []struct {
 // Has says whether the set holds every one of the rights.
 func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 
-// Access is everything about one member and one object that decides what the member may do with it. Whoever is no member of
-// the object's organization has no Access at all: to them the object does not exist.
+// Access is everything about one member and one object that decides what the member may do with it. Users who are not members of
+// the object's organization have no Access: to them the object does not exist.
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
@@ -60,20 +60,21 @@ type Access struct {
 
 // RightsOf is the one function of user and object that says what the user may do. The rule:
 //
-//  1. An organization and its sites go by the member's role there. A guest, who has no role, may know of the organization
-//     and no more.
-//  2. Content, that is collections and spaces, has a default level. It says what members have there: a role, which replaces
-//     that in the organization, upwards or downwards; nothing, as null; or, as `inherit`, what they have in the collection
-//     that holds it, and at the top their role in the organization. A guest gets nothing from any level.
-//  3. A grant gives a member or a team a role on a collection, with all that stands in it at any depth, or on a space. What
-//     somebody has is the highest of the grants and of what the level gives: a grant never lowers, and a level below a
-//     grant does not take it back.
+//  1. On an organization and its sites, the member's role in the organization decides. A guest, who has no role, may only know
+//     that the organization exists.
+//  2. Content, that is collections and spaces, has a default level. It gives members a role there, which replaces
+//     their role in the organization, upwards or downwards; or nothing, as null; or, as `inherit`, what they have in the
+//     collection that holds it, and at the top their role in the organization. A guest gets nothing from any level.
+//  3. A grant gives a member or a team a role on a space, or on a collection and everything in it at any depth. The highest of
+//     the grants and of what the level gives counts: a grant never lowers a role, and a level further down does not take a
+//     grant back.
 //  4. An admin of the organization is an admin of everything in it.
-//  5. Whoever has no role on a piece of content by all this does not see it: it is not found.
+//  5. Somebody who has no role on a piece of content by these rules does not see it: it is not found.
 //  6. A role may do everything that a lower one may (lowestRole).
 //
 // The store finds the level that holds (the nearest one up the parents that does not inherit) and the highest grant, in one
-// statement. Lists leave out what is not seen by the same rule in SQL, access_rank; a test compares both on every case.
+// statement. Lists leave out what the caller does not see, by the same rule in SQL (access_rank). A test compares
+// the two on every case.
 func RightsOf(access Access) Rights {
 	role, any := EffectiveRole(access)
 	if !any {
@@ -92,7 +93,7 @@ func rightsOfRole(role schema.Role) Rights {
 	return rights
 }
 
-// effectiveRole gives the role that somebody has on an object, if any.
+// EffectiveRole gives the role that somebody has on an object, if any.
 func EffectiveRole(access Access) (role schema.Role, any bool) {
 	if access.Level == nil || access.Role == schema.RoleAdmin {
 		return access.Role, true

@@ -13,43 +13,43 @@ import (
 // The zero Scope is refused at the start: a row that names none is a mistake, not a public operation.
 type Scope struct {
 	set bool
-	// public operations need no token.
+	// Public operations need no token.
 	Public bool
-	// object is the kind of object that the path names; nil without one.
+	// Object is the kind of object that the path names; nil without one.
 	Object *Object
-	// named is the kind of object that the body names; nil without one.
+	// Named is the kind of object that the body names; nil without one.
 	Named *NamedObject
-	// right is what the caller needs on the object.
+	// Right is what the caller needs on the object.
 	Right Rights
-	// siteKey admits the site's own key too.
+	// SiteKey admits the site's own key too.
 	SiteKey bool
-	// orGone answers success for an object that does not exist.
+	// OrGone answers success for an object that does not exist.
 	OrGone bool
 }
 
-// public is the scope of operations that need no token.
+// Public is the scope of operations that need no token.
 func Public() Scope { return Scope{set: true, Public: true} }
 
-// anyUser is the scope of operations that every user may call.
+// AnyUser is the scope of operations that every user may call.
 func AnyUser() Scope { return Scope{set: true} }
 
-// having is the scope of operations that need a right on the object in the path.
+// Having is the scope of operations that need a right on the object in the path.
 func Having(right Rights, object *Object) Scope {
 	return Scope{set: true, Object: object, Right: right}
 }
 
-// havingNamed is the scope of operations that need a right on an object that the body names.
+// HavingNamed is the scope of operations that need a right on an object that the body names.
 func HavingNamed(right Rights, object *NamedObject) Scope {
 	return Scope{set: true, Named: object, Right: right}
 }
 
-// orSiteKey admits the site's own key as well.
+// OrSiteKey admits the site's own key as well.
 func (s Scope) OrSiteKey() Scope {
 	s.SiteKey = true
 	return s
 }
 
-// orAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
+// OrAlreadyGone is for operations that delete the object of the scope: deleting what does not exist succeeds.
 func (s Scope) OrAlreadyGone() Scope {
 	s.OrGone = true
 	return s
@@ -77,7 +77,7 @@ var rightNames = map[Rights]string{
 	RightMerge: "merge", RightCreate: "create", RightAdmin: "admin",
 }
 
-// check finds what is wrong with the scope of an operation at path.
+// Check finds what is wrong with the scope of an operation at path.
 func (s Scope) Check(path string) error {
 	switch {
 	case !s.set:

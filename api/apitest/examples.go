@@ -11,13 +11,13 @@ type example struct {
 	body string
 	// query goes behind the path of an operation that requires a parameter.
 	query string
-	// make makes objects as the tenant's admin and gives their ids by the names that path and body use.
+	// Make makes objects as the tenant's admin and gives their ids by the names that path and body use.
 	Make func(h *Harness, tenant *storetest.Tenant) map[string]string
-	// needs is a right that the function asks for on these objects, beyond that of the scope.
+	// Needs is a right that the function asks for on these objects, beyond that of the scope.
 	Needs access.Rights
 }
 
-// examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test
+// Examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test
 // fails when a row is missing.
 var Examples = map[string]example{}
 

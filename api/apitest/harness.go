@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// want sends a request and expects a status; the body is decoded.
+// Want sends a request and expects a status; the body is decoded.
 func (h *Harness) Want(status int, method, path, token string, body any) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, token, body)
@@ -39,13 +39,13 @@ func (h *Harness) Want(status int, method, path, token string, body any) map[str
 	return value
 }
 
-// harness is a served table on a database of its own, with two tenants in it.
+// Harness is a served table on a database of its own, with two tenants in it.
 type Harness struct {
 	T      testing.TB
 	URL    string
 	Store  *store.Store
 	Server *frame.Server
-	// table are the rows that server serves.
+	// Table are the rows that server serves.
 	Table   []frame.Operation
 	Base    string
 	Ours    *storetest.Tenant
@@ -74,7 +74,7 @@ func (h *Harness) In(t testing.TB) *Harness {
 	return &inner
 }
 
-// serve starts a server on the harness's store; extra rows join the table.
+// Serve starts a server on the harness's store; extra rows join the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
 	cfg := frame.Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
@@ -113,7 +113,7 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 	return m
 }
 
-// patience is how long a condition is waited for. It only bounds a failure.
+// Patience is how long a condition is waited for. It only bounds a failure.
 const Patience = 30 * time.Second
 
 var client = &http.Client{Timeout: 20 * time.Second}
@@ -124,7 +124,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// do sends one request; body may be a string, []byte, or anything that encodes to JSON.
+// Do sends one request; body may be a string, []byte, or anything that encodes to JSON.
 func (h *Harness) Do(method, path, token string, body any, header ...string) Answer {
 	h.T.Helper()
 	return h.DoBase(h.Base, method, path, token, body, header...)
@@ -175,7 +175,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// example gives the path and the body of a call on a tenant's objects. A tenant without tokens is made up: its objects exist
+// Example gives the path and the body of a call on a tenant's objects. A tenant without tokens is made up: its objects exist
 // nowhere, and every parameter gets the id of its space.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
@@ -210,14 +210,14 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	return path, fill.Replace(ex.body)
 }
 
-// try calls an operation by its example.
+// Try calls an operation by its example.
 func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
 	h.T.Helper()
 	path, body := h.Example(op, tenant)
 	return h.Do(op.Method, path, token, body, header...)
 }
 
-// wantError checks the status and the one shape that errors have.
+// WantError checks the status and the one shape that errors have.
 func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	h.T.Helper()
 	if a.Status != status {
@@ -244,7 +244,7 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	return body.Error
 }
 
-// connect gives a connection to the database until the test ends.
+// Connect gives a connection to the database until the test ends.
 func (h *Harness) Connect() *pgx.Conn {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -255,7 +255,7 @@ func (h *Harness) Connect() *pgx.Conn {
 	return conn
 }
 
-// exec runs a statement on the harness's database, past the store.
+// Exec runs a statement on the harness's database, past the store.
 func (h *Harness) Exec(sql string, args ...any) {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -268,7 +268,7 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// rows counts what is stored.
+// Rows counts what is stored, by table, in one statement.
 func (h *Harness) Rows() map[string]int {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -276,26 +276,20 @@ func (h *Harness) Rows() map[string]int {
 		h.T.Fatal(err)
 	}
 	defer func() { _ = conn.Close(h.T.Context()) }()
-	names, err := conn.Query(h.T.Context(), "select tablename::text from pg_tables where schemaname = 'public'")
+	rows, err := conn.Query(h.T.Context(), `select tablename::text,
+		(xpath('/row/n/text()', query_to_xml(format('select count(*) as n from public.%I', tablename), false, true, '')))[1]::text::int
+		from pg_tables where schemaname = 'public'`)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	tables, err := pgx.CollectRows(names, pgx.RowTo[string])
-	if err != nil {
+	counts, table, n := map[string]int{}, "", 0
+	if _, err := pgx.ForEachRow(rows, []any{&table, &n}, func() error { counts[table] = n; return nil }); err != nil {
 		h.T.Fatal(err)
-	}
-	counts := map[string]int{}
-	for _, table := range tables {
-		var n int
-		if err := conn.QueryRow(h.T.Context(), "select count(*) from "+table).Scan(&n); err != nil {
-			h.T.Fatal(err)
-		}
-		counts[table] = n
 	}
 	return counts
 }
 
-// ids lists a path to its end, three at a time, and checks the count.
+// IDs lists a path to its end, three at a time, and checks the count.
 func (h *Harness) IDs(path, token string) []string {
 	h.T.Helper()
 	ids := []string{}
@@ -322,9 +316,25 @@ func (h *Harness) IDs(path, token string) []string {
 	}
 }
 
-// ghost is a tenant that nobody has.
+// Ghost is a tenant that nobody has.
 func Ghost() *storetest.Tenant {
 	return &storetest.Tenant{
 		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
 	}
+}
+
+// EachOperation runs check as a subtest of every row of the table, named by its operationId, so that one row's failure hides no
+// other row's. The subtests share the harness's database: they run one after the other. all is false if -run left rows out, so
+// that nothing can be said about the table as a whole.
+func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
+	t.Helper()
+	ran := 0
+	for i := range h.Table {
+		op := &h.Table[i]
+		t.Run(op.ID, func(t *testing.T) {
+			ran++
+			check(t, h.In(t), op)
+		})
+	}
+	return ran == len(h.Table)
 }

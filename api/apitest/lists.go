@@ -23,7 +23,7 @@ func ReadPage(t testing.TB, h *Harness, path string) IdPage {
 	return page
 }
 
-// forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
+// Forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
 func Forged(token string, keys ...string) string {
 	const mark = 1 + 4 // The version and the list.
 	of, _ := base64.RawURLEncoding.DecodeString(token)

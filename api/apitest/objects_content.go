@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// changeRequest makes a draft as the tenant's admin.
+// ChangeRequest makes a draft as the tenant's admin.
 func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
 	h.T.Helper()
 	request, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
@@ -25,7 +25,7 @@ func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
 	return request
 }
 
-// ask sends a request as a role of our tenant, wants a status, and decodes the answer.
+// Ask sends a request as a role of our tenant, wants a status, and decodes the answer.
 func Ask[T any](h *Harness, role schema.Role, method, path string, body any, status int) T {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -45,7 +45,7 @@ func (h *Harness) Counters() [3]int64 {
 	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
 }
 
-// changeRequest makes a change request as the tenant's admin.
+// ChangeRequest makes a change request as the tenant's admin.
 func ChangeRequest(h *Harness, tenant *storetest.Tenant) store.ChangeRequest {
 	h.T.Helper()
 	row, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
@@ -82,7 +82,7 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-// send calls as a member of this role and decodes what it answers with this shape.
+// Send calls as a member of this role and decodes what it answers with this shape.
 func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -95,7 +95,7 @@ func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.
 	return shape.Want(h.T, s, a.Body)
 }
 
-// mergedPage makes a page in a tenant's main content, past HTTP.
+// MergedPage makes a page in a tenant's main content, past HTTP.
 func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision string) {
 	h.T.Helper()
 	request, title := h.ChangeRequest(tenant), "Hello"
@@ -136,7 +136,7 @@ func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	return query
 }
 
-// decode reads an answer that must be a success.
+// Decode reads an answer that must be a success.
 func Decode[T any](h *Harness, a Answer) T {
 	h.T.Helper()
 	var value T
@@ -152,7 +152,7 @@ func DecodeInto[T any](h *Harness, a Answer, into *T) T {
 	return *into
 }
 
-// changeContent applies changes, given as JSON objects, to a change request.
+// ChangeContent applies changes, given as JSON objects, to a change request.
 func (h *Harness) ChangeContent(role schema.Role, request string, changes ...string) schema.ChangeRequest {
 	h.T.Helper()
 	return Ask[schema.ChangeRequest](h, role, "POST", h.RequestPath(request)+"/content", `{"changes":[`+strings.Join(changes, ",")+`]}`, 200)
@@ -165,7 +165,7 @@ func (h *Harness) MergeNow(request string) schema.MergeResult {
 
 const ImportBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
 
-// synchronized does what the engine will do after a synchronisation.
+// Synchronized does what the engine will do after a synchronisation.
 func (h *Harness) Synchronized(space string) {
 	h.Exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
 		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)

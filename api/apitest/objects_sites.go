@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// siteSpace gives the id of a tenant's first site space.
+// SiteSpace gives the id of a tenant's first site space.
 func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -59,7 +59,7 @@ func (w writer) Finish() {
 	}
 }
 
-// awaitWaiting waits until somebody waits for this writer. It looks from outside of the transaction, which would see nothing at all of
+// AwaitWaiting waits until somebody waits for this writer. It looks from outside of the transaction, which would see nothing at all of
 // a connection that is made later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
@@ -74,12 +74,12 @@ func (w writer) AwaitWaiting() {
 	})
 }
 
-// siteRoot is the published address of the site.
+// SiteRoot is the published address of the site.
 func (s *SiteOf) SiteRoot() string {
 	return "https://docs.example.com/base/~/sites/" + s.Base[strings.LastIndex(s.Base, "/")+1:]
 }
 
-// siteOutline writes a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
+// SiteOutline writes a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
 func SiteOutline(items []any) string {
 	words := []string{}
 	for _, item := range items {
@@ -147,13 +147,13 @@ func (h *Harness) freshGroup(tenant *storetest.Tenant) string {
 	return Created(h.T, row.ID, err)
 }
 
-// siteOf calls operations on one site as one user.
+// SiteOf calls operations on one site as one user.
 type SiteOf struct {
 	*Harness
 	Base, Token string
 }
 
-// newSite makes a site without spaces.
+// NewSite makes a site without spaces.
 func (h *Harness) NewSite(body string) *SiteOf {
 	h.T.Helper()
 	org := "/v1/orgs/" + h.Ours.Organization.ID
@@ -163,7 +163,7 @@ func (h *Harness) NewSite(body string) *SiteOf {
 	return s
 }
 
-// ok calls and wants success; a body of an answer comes back decoded.
+// Ok calls and wants success; a body of an answer comes back decoded.
 func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	s.T.Helper()
 	a := s.Do(method, s.Base+path, s.Token, body)
@@ -179,7 +179,7 @@ func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	return value
 }
 
-// refused calls and wants a refusal that names the field, if the field is not empty.
+// Refused calls and wants a refusal that names the field, if the field is not empty.
 func (s *SiteOf) Refused(method, path string, body any, status int, field string) {
 	s.T.Helper()
 	e := s.WantError(s.Do(method, s.Base+path, s.Token, body), status)
@@ -202,14 +202,14 @@ func (s *SiteOf) AddSection(title string) string {
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": s.FreshSpace(s.Ours, title).ID}, 201)["id"].(string)
 }
 
-// sectionTheRoot makes the first section of the site spaces at the root: it is that of the home page's space.
+// SectionTheRoot makes the first section of the site spaces at the root: it is that of the home page's space.
 func (s *SiteOf) SectionTheRoot(title string) string {
 	s.T.Helper()
 	home := s.Items("/site-spaces?default=true", "space.id")[0]
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": home, "title": title}, 201)["id"].(string)
 }
 
-// items lists all of a list's members as "member member ..." lines.
+// Items lists all of a list's members as "member member ..." lines.
 func (s *SiteOf) Items(path string, members ...string) []string {
 	s.T.Helper()
 	lines := []string{}
@@ -219,7 +219,7 @@ func (s *SiteOf) Items(path string, members ...string) []string {
 	return lines
 }
 
-// line picks members of a resource; "a.b" is a member of a member.
+// Line picks members of a resource; "a.b" is a member of a member.
 func Line(item map[string]any, members ...string) string {
 	words := make([]string, len(members))
 	for i, member := range members {

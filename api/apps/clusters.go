@@ -45,11 +45,11 @@ func (h *conversationResources) listClusters(
 	organization := c.Organization.Organization.ID
 	orderBy, direction := schema.Or(r.OrderBy, "updatedAt"), schema.Or(r.Order, "desc")
 	order := store.ClusterOrder{By: orderBy, Ascending: direction == "asc"}
-	return frame.ListKeyed(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
+	return frame.ListMade(ctx, fmt.Sprintf("clusters %s %s %s", organization, orderBy, direction), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ClusterRow], error) {
 			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
 		},
-		h.urls.Cluster,
+		h.view.Cluster,
 		func(row store.ClusterRow, _ schema.IssuesCluster) []string {
 			return order.Keys(row.Cluster)
 		})
@@ -64,7 +64,7 @@ func (h *conversationResources) getCluster(ctx context.Context, c *access.Caller
 	if err != nil {
 		return schema.IssuesCluster{}, err
 	}
-	return h.urls.Cluster(row), nil
+	return h.view.Cluster(row)
 }
 
 type updateClusterRequest struct {
@@ -81,7 +81,7 @@ func (h *conversationResources) updateCluster(
 	if err != nil {
 		return schema.IssuesCluster{}, err
 	}
-	return h.urls.Cluster(row), nil
+	return h.view.Cluster(row)
 }
 
 // analyzeIssues is the store.Analysis of this installation: the built-in method, with its words for people.

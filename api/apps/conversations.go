@@ -19,7 +19,7 @@ import (
 // conversationResources are the operations on conversations, their issues and the issues' clusters.
 type conversationResources struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 // conversationsBodyLimit is the BodyLimit of ingesting, which takes many conversations at once.
@@ -154,7 +154,7 @@ func (h *conversationResources) list(
 		func(after string, size int) (store.Page[store.Conversation], error) {
 			return h.store.ListConversations(ctx, organization, r.Source, after, size)
 		},
-		h.urls.Conversation, func(c schema.Conversation) string { return c.ID })
+		h.view.Conversation, func(c schema.Conversation) string { return c.ID })
 }
 
 type getConversationRequest struct {
@@ -166,10 +166,12 @@ func (h *conversationResources) get(ctx context.Context, c *access.Caller, r *ge
 	if err != nil {
 		return schema.FullConversation{}, err
 	}
-	return schema.FullConversation{
-		Conversation: h.urls.Conversation(row), Parts: view.Decoded[[]schema.ConversationPart](content.Parts),
-		Metadata: shownMetadata(content.Metadata),
-	}, nil
+	parts, err := schema.DecodeJSON[[]schema.ConversationPart](content.Parts)
+	if err != nil {
+		return schema.FullConversation{}, err
+	}
+	metadata, err := shownMetadata(content.Metadata)
+	return schema.FullConversation{Conversation: h.view.Conversation(row), Parts: parts, Metadata: metadata}, err
 }
 
 type listIssuesRequest struct {
@@ -184,11 +186,11 @@ func (h *conversationResources) listIssues(
 	organization := c.Organization.Organization.ID
 	name := fmt.Sprintf("issues %s %q %q", organization, schema.Or(r.Cluster, ""), schema.Or(r.Conversation, ""))
 	filter := store.IssueFilter{Cluster: r.Cluster, Conversation: r.Conversation}
-	return frame.ListPage(ctx, name, r.PageRequest,
+	return frame.ListMadePage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.IssueRow], error) {
 			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
 		},
-		h.urls.Issue, func(i schema.IssueInConversation) string { return i.Issue.ID })
+		h.view.Issue, func(i schema.IssueInConversation) string { return i.Issue.ID })
 }
 
 type getIssueRequest struct {
@@ -200,15 +202,15 @@ func (h *conversationResources) getIssue(ctx context.Context, c *access.Caller, 
 	if err != nil {
 		return schema.IssueInConversation{}, err
 	}
-	return h.urls.Issue(row), nil
+	return h.view.Issue(row)
 }
 
-func shownMetadata(stored []byte) schema.ConversationMetadata {
-	metadata := view.Decoded[schema.ConversationMetadata](stored)
-	if metadata.URL != nil && !schema.LinkAllowed(*metadata.URL) {
+func shownMetadata(stored []byte) (schema.ConversationMetadata, error) {
+	metadata, err := schema.DecodeJSON[schema.ConversationMetadata](stored)
+	if err == nil && metadata.URL != nil && !schema.LinkAllowed(*metadata.URL) {
 		metadata.URL = nil
 	}
-	return metadata
+	return metadata, err
 }
 
 // paragraphs makes a document of plain texts.

@@ -17,7 +17,7 @@ import (
 // integrations are the operations on integrations: those that are published for all, and one's own.
 type integrations struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 // publishBodyLimit leaves room for a script and four pictures.
@@ -88,11 +88,11 @@ func (h *integrations) list(
 		Search: r.Search, Category: r.Category, BlockDomain: r.BlockDomain, Owner: r.Owner, Scope: r.Scope, Target: r.Target,
 		Blocks: r.Blocks, ContentSources: r.ContentSources,
 	}
-	return frame.ListPage(ctx, name, r.PageRequest,
+	return frame.ListMadePage(ctx, name, r.PageRequest,
 		func(after string, size int) (store.Page[store.Integration], error) {
 			return h.store.ListIntegrations(ctx, c.Principal.UserID, filter, after, size)
 		},
-		h.urls.Integration, func(i schema.Integration) string { return i.Name })
+		h.view.Integration, func(i schema.Integration) string { return i.Name })
 }
 
 type getIntegrationRequest struct {
@@ -104,7 +104,7 @@ func (h *integrations) get(ctx context.Context, c *access.Caller, r *getIntegrat
 	if err != nil {
 		return schema.Integration{}, err
 	}
-	return h.urls.Integration(row), nil
+	return h.view.Integration(row)
 }
 
 type publishIntegrationRequest struct {
@@ -137,7 +137,7 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	if err != nil {
 		return schema.Integration{}, err
 	}
-	return h.urls.Integration(row), nil
+	return h.view.Integration(row)
 }
 
 // assetOf makes an asset of a picture that was checked already.
@@ -187,7 +187,7 @@ func (h *integrations) install(
 	if err != nil {
 		return schema.IntegrationInstallation{}, err
 	}
-	return h.urls.Installation(row), nil
+	return h.view.Installation(row), nil
 }
 
 type getInstallationRequest struct {
@@ -206,5 +206,5 @@ func (h *integrations) installation(
 	if err := c.Require(access.RightAccess, "organization"); err != nil {
 		return schema.IntegrationInstallation{}, err
 	}
-	return h.urls.Installation(row), nil
+	return h.view.Installation(row), nil
 }

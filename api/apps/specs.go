@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openAPISpecs are the operations on the OpenAPI specifications of an organization.
+// specs are the operations on the OpenAPI specifications of an organization.
 type specs struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
-// openAPIBodyLimit leaves room for the escapes of a large text's quotes and line ends.
+// specBodyLimit leaves room for the escapes of a large text's quotes and line ends.
 const specBodyLimit = openapi.MaxText + 1<<20
 
 func specOperations(h *specs) []frame.Operation {
@@ -82,7 +82,7 @@ func (h *specs) list(
 		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
 			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
 		},
-		h.urls.Spec(c.Rights), func(s schema.OpenAPISpec) string { return s.ID })
+		h.view.Spec(c.Rights), func(s schema.OpenAPISpec) string { return s.ID })
 }
 
 // openAPISource is a text or a URL.
@@ -136,7 +136,7 @@ func (h *specs) create(ctx context.Context, c *access.Caller, r *createOpenAPISp
 		return schema.OpenAPISpec{}, err
 	}
 	row, err := h.store.CreateOpenAPISpec(ctx, c.Organization.Organization.ID, *r.Body.Slug, source)
-	return h.urls.Spec(c.Rights)(row), err
+	return h.view.Spec(c.Rights)(row), err
 }
 
 type getOpenAPISpecRequest struct {
@@ -145,7 +145,7 @@ type getOpenAPISpecRequest struct {
 
 func (h *specs) get(ctx context.Context, c *access.Caller, r *getOpenAPISpecRequest) (schema.OpenAPISpec, error) {
 	row, err := h.store.OpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug)
-	return h.urls.Spec(c.Rights)(row), err
+	return h.view.Spec(c.Rights)(row), err
 }
 
 type setOpenAPISpecRequest struct {
@@ -158,25 +158,25 @@ type setOpenAPISpecRequest struct {
 func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
 
 // openAPISpecSet is a specification that was there before or was not.
-type specSet struct {
+type openAPISpecSet struct {
 	schema.OpenAPISpec
 	added bool
 }
 
-func (s specSet) Status() int {
+func (s openAPISpecSet) Status() int {
 	if s.added {
 		return http.StatusCreated
 	}
 	return http.StatusOK
 }
 
-func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequest) (specSet, error) {
+func (h *specs) set(ctx context.Context, c *access.Caller, r *setOpenAPISpecRequest) (openAPISpecSet, error) {
 	source, err := r.Body.Source.read()
 	if err != nil {
-		return specSet{}, err
+		return openAPISpecSet{}, err
 	}
 	row, added, err := h.store.SetOpenAPISpec(ctx, c.Organization.Organization.ID, r.Slug, source)
-	return specSet{OpenAPISpec: h.urls.Spec(c.Rights)(row), added: added}, err
+	return openAPISpecSet{OpenAPISpec: h.view.Spec(c.Rights)(row), added: added}, err
 }
 
 type listOpenAPISpecVersionsRequest struct {
@@ -202,7 +202,7 @@ func (h *specs) versions(
 			}
 			return h.store.ListOpenAPISpecVersions(ctx, spec.ID, int32(before), size)
 		},
-		h.urls.SpecVersion(organization, r.Slug),
+		h.view.SpecVersion(organization, r.Slug),
 		func(v store.OpenAPISpecVersion, _ schema.OpenAPISpecVersion) []string {
 			return []string{strconv.Itoa(int(v.Number))}
 		})
@@ -227,7 +227,7 @@ func (h *specs) version(
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.OpenAPISpecVersion(ctx, organization, slug, id)
-	return h.urls.SpecVersion(organization, slug)(row), err
+	return h.view.SpecVersion(organization, slug)(row), err
 }
 
 func (h *specs) latestContent(

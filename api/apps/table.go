@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// appsTable has the operations on what works beside content.
+// Table has the operations on what works beside content.
 func Table(st *store.Store, v view.Presenter) frame.Table {
 	return frame.Table{Operations: slices.Concat(
-		conversationOperations(&conversationResources{store: st, urls: v}),
-		clusterOperations(&conversationResources{store: st, urls: v}),
-		integrationOperations(&integrations{store: st, urls: v}),
-		specOperations(&specs{store: st, urls: v}),
+		conversationOperations(&conversationResources{store: st, view: v}),
+		clusterOperations(&conversationResources{store: st, view: v}),
+		integrationOperations(&integrations{store: st, view: v}),
+		specOperations(&specs{store: st, view: v}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.IntegrationEnums()}, {Enums: schema.OpenAPIEnums()}, vocabulary}}
 }

@@ -9,15 +9,14 @@ import (
 
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
-// richBody is a schema.Body in a request: what the grammar fixes may be left out, and a body with members of which none is a
-// form is refused instead of taken for an empty one.
+// richBody is a schema.Body in a request. Members that the grammar fixes may be left out. A body that has members, but neither
+// markdown nor document, is refused; it does not count as empty.
 type richBody struct {
 	schema.Body
 	formless bool
@@ -71,8 +70,7 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// text gives what the body says as a document, with the Markdown that it came in. It is what all Markdown that is sent goes
-// through, once.
+// text converts the body to a document and keeps the Markdown that it came in. All Markdown in requests is converted here, once.
 func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Text{}, err
@@ -102,7 +100,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 	return b.said(ctx, field)
 }
 
-// said is what a body that is not blank says in a discussion.
+// said converts a body that is not blank for a discussion.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
 	text, err := b.text(ctx, field)
 	if err != nil {
@@ -121,7 +119,10 @@ func shownBody(ctx context.Context, st *store.Store, row store.Comment, format s
 	if err := ctx.Err(); err != nil {
 		return schema.Body{}, err
 	}
-	body := view.Decoded[schema.Body](row.Body)
+	body, err := schema.DecodeJSON[schema.Body](row.Body)
+	if err != nil {
+		return schema.Body{}, err
+	}
 	if format != markdown.FormatDocument || body.Markdown == nil {
 		return markdown.Render(body, schema.Document{}, format), nil
 	}
@@ -135,5 +136,9 @@ func shownBody(ctx context.Context, st *store.Store, row store.Comment, format s
 	if err != nil {
 		return schema.Body{}, err
 	}
-	return markdown.Render(body, view.Decoded[schema.Document](made), format), nil
+	document, err := schema.DecodeJSON[schema.Document](made)
+	if err != nil {
+		return schema.Body{}, err
+	}
+	return markdown.Render(body, document, format), nil
 }

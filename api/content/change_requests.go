@@ -17,7 +17,7 @@ import (
 // changeRequests are the operations on change requests themselves; see content.go for what is in them.
 type changeRequests struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 // changeRequestPath is the path of one change request.
@@ -122,7 +122,7 @@ func (h *changeRequests) list(
 	name := fmt.Sprintf("change requests %s %q %q %q %q %q %t", of, filter.Statuses, schema.Or(r.Creator, ""), schema.Or(r.Contributor, ""),
 		schema.Or(r.Reviewer, ""), schema.Or(r.Cluster, ""), filter.ByCreation)
 	var authors map[string]store.User
-	return frame.ListKeyed(ctx, name, r.PageRequest, 2,
+	return frame.ListMade(ctx, name, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.ChangeRequestRow], error) {
 			position, err := store.ParseCursor[time.Time](after)
 			if err != nil {
@@ -135,8 +135,8 @@ func (h *changeRequests) list(
 			authors, err = h.authors(ctx, page.Rows...)
 			return page, err
 		},
-		func(row store.ChangeRequestRow) schema.ChangeRequest {
-			return h.urls.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
+		func(row store.ChangeRequestRow) (schema.ChangeRequest, error) {
+			return h.view.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
 		},
 		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string {
 			return filter.Cursor(row).Keys()
@@ -158,7 +158,7 @@ func (h *changeRequests) resource(ctx context.Context, row store.ChangeRequestRo
 	if err != nil {
 		return schema.ChangeRequest{}, err
 	}
-	return h.urls.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy]), nil
+	return h.view.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
 }
 
 type createChangeRequestRequest struct {

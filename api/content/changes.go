@@ -17,7 +17,7 @@ import (
 const contentBodyLimit = 8 << 20
 
 type changeContentRequest struct {
-	// Compat chooses between two forms of the answer, of which the change request is the published one.
+	// Compat chooses between two forms of the answer. The contract publishes the change request.
 	Compat *bool `query:"compat" rules:"default=true"`
 	Body   struct {
 		Changes []contentChange `json:"changes" rules:"required,len=1..50"`

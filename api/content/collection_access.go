@@ -15,7 +15,7 @@ import (
 // collectionAccess are the operations on who has access to a collection. All of them take the right to administer it.
 type collectionAccess struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func collectionAccessOperations(h *collectionAccess) []frame.Operation {
@@ -136,7 +136,7 @@ func (h *collectionAccess) listUsers(
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionUsers(ctx, own, after, size)
 		},
-		h.urls.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
+		h.view.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
 }
 
 type listAccessRequest struct {
@@ -156,7 +156,7 @@ func (h *collectionAccess) listAll(
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionAccess(ctx, *c.Collection, only, after, size)
 		},
-		h.urls.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
+		h.view.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
 }
 
 func (h *collectionAccess) listTeams(

@@ -15,7 +15,7 @@ import (
 // collections are the operations on collections themselves; who has access to one is in collection_access.go.
 type collections struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func collectionOperations(h *collections) []frame.Operation {
@@ -110,7 +110,7 @@ func (h *collections) create(ctx context.Context, c *access.Caller, r *createCol
 		return schema.Collection{}, err
 	}
 	// It inherits, so the caller has there what the caller has in the parent.
-	return h.urls.Collection(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
+	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
 }
 
 type listCollectionsRequest struct {
@@ -130,7 +130,7 @@ func (h *collections) list(
 			}
 			return h.store.ListCollections(ctx, c.Viewer(), organization, nested, place, size)
 		},
-		h.urls.Collection, func(row store.CollectionAccess, _ schema.Collection) []string {
+		h.view.Collection, func(row store.CollectionAccess, _ schema.Collection) []string {
 			return store.CollectionCursor{
 				Depth: row.Collection.Depth, Cursor: store.Cursor[int64]{Key: row.Collection.Position, ID: row.Collection.ID},
 			}.Keys()
@@ -138,7 +138,7 @@ func (h *collections) list(
 }
 
 func (h *collections) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Collection, error) {
-	return h.urls.Collection(*c.Collection), nil
+	return h.view.Collection(*c.Collection), nil
 }
 
 type updateCollectionRequest struct {
@@ -159,14 +159,14 @@ func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCol
 	return h.read(ctx, c)
 }
 
-// read gives the collection of the scope again, after what may have changed the caller's own access to it. Whoever gave the
-// own access away is told so by the permissions, once, and does not find the collection afterwards.
+// read gives the collection of the scope again after a change that may have taken the caller's own access away. In that case the
+// permissions of this answer say so, and later requests do not find the collection.
 func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
 	access, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
 	if err != nil {
 		return schema.Collection{}, err
 	}
-	return h.urls.Collection(access), nil
+	return h.view.Collection(access), nil
 }
 
 func (h *collections) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
@@ -178,7 +178,7 @@ type pageOnlyRequest struct {
 }
 
 func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
-	return frame.ListKeyed(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
+	return frame.ListMade(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
 			place, err := store.ParseCursor[int64](after)
 			if err != nil {
@@ -186,7 +186,7 @@ func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *pageO
 			}
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
-		h.urls.Space, func(row store.SpaceAccess, _ schema.Space) []string {
+		h.view.Space, func(row store.SpaceAccess, _ schema.Space) []string {
 			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }

@@ -14,11 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// comments are the operations on the discussions of spaces and of change requests, which differ in nothing but where they
-// stand.
+// comments are the operations on the discussions of spaces and of change requests. The two differ only in their paths.
 type comments struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 // discussions are the places: what their paths start with, the object of their scope, and what their operations' names end in.
@@ -151,7 +150,7 @@ func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentReq
 }
 
 // requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
-// may stand in any text, and is taken as it is: to look for it in all of them would cost anybody who comments next to nothing.
+// could be in any text and is not checked: a caller could make the service search all of them with one cheap request.
 func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
 	if page == nil {
 		return nil
@@ -230,8 +229,8 @@ func (r *commentChange) change(ctx context.Context) (store.CommentChange, error)
 	return change, err
 }
 
-// allow says whether the caller may make the change: words are changed by those who wrote them and by admins, and resolved
-// are they by those who may edit the content as well.
+// allow says whether the caller may make the change. Authors and admins may change the text. Those who may edit the content may
+// also resolve.
 func (r *commentChange) allow(c *access.Caller) func(store.Comment) error {
 	return func(row store.Comment) error {
 		switch {

@@ -8,15 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// richDocument is a rich document in a request. It is normalized as soon as it is read, which is what its checks expect. An
-// object without nodes is none, and would wipe out what it replaces.
+// richDocument is a rich document in a request. It is normalized as soon as it is read, as its checks expect. An object without
+// nodes is refused: it would wipe out the text that it replaces.
 type richDocument struct {
 	schema.Document
 	noNodes bool
 }
 
-// OpenAPISchema asks for less than the documents of answers have: what the grammar fixes may be left out. What stands in the
-// blocks, the grammar says: see schema.Document.
+// OpenAPISchema requires less than the documents of answers have: members that the grammar fixes may be left out. The grammar
+// of the blocks is in schema.Document.
 func (richDocument) OpenAPISchema() map[string]any {
 	block := jsonschema.Dict{"type": "object", "required": []any{"type"}, "properties": jsonschema.Dict{"type": jsonschema.Enum(schema.BlockTypes())}}
 	return jsonschema.Dict{"type": "object", "required": []any{"nodes"}, "properties": jsonschema.Dict{

@@ -31,25 +31,25 @@ const (
 	fileLifetime = 24 * time.Hour
 )
 
-// exports give out files by signed addresses, which need no token: whoever has the address may fetch the file until it ends.
+// exports serve files by signed addresses. An address needs no token: anybody who has it may fetch the file until it expires.
 type exports struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 	// key is what addresses are signed with, once it was asked for.
 	key atomic.Pointer[[]byte]
 	// renderers has room for each PDF that is being made.
 	renderers chan struct{}
 }
 
-// A PDF takes a processor for seconds, and memory for what it holds. It is made for whoever has an address, which no limit of a
-// token covers, so few are made at once, and few seconds are waited for one.
+// A PDF takes a processor for seconds and memory for its pages. Anybody with an address can ask for one, without a token whose
+// limits would apply, so few are made at once and a request waits only seconds for its turn.
 const (
 	maxRenderers = 2
 	rendererWait = 3 * time.Second
 )
 
-func newExports(st *store.Store, urls view.Presenter) *exports {
-	return &exports{store: st, urls: urls, renderers: make(chan struct{}, maxRenderers)}
+func newExports(st *store.Store, v view.Presenter) *exports {
+	return &exports{store: st, view: v, renderers: make(chan struct{}, maxRenderers)}
 }
 
 func exportOperations(h *exports) []frame.Operation {
@@ -111,7 +111,7 @@ func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file 
 	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
 }
 
-// export is what an address stands for.
+// export is what a signed address gives access to.
 type export struct {
 	space, revision string
 	// page and only say which part of a revision is wanted as a PDF: a page with those below it, or that page alone.
@@ -158,7 +158,7 @@ func (h *exports) sign(ctx context.Context, path string, e export, expires time.
 		return "", err
 	}
 	values.Set("signature", base64.RawURLEncoding.EncodeToString(signature))
-	return h.urls.API() + path + "?" + values.Encode(), nil
+	return h.view.API() + path + "?" + values.Encode(), nil
 }
 
 func (h *exports) signature(ctx context.Context, path string, values url.Values) ([]byte, error) {
@@ -265,7 +265,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 	return frame.File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
 }
 
-// takeRenderer waits for one that is free. Whoever gets one gives it back.
+// takeRenderer waits for a free renderer. The caller gives it back.
 func (h *exports) takeRenderer(ctx context.Context) error {
 	wait := time.NewTimer(rendererWait)
 	defer wait.Stop()
@@ -280,7 +280,7 @@ func (h *exports) takeRenderer(ctx context.Context) error {
 }
 
 // pdfPages are pages in the order in which they are read, each with its text when it is asked for. Hidden pages are among them:
-// they are hidden from readers of a site, and whoever may read a change request may read all of it. Links hold no text and are
+// they are hidden from readers of a site, not from those who may read the change request. Links hold no text and are
 // left out.
 func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
 	return func(yield func(pdf.Page, error) bool) {

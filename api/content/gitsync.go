@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// git are the operations that take a space's content from a repository and write it back. They only queue what is to be
+// gitSync are the operations that take a space's content from a repository and write it back. They only queue what is to be
 // done: this version has no engine that does it, and every operation says so for as long as it waits.
 type gitSync struct {
 	store *store.Store
@@ -133,7 +133,10 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *listGitOperatio
 }
 
 func (h *gitSync) info(_ context.Context, c *access.Caller, _ *struct{}) (schema.GitSyncState, error) {
-	state := view.GitSyncState(c.Space.Space)
+	state, err := view.GitSyncState(c.Space.Space)
+	if err != nil {
+		return schema.GitSyncState{}, err
+	}
 	if state == nil {
 		return schema.GitSyncState{}, schema.NotFound("git provider of the space")
 	}

@@ -16,7 +16,7 @@ import (
 // glossary are the operations on the terms that translations keep to.
 type glossary struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func glossaryOperations(h *glossary) []frame.Operation {
@@ -48,11 +48,11 @@ type listGlossaryRequest struct {
 
 func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRequest) (schema.List[schema.GlossaryEntry], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListKeyed(ctx, fmt.Sprintf("glossary %s %q", organization, schema.Or(r.OrderBy, "")), r.PageRequest, 2,
+	return frame.ListMade(ctx, fmt.Sprintf("glossary %s %q", organization, schema.Or(r.OrderBy, "")), r.PageRequest, 2,
 		func(after []string, size int) (store.Page[store.GlossaryRow], error) {
 			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
 		},
-		func(row store.GlossaryRow) schema.GlossaryEntry { return h.urls.GlossaryEntry(row.Entry) },
+		func(row store.GlossaryRow) (schema.GlossaryEntry, error) { return h.view.GlossaryEntry(row.Entry) },
 		func(row store.GlossaryRow, e schema.GlossaryEntry) []string { return []string{row.Term, e.ID} })
 }
 
@@ -102,5 +102,5 @@ func (h *glossary) get(ctx context.Context, c *access.Caller, r *getGlossaryEntr
 	if err != nil {
 		return schema.GlossaryEntry{}, err
 	}
-	return h.urls.GlossaryEntry(row), nil
+	return h.view.GlossaryEntry(row)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// contents are the operations on what is in spaces and in change requests.
+// pages are the operations on what is in spaces and in change requests.
 type pages struct {
 	store    *store.Store
-	urls     view.Presenter
+	view     view.Presenter
 	requests *changeRequests
 	exports  *exports
 }
@@ -106,12 +106,12 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
-	urls := h.urls.SpaceURLs(space)
+	urls := h.view.SpaceURLs(space)
 	revision := schema.Revision{
-		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.urls.Pages(space.ID, row.Pages),
+		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, row.Pages),
 		Files: make([]schema.RevisionFile, len(row.Files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
 		URLs: schema.RevisionURLs{
-			App: h.urls.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
+			App: h.view.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
 		},
 	}
 	for i, file := range row.Files {
@@ -142,7 +142,7 @@ func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string)
 	if err != nil {
 		return schema.RevisionPages{}, err
 	}
-	return schema.RevisionPages{Pages: h.urls.Pages(c.Space.Space.ID, row.Pages)}, nil
+	return schema.RevisionPages{Pages: h.view.Pages(c.Space.Space.ID, row.Pages)}, nil
 }
 
 // pageRequest has the parameters of reads of one page. There is nothing to be evaluated: documents are kept as they are.
@@ -183,7 +183,7 @@ func (h *pages) page(
 	if !ok {
 		return schema.RevisionPage{}, schema.NotFound("page")
 	}
-	resource := h.urls.Page(space.ID, page)
+	resource := h.view.Page(space.ID, page)
 	if page.Document == "" {
 		return resource, nil
 	}

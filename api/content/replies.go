@@ -111,7 +111,7 @@ func (h *comments) deleteReply(ctx context.Context, c *access.Caller, r *replyPa
 }
 
 func (h *comments) resource(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.Comment, error) {
-	return commentResource(ctx, h.store, h.urls, c, row, format)
+	return commentResource(ctx, h.store, h.view, c, row, format)
 }
 
 // commentResource shows a comment as the caller sees it.
@@ -145,9 +145,9 @@ func (h *comments) reply(ctx context.Context, c *access.Caller, row store.Commen
 		return schema.CommentReply{}, err
 	}
 	return schema.CommentReply{
-		Object: "comment-reply", ID: row.ID, PostedBy: h.urls.User(row.Author), PostedAt: row.PostedAt.UTC(),
-		EditedAt: schema.UTC(row.EditedAt), Reactions: h.urls.Reactions(row.Reactions), Body: body,
-		URLs: h.urls.Comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+		Object: "comment-reply", ID: row.ID, PostedBy: h.view.User(row.Author), PostedAt: row.PostedAt.UTC(),
+		EditedAt: schema.UTC(row.EditedAt), Reactions: h.view.Reactions(row.Reactions), Body: body,
+		URLs: h.view.Comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
 	}, nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
-	"github.com/octavo-docs/octavo/api/mergerules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -20,7 +19,7 @@ import (
 // reviews are the operations on who is asked to review a change request, and on what they say.
 type reviews struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func reviewOperations(h *reviews) []frame.Operation {
@@ -73,7 +72,7 @@ func (h *reviews) listReviewers(
 		func(after string, size int) (store.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
-		h.urls.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
+		h.view.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
 }
 
 type requestReviewersRequest struct {
@@ -124,7 +123,7 @@ func (h *reviews) requestReviewers(
 	}
 	answer := schema.RequestedReviewers{Users: make([]schema.RequestedReviewer, len(rows))}
 	for i, row := range rows {
-		answer.Users[i] = h.urls.Reviewer(row)
+		answer.Users[i] = h.view.Reviewer(row)
 	}
 	return answer, nil
 }
@@ -210,7 +209,7 @@ func (h *reviews) get(ctx context.Context, c *access.Caller, r *getReviewRequest
 }
 
 func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.ReviewRow, format string) (schema.Review, error) {
-	l := h.urls
+	l := h.view
 	review := schema.Review{
 		Object: "change-request-review", ID: row.ID, Revision: row.Revision, Reviewer: l.User(row.Reviewer),
 		Status: row.Status, Outdated: row.Outdated, CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
@@ -232,9 +231,17 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 	return review, nil
 }
 
-// checkMergeRules refuses a merge by the actor that the space's rules, or those it inherits, do not allow.
+// checkMergeRules refuses a merge that the rules of the space, or those it inherits from the organization, do not allow.
 func checkMergeRules(actor string, f store.MergeFacts) error {
-	rules := mergerules.Decode(f.SpaceRules).Or(mergerules.Decode(f.OrganizationRules))
+	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
+	if err != nil {
+		return err
+	}
+	organization, err := schema.DecodeJSON[schema.MergeRules](f.OrganizationRules)
+	if err != nil {
+		return err
+	}
+	rules := space.Or(organization)
 	if rules.Type != "rules" {
 		return nil
 	}
@@ -243,7 +250,11 @@ func checkMergeRules(actor string, f store.MergeFacts) error {
 		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
 	}
 	if request.Description != nil {
-		facts.Described = strings.TrimSpace(content.Plain(view.Decoded[schema.Document](request.Description))) != ""
+		description, err := schema.DecodeJSON[schema.Document](request.Description)
+		if err != nil {
+			return err
+		}
+		facts.Described = strings.TrimSpace(content.Plain(description)) != ""
 	}
 	if problems := rules.Problems(facts); problems != nil {
 		return schema.NotMergeable(problems)

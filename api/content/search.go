@@ -15,7 +15,7 @@ import (
 // searches are the operations that find pages by their words.
 type searches struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func searchOperations(h *searches) []frame.Operation {
@@ -48,7 +48,7 @@ func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest
 			}
 			return h.store.SearchSpace(ctx, space, *r.Query, position, size)
 		},
-		func(p store.FoundPage) schema.SearchPageResult { return h.urls.FoundPage(space, p) },
+		func(p store.FoundPage) schema.SearchPageResult { return h.view.FoundPage(space, p) },
 		func(p store.FoundPage, _ schema.SearchPageResult) []string {
 			return store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys()
 		})
@@ -67,7 +67,7 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 		func(s store.FoundSpace) schema.SearchSpaceResult {
 			result := schema.SearchSpaceResult{ID: s.SpaceID, Title: s.Title, Pages: make([]schema.SearchPageResult, len(s.Pages))}
 			for i, page := range s.Pages {
-				result.Pages[i] = h.urls.FoundPage(s.SpaceID, page)
+				result.Pages[i] = h.view.FoundPage(s.SpaceID, page)
 			}
 			return result
 		},

@@ -16,7 +16,7 @@ import (
 // spaces are the operations on spaces themselves; their content has operations of its own.
 type spaces struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func spaceOperations(h *spaces) []frame.Operation {
@@ -96,7 +96,7 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 		return schema.Space{}, err
 	}
 	// It inherits, so the caller has there what the caller has in the parent.
-	return h.urls.Space(store.SpaceAccess{Space: row, ContentAccess: access}), nil
+	return h.view.Space(store.SpaceAccess{Space: row, ContentAccess: access})
 }
 
 type listSpacesRequest struct {
@@ -105,15 +105,15 @@ type listSpacesRequest struct {
 
 func (h *spaces) list(ctx context.Context, c *access.Caller, r *listSpacesRequest) (schema.List[schema.Space], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListPage(ctx, "spaces "+organization, r.PageRequest,
+	return frame.ListMadePage(ctx, "spaces "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.SpaceAccess], error) {
 			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
 		},
-		h.urls.Space, func(s schema.Space) string { return s.ID })
+		h.view.Space, func(s schema.Space) string { return s.ID })
 }
 
 func (h *spaces) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Space, error) {
-	return h.urls.Space(*c.Space), nil
+	return h.view.Space(*c.Space)
 }
 
 type updateSpaceRequest struct {
@@ -167,7 +167,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	if err != nil {
 		return schema.Space{}, err
 	}
-	return h.urls.Space(space), nil
+	return h.view.Space(space)
 }
 
 func (h *spaces) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {

@@ -10,21 +10,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// contentTable has the operations on collections, spaces and what is in them.
+// Table has the operations on collections, spaces and what is in them.
 func Table(st *store.Store, v view.Presenter) frame.Table {
-	requests, pdfs := &changeRequests{store: st, urls: v}, newExports(st, v)
+	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
 	return frame.Table{Operations: slices.Concat(
-		spaceOperations(&spaces{store: st, urls: v}),
+		spaceOperations(&spaces{store: st, view: v}),
 		changeRequestOperations(requests),
-		pageOperations(&pages{store: st, urls: v, requests: requests, exports: pdfs}),
+		pageOperations(&pages{store: st, view: v, requests: requests, exports: pdfs}),
 		exportOperations(pdfs),
-		searchOperations(&searches{store: st, urls: v}),
-		commentOperations(&comments{store: st, urls: v}),
-		reviewOperations(&reviews{store: st, urls: v}),
-		translationOperations(&translations{store: st, urls: v}),
-		glossaryOperations(&glossary{store: st, urls: v}),
-		collectionOperations(&collections{store: st, urls: v}),
-		collectionAccessOperations(&collectionAccess{store: st, urls: v}),
+		searchOperations(&searches{store: st, view: v}),
+		commentOperations(&comments{store: st, view: v}),
+		reviewOperations(&reviews{store: st, view: v}),
+		translationOperations(&translations{store: st, view: v}),
+		glossaryOperations(&glossary{store: st, view: v}),
+		collectionOperations(&collections{store: st, view: v}),
+		collectionAccessOperations(&collectionAccess{store: st, view: v}),
 		gitOperations(&gitSync{store: st}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary}}
 }

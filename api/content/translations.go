@@ -15,7 +15,7 @@ import (
 // translations are the operations on translations of spaces.
 type translations struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func translationOperations(h *translations) []frame.Operation {
@@ -63,11 +63,11 @@ func (h *translations) list(
 	ctx context.Context, c *access.Caller, r *listTranslationsRequest,
 ) (schema.List[schema.Translation], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListPage(ctx, "translations "+organization, r.PageRequest,
+	return frame.ListMadePage(ctx, "translations "+organization, r.PageRequest,
 		func(after string, size int) (store.Page[store.Translation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},
-		h.urls.Translation(c.Rights), func(t schema.Translation) string { return t.ID })
+		h.view.Translation(c.Rights), func(t schema.Translation) string { return t.ID })
 }
 
 type createTranslationRequest struct {
@@ -85,7 +85,7 @@ type createTranslationRequest struct {
 func (r *createTranslationRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if *r.Body.Language == *r.Body.Source.Language {
-		c.Add("language", "must be another than that of the source")
+		c.Add("language", "must differ from the language of the source")
 	}
 	return c.Details
 }
@@ -110,7 +110,7 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 	if err != nil {
 		return schema.Translation{}, err
 	}
-	return h.urls.Translation(c.Rights)(row), nil
+	return h.view.Translation(c.Rights)(row)
 }
 
 // requireSpace refuses a space of another organization, and one whose content the caller may not read.
@@ -141,7 +141,7 @@ func (h *translations) get(ctx context.Context, c *access.Caller, r *translation
 	if err != nil {
 		return schema.Translation{}, err
 	}
-	return h.urls.Translation(c.Rights)(row), nil
+	return h.view.Translation(c.Rights)(row)
 }
 
 type updateTranslationRequest struct {
@@ -160,7 +160,7 @@ func (h *translations) update(ctx context.Context, c *access.Caller, r *updateTr
 	if err != nil {
 		return schema.Translation{}, err
 	}
-	return h.urls.Translation(c.Rights)(row), nil
+	return h.view.Translation(c.Rights)(row)
 }
 
 func (h *translations) delete(ctx context.Context, c *access.Caller, r *translationRequest) (frame.NoContent, error) {

@@ -117,7 +117,7 @@ func (p *bindPlan) add(t reflect.Type, at []int) error {
 			found = true
 		}
 		if !found {
-			return fmt.Errorf("field %s says not where it comes from", field.Name)
+			return fmt.Errorf("field %s does not say where its value comes from", field.Name)
 		}
 	}
 	return nil

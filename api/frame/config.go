@@ -25,7 +25,7 @@ type Config struct {
 	// HeaderTimeout bounds the wait for a connection's first request, and for the headers and the first piece of the body of
 	// each, so that a slow sender cannot hold a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
-	// ReadTimeout bounds the reading of one large body, which must not stand still for long either. 0 means 30 s.
+	// ReadTimeout bounds the reading of one large body; bodyStall bounds each pause in it. 0 means 30 s.
 	ReadTimeout time.Duration
 	// WriteTimeout bounds the writing of one response. 0 means 30 s.
 	WriteTimeout time.Duration
@@ -86,7 +86,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// frameDeps are the parts that a server needs beside its table. All but Checks are required.
+// Deps are the parts that a server needs beside its table. All but Checks are required.
 type Deps struct {
 	Store   *store.Store
 	Metrics Metrics

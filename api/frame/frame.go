@@ -41,7 +41,7 @@ type route struct {
 	plan *bindPlan
 }
 
-// call is one request on its way through the frame. It is reused; nothing of it may be kept.
+// call is one request on its way through the frame. It is reused: no part of it may be kept.
 type call struct {
 	access.Caller
 	idBuffer []byte // The request's id, which the Caller reads.
@@ -112,8 +112,8 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	f.end(c, rt.op.ID)
 }
 
-// continues answers what a client asks by `Expect: 100-continue`, whether its body is welcome: not to callers without a good
-// token, nor for more than the operation takes. What else may be refused is refused once the body is here.
+// continues answers `Expect: 100-continue`, by which a client asks whether it may send its body. It refuses callers without a
+// good token and bodies larger than the operation takes. Other refusals wait until the body is here.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its own time only before the handler.
@@ -183,7 +183,7 @@ func (f *frame) end(c *call, operation string) {
 	f.leave(c)
 }
 
-// leave takes back what the call held. Whoever kept a part of it sees the next call's data.
+// leave takes back what the call held. Code that kept a part of it would see the next call's data.
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()

@@ -33,7 +33,7 @@ type Encoded struct {
 	ContentType string
 }
 
-// statused is a response that says by itself which status of success it has: for operations that create or update.
+// Statused is a response that says by itself which status of success it has: for operations that create or update.
 type Statused interface {
 	Status() int
 }
@@ -47,7 +47,7 @@ type File struct {
 	Shown bool
 }
 
-// located is a resource that an operation reads, at the address that goes into the Location header when it is created. What is
+// Located is a resource that an operation reads, at the address that goes into the Location header when it is created. What is
 // only ever listed has no such address.
 type Located interface {
 	Location() string
@@ -58,33 +58,53 @@ type validator interface {
 	Validate() []schema.Detail
 }
 
-// handle makes a Handler of a function. The request is reused by later calls: a function that keeps it, or a []byte of it,
-// would see another caller's data there. Its strings are copies and may be kept.
+// Handle makes a Handler of a function. A request with a raw body is reused by later calls, as its body is: a function that keeps
+// it or its []byte would see another caller's data there. Strings of requests are copies and may be kept.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
+	// Of operations with raw bodies, events arrive most often: their requests are not allocated.
+	reused := hasRawBody(reflect.TypeFor[Req]())
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
 	return Handler{
 		Request:  reflect.TypeFor[Req](),
 		Response: reflect.TypeFor[Resp](),
 		invoke: func(ctx context.Context, rt *route, c *call) error {
-			req := pool.Get().(*Req)
-			err := rt.plan.bind(ctx, reflect.ValueOf(req).Elem(), c)
-			if err == nil {
-				err = rt.plan.validate(req, &c.checks)
+			var req *Req
+			if reused {
+				req = pool.Get().(*Req)
+				defer func() {
+					var empty Req
+					*req = empty
+					pool.Put(req)
+				}()
+			} else {
+				req = new(Req)
 			}
-			var resp Resp
-			if err == nil {
-				resp, err = fn(ctx, &c.Caller, req)
+			if err := rt.plan.bind(ctx, reflect.ValueOf(req).Elem(), c); err != nil {
+				return err
 			}
-			var empty Req
-			*req = empty
-			pool.Put(req)
+			if err := rt.plan.validate(req, &c.checks); err != nil {
+				return err
+			}
+			resp, err := fn(ctx, &c.Caller, req)
 			if err != nil {
 				return err
 			}
 			return respond(rt, c, resp)
 		},
 	}
+}
+
+func hasRawBody(request reflect.Type) bool {
+	if request.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range request.NumField() {
+		if request.Field(i).Tag.Get("body") == "raw" {
+			return true
+		}
+	}
+	return false
 }
 
 // responder picks the encoding by the response type, once.
@@ -129,7 +149,7 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	}
 }
 
-// baseName is a file's name without folders: whoever saves it is not led out of theirs.
+// baseName is a file's name without folders, so that a client cannot be made to save it elsewhere.
 func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if base == "." || base == ".." || base == "/" {
@@ -138,7 +158,7 @@ func baseName(name string) string {
 	return base
 }
 
-// writeFile sends a file so that a browser takes it for nothing else than it is said to be.
+// writeFile sends a file with headers that keep browsers from guessing another type or running it.
 func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	disposition := "attachment"
 	if file.Shown {

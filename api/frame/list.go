@@ -17,7 +17,7 @@ const (
 	listStep     = 100
 )
 
-// listPage answers one page of a list whose one sort key is the id. name identifies the list with its filters: a page token
+// ListPage answers one page of a list whose one sort key is the id. name identifies the list with its filters: a page token
 // of another list is refused.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
@@ -28,7 +28,17 @@ func ListPage[Row, Resource any](
 		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
 }
 
-// firstKey is the position in a list with one sort key; "" is the start.
+// ListMadePage is ListPage for objects that cannot always be made of their rows.
+func ListMadePage[Row, Resource any](
+	ctx context.Context, name string, page schema.PageRequest,
+	read func(after string, size int) (store.Page[Row], error), resource func(Row) (Resource, error), id func(Resource) string,
+) (schema.List[Resource], error) {
+	return ListMade(ctx, name, page, 1,
+		func(after []string, size int) (store.Page[Row], error) { return read(FirstKey(after), size) },
+		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
+}
+
+// FirstKey is the position in a list with one sort key; "" is the start.
 func FirstKey(after []string) string {
 	if after == nil {
 		return ""
@@ -36,7 +46,7 @@ func FirstKey(after []string) string {
 	return after[0]
 }
 
-// listKeyed answers one page of a list that is sorted by several keys, the last of which makes the order total. read gets
+// ListKeyed answers one page of a list that is sorted by several keys, the last of which makes the order total. read gets
 // the keys of the last row of the page before, nil for the first page, and refuses keys that it cannot read.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
@@ -46,7 +56,7 @@ func ListKeyed[Row, Resource any](
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
 }
 
-// listMade is listKeyed for objects that take more than their row to make.
+// ListMade is listKeyed for objects that take more than their row to make.
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (store.Page[Row], error), resource func(Row) (Resource, error),

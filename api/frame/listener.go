@@ -24,8 +24,8 @@ const (
 	endedIdle      = "idle"
 )
 
-// connections are the open ones, with a bound for all and one for each address. Peers that are trusted proxies stand for
-// many clients: only the bound for all is theirs.
+// connections are the open ones. They are bounded in total and by address. A trusted proxy carries many clients, so only the
+// total bound applies to it.
 type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// memberText reads one member of a body that is an object, a string that must not be empty, and nothing behind it. What is in
-// front of it is skipped: nothing of it is decoded or kept.
+// memberText reads one member, a string that must not be empty, of a body that is an object. It skips the members before it and
+// does not read those after it.
 func memberText(body []byte, member string) (string, error) {
-	// Names that come twice are found when the whole is decoded.
+	// Duplicate names are refused later, when the whole body is decoded.
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
 	start, err := decoder.ReadToken()
 	if err != nil {

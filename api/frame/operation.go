@@ -54,7 +54,7 @@ const Unbounded time.Duration = -1
 // ResourceBodyLimit is the BodyLimit of operations that take one resource.
 const ResourceBodyLimit = 1 << 20
 
-// mediaJSON is what bodies are in, unless a row says otherwise.
+// MediaJSON is what bodies are in, unless a row says otherwise.
 var MediaJSON = []string{"application/json"}
 
 // Table is what a server serves: operations, and what the names in the rules of their requests mean.

@@ -57,7 +57,7 @@ func TestTableIsChecked(t *testing.T) {
 func TestRequestsAreBindable(t *testing.T) {
 	t.Parallel()
 	for problem, handler := range map[string]Handler{
-		"field A says not where it comes from": Handle(func(context.Context, *access.Caller, *struct{ A string }) (schema.User, error) {
+		"field A does not say where its value comes from": Handle(func(context.Context, *access.Caller, *struct{ A string }) (schema.User, error) {
 			return schema.User{}, nil
 		}),
 		`binds "a", which is not in the path`: Handle(func(context.Context, *access.Caller, *struct {

@@ -20,7 +20,7 @@ const bodyLeap = 8
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
 	bodyWait = 2 * time.Second
-	// bodyStall is how long a large body may stand still.
+	// bodyStall is how long a large body may go without a byte.
 	bodyStall = 5 * time.Second
 	// bodyShare is the part of the memory that the bodies of one token may take, though never less than leastBodyShare: one of
 	// the largest bodies, as sent and inflated. A site's key is public, and must not keep everybody else's large bodies out.
@@ -197,7 +197,7 @@ func (b *body) nextClass(limit int) int {
 	return len(bodyPieces) - 1
 }
 
-// release gives the memory back. Whoever kept a part of it sees the next request's data.
+// release gives the memory back. Code that kept a part of it would see the next request's data.
 func (b *body) release() {
 	if b.piece == nil {
 		return

@@ -73,7 +73,7 @@ func cut(e *schema.Error) *schema.Error {
 	return &short
 }
 
-// clip cuts text to so many bytes, at the start of a character.
+// Clip cuts text to so many bytes, at the start of a character.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -118,11 +118,11 @@ func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// malformed answers for what is no request at all: fasthttp gives up on the connection after it.
+// malformed answers bytes that are not a request. fasthttp closes the connection afterwards.
 func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its own time only once it has a request.
-	// Which path was meant may be unknown here, so a browser is always let to read the answer.
+	// The path may be unknown here, so browsers may always read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))
 	leaveUnread(ctx)

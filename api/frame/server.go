@@ -34,7 +34,7 @@ type Server struct {
 	endUses context.CancelFunc
 }
 
-// newServer builds the server of a table, described by the OpenAPI document. It refuses a row or a setting that is wrong, and
+// New builds the server of a table, described by the OpenAPI document. It refuses a row or a setting that is wrong, and
 // opens nothing.
 func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	cfg = cfg.withDefaults()
@@ -119,7 +119,7 @@ func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHan
 			}
 		}()
 		if ctx.Request.BodyStream() != nil {
-			leaveUnread(ctx) // No page takes a body, and whoever asked for it would read all of it.
+			leaveUnread(ctx) // No page takes a body, and reading the stream would read all of it.
 			_ = ctx.Request.CloseBodyStream()
 		}
 		handler(ctx)
@@ -152,7 +152,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // OpenConnections counts the connections that are open.
 func (s *Server) OpenConnections() int { return s.connections.count() }
 
-// Done gives the error that ended serving; nil after Stop. Whoever runs the server watches it.
+// Done gives the error that ended serving; nil after Stop. The caller of Start must watch it.
 func (s *Server) Done() <-chan error { return s.served }
 
 // leaving sends clients elsewhere once the server is stopping: it closes each connection after its answer.

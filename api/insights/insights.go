@@ -40,7 +40,7 @@ type siteInsights struct {
 	balances EventBalances
 }
 
-// insightsTable has the operations on a site's events.
+// Table has the operations on a site's events.
 func Table(intake EventIntake, answers Insights, balances EventBalances) frame.Table {
 	return frame.Table{Operations: insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances})}
 }

@@ -2,7 +2,6 @@ package mergerules
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -12,13 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// spaceMergeRules are the merge rules that a space can have.
+// SpaceMergeRules are the merge rules that a space can have.
 type SpaceMergeRules struct {
 	Type  *string          `json:"type" rules:"required,enum=spaceMergeRules"`
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
-// organizationMergeRules are the merge rules that an organization can have: there is nothing above it to inherit from.
+// OrganizationMergeRules are the merge rules that an organization can have: there is nothing above it to inherit from.
 type OrganizationMergeRules struct {
 	Type  *string          `json:"type" rules:"required,enum=mergeRules"`
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
@@ -83,7 +82,7 @@ func Check(c *rules.Checker, kind string, rules []MergeRuleInput) {
 	}
 }
 
-// storedMergeRules gives the rules as they are stored, once everybody whom they name is in the organization.
+// Encode gives the rules as they are stored, once everybody whom they name is in the organization.
 func Encode(
 	ctx context.Context, st *store.Store, organization, kind string, rules []MergeRuleInput,
 ) ([]byte, error) {
@@ -107,7 +106,7 @@ func Encode(
 			}
 		}
 	}
-	return json.Marshal(stored)
+	return schema.EncodeJSON(stored)
 }
 
 // mergeRuleOf keeps of a rule what its kind takes.
@@ -121,13 +120,4 @@ func mergeRuleOf(rule MergeRuleInput) schema.MergeRule {
 		kept.Expression = *rule.Expression
 	}
 	return kept
-}
-
-// mergeRulesResource reads stored rules back. Nothing but storedMergeRules and the column's default writes them.
-func Decode(stored []byte) schema.MergeRules {
-	var rules schema.MergeRules
-	if err := json.Unmarshal(stored, &rules); err != nil {
-		panic(fmt.Errorf("merge rules %q: %w", stored, err))
-	}
-	return rules
 }

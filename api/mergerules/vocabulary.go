@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// mergeRulesVocabulary is what the names in the rules of merge rules mean.
+// Vocabulary is what the names in the rules of merge rules mean.
 var Vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"mergeRules":      {"rules", "none"},

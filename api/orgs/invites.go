@@ -20,7 +20,7 @@ import (
 // invites are the operations by which people become members.
 type invites struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func inviteOperations(h *invites) []frame.Operation {
@@ -33,7 +33,7 @@ func inviteOperations(h *invites) []frame.Operation {
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.invite),
 		},
 		{
-			// Whoever accepts is no member yet, so there is no right on the organization to ask for.
+			// The caller is not a member yet, so no right on the organization can be required.
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
 			Tag: "invites", Doc: "Accept an invite by e-mail, whose id is the caller's own, or take what a link invite gives.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
 		},
@@ -143,7 +143,7 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite gives everyone the role that stands beside the address, else that of the request, else the organization's own.
+// invite gives each person the role beside the address, or else the request's, or else the organization's default.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)

@@ -35,7 +35,7 @@ func (h *invites) list(ctx context.Context, c *access.Caller, r *listLinkInvites
 			return h.store.ListLinkInvites(ctx, organization, after, size)
 		},
 		func(row store.LinkInvite) schema.LinkInvite {
-			return h.urls.LinkInvite(c.Organization.Role, row)
+			return h.view.LinkInvite(c.Organization.Role, row)
 		},
 		func(i schema.LinkInvite) string { return i.ID })
 }
@@ -158,7 +158,7 @@ func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteReq
 
 // resource shows an invite of any form as the caller sees it.
 func (h *invites) resource(ctx context.Context, c *access.Caller, row store.LinkInvite) (schema.LinkInvite, error) {
-	invite := h.urls.LinkInvite(c.Organization.Role, row)
+	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {
 		return invite, nil
 	}
@@ -169,14 +169,17 @@ func (h *invites) resource(ctx context.Context, c *access.Caller, row store.Link
 		if err != nil {
 			return invite, err
 		}
-		resource := h.urls.Space(space)
+		resource, err := h.view.Space(space)
+		if err != nil {
+			return invite, err
+		}
 		invite.Space, held = &resource, space.ContentAccess
 	} else {
 		collection, err := h.store.Collection(ctx, c.Principal.UserID, *row.CollectionID)
 		if err != nil {
 			return invite, err
 		}
-		resource := h.urls.Collection(collection)
+		resource := h.view.Collection(collection)
 		invite.Collection, held = &resource, collection.ContentAccess
 	}
 	role, _ := access.EffectiveRole(access.Access{Role: held.Role, Level: &held.Level, Grant: held.Grant})

@@ -16,7 +16,7 @@ import (
 // members are the operations on the users of an organization.
 type members struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func memberOperations(h *members) []frame.Operation {
@@ -78,7 +78,7 @@ func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequ
 			}
 			return h.store.ListMembers(ctx, organization, filter, place, size)
 		},
-		h.urls.Member, func(row store.MemberRow, _ schema.Member) []string { return filter.Cursor(row).Keys() })
+		h.view.Member, func(row store.MemberRow, _ schema.Member) []string { return filter.Cursor(row).Keys() })
 }
 
 type memberRequest struct {
@@ -90,7 +90,7 @@ func (h *members) get(ctx context.Context, c *access.Caller, r *memberRequest) (
 	if err != nil {
 		return schema.Member{}, err
 	}
-	return h.urls.Member(row), nil
+	return h.view.Member(row), nil
 }
 
 type updateMemberRequest struct {

@@ -16,7 +16,7 @@ import (
 // organizations are the operations on tenants.
 type organizations struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func organizationOperations(h *organizations) []frame.Operation {
@@ -75,7 +75,7 @@ func (h *organizations) create(ctx context.Context, c *access.Caller, r *createO
 	if err != nil {
 		return schema.Organization{}, err
 	}
-	return h.urls.Organization(membership), nil
+	return h.view.Organization(membership)
 }
 
 type listOrganizationsRequest struct {
@@ -85,15 +85,15 @@ type listOrganizationsRequest struct {
 func (h *organizations) list(
 	ctx context.Context, c *access.Caller, r *listOrganizationsRequest,
 ) (schema.List[schema.Organization], error) {
-	return frame.ListPage(ctx, "orgs", r.PageRequest,
+	return frame.ListMadePage(ctx, "orgs", r.PageRequest,
 		func(after string, size int) (store.Page[store.Membership], error) {
 			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
 		},
-		h.urls.Organization, func(o schema.Organization) string { return o.ID })
+		h.view.Organization, func(o schema.Organization) string { return o.ID })
 }
 
 func (h *organizations) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Organization, error) {
-	return h.urls.Organization(*c.Organization), nil
+	return h.view.Organization(*c.Organization)
 }
 
 type updateOrganizationRequest struct {
@@ -146,7 +146,7 @@ func (h *organizations) update(ctx context.Context, c *access.Caller, r *updateO
 	if err != nil {
 		return schema.Organization{}, err
 	}
-	return h.urls.Organization(store.Membership{Organization: row, Role: c.Organization.Role}), nil
+	return h.view.Organization(store.Membership{Organization: row, Role: c.Organization.Role})
 }
 
 func (h *organizations) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {

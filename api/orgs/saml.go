@@ -18,7 +18,7 @@ import (
 // samlProviders are the operations on an organization's identity providers.
 type samlProviders struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func samlOperations(h *samlProviders) []frame.Operation {
@@ -76,20 +76,17 @@ func (h *samlProviders) list(
 			teams, err = h.store.DefaultTeams(ctx, c.Principal.UserID, page.Rows...)
 			return page, err
 		},
-		func(row store.SAMLProvider) schema.SAMLProvider { return h.urls.SAMLProvider(c.Rights, row, teams) },
+		func(row store.SAMLProvider) schema.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
 		func(p schema.SAMLProvider) string { return p.ID })
 }
 
 // resource answers one provider.
-func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row store.SAMLProvider, err error) (schema.SAMLProvider, error) {
-	if err != nil {
-		return schema.SAMLProvider{}, err
-	}
+func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row store.SAMLProvider) (schema.SAMLProvider, error) {
 	teams, err := h.store.DefaultTeams(ctx, c.Principal.UserID, row)
 	if err != nil {
 		return schema.SAMLProvider{}, err
 	}
-	return h.urls.SAMLProvider(c.Rights, row, teams), nil
+	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
 // isNoPrivateKey keeps out what an administrator copies by mistake and what must not be shown to others.
@@ -125,7 +122,10 @@ func (h *samlProviders) create(ctx context.Context, c *access.Caller, r *createS
 		Certificate: emptyIsNone(r.Body.Certificate).Value, CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL: r.Body.SSOURL.Value, DefaultRole: r.Body.DefaultRole.Value, DefaultTeam: r.Body.DefaultTeam.Value,
 	})
-	return h.resource(ctx, c, row, err)
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	return h.resource(ctx, c, row)
 }
 
 type samlProviderRequest struct {
@@ -134,7 +134,10 @@ type samlProviderRequest struct {
 
 func (h *samlProviders) get(ctx context.Context, c *access.Caller, r *samlProviderRequest) (schema.SAMLProvider, error) {
 	row, err := h.store.SAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
-	return h.resource(ctx, c, row, err)
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	return h.resource(ctx, c, row)
 }
 
 type updateSAMLProviderRequest struct {
@@ -151,7 +154,10 @@ func (h *samlProviders) update(ctx context.Context, c *access.Caller, r *updateS
 		CertificateUsable: isCertificate(schema.Or(r.Body.Certificate.Value, "")),
 		SSOURL:            r.Body.SSOURL, DefaultRole: r.Body.DefaultRole, DefaultTeam: r.Body.DefaultTeam,
 	})
-	return h.resource(ctx, c, row, err)
+	if err != nil {
+		return schema.SAMLProvider{}, err
+	}
+	return h.resource(ctx, c, row)
 }
 
 func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlProviderRequest) (frame.NoContent, error) {
@@ -168,7 +174,7 @@ func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{
 	logins := schema.SSOLogins{Items: make([]schema.SSOLogin, len(rows))}
 	for i, row := range rows {
 		logins.Items[i] = schema.SSOLogin{
-			ID: row.ID, Label: row.Label, StartURL: h.urls.SAMLService(organization, row.ID).StartURL,
+			ID: row.ID, Label: row.Label, StartURL: h.view.SAMLService(organization, row.ID).StartURL,
 		}
 	}
 	return logins, nil

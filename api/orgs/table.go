@@ -9,15 +9,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// orgsTable has the operations on people and what they are in.
+// Table has the operations on people and what they are in.
 func Table(st *store.Store, v view.Presenter, resolver TXTResolver) frame.Table {
 	return frame.Table{Operations: slices.Concat(
-		userOperations(&users{store: st, urls: v}),
-		organizationOperations(&organizations{store: st, urls: v}),
+		userOperations(&users{store: st, view: v}),
+		organizationOperations(&organizations{store: st, view: v}),
 		emailDomainOperations(&emailDomains{store: st, resolver: resolver}),
-		samlOperations(&samlProviders{store: st, urls: v}),
-		inviteOperations(&invites{store: st, urls: v}),
-		memberOperations(&members{store: st, urls: v}),
-		teamOperations(&teams{store: st, urls: v}),
+		samlOperations(&samlProviders{store: st, view: v}),
+		inviteOperations(&invites{store: st, view: v}),
+		memberOperations(&members{store: st, view: v}),
+		teamOperations(&teams{store: st, view: v}),
 	), Vocabularies: []rules.Vocabulary{vocabulary}}
 }

@@ -15,7 +15,7 @@ import (
 // teams are the operations on groups of members.
 type teams struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func teamOperations(h *teams) []frame.Operation {
@@ -80,7 +80,7 @@ func (h *teams) create(ctx context.Context, c *access.Caller, r *createTeamReque
 		return schema.Team{}, err
 	}
 	team, err := h.get(ctx, c, &teamRequest{TeamID: made.ID})
-	return team.At(h.urls.API("orgs", organization, "teams", made.ID)), err
+	return team.At(h.view.API("orgs", organization, "teams", made.ID)), err
 }
 
 type teamRequest struct {

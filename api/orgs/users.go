@@ -14,7 +14,7 @@ import (
 // users are the operations on people's accounts.
 type users struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func userOperations(h *users) []frame.Operation {
@@ -36,7 +36,7 @@ func (h *users) self(ctx context.Context, c *access.Caller, _ *struct{}) (schema
 	if err != nil {
 		return schema.User{}, err
 	}
-	return h.urls.User(user), nil
+	return h.view.User(user), nil
 }
 
 func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
@@ -46,5 +46,5 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	if err != nil {
 		return schema.User{}, err
 	}
-	return h.urls.User(user), nil
+	return h.view.User(user), nil
 }

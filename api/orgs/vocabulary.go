@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// orgsVocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+// vocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"memberRole":         schema.MemberRoles(),

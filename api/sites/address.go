@@ -17,7 +17,7 @@ import (
 //
 // The default section and the default site space of a section leave their path out. Paths of the structure cannot begin with
 // "~", so nothing is mistaken for a key; where a page, or a site space of the default section, has the path of a section, the
-// address is the section's. The id stands for the site because its basename may change.
+// address is the section's. The address holds the site's id, because its basename may change.
 //
 // The zero siteAddress is that of a site that nobody can read now: one that is not published, or one that is published by
 // share links to a caller without the key of an active one. A wrong key is not an error: it opens nothing, so that what is
@@ -27,7 +27,7 @@ type siteAddress struct{ root string }
 // address resolves the address of a site for a caller who may have sent a share key. Sites that anybody may read need none
 // and take no notice of it.
 func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) (siteAddress, error) {
-	root := h.urls.PublishedSite(site)
+	root := h.view.PublishedSite(site)
 	switch {
 	case !site.Published:
 		return siteAddress{}, nil
@@ -53,7 +53,7 @@ type siteView struct {
 	spaces map[string]store.ContentAccess
 }
 
-func (h *sites) view(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
+func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) (siteView, error) {
 	address, err := h.address(ctx, c.Site.Site, shareKey)
 	if err != nil {
 		return siteView{}, err

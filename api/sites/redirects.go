@@ -163,8 +163,8 @@ type findRedirectRequest struct {
 	Source   *string `query:"source" rules:"required,len=..512,pattern=redirectSource"`
 }
 
-// findRedirect resolves the destination as it is now, after every renaming and move. The target is an address for whoever can
-// read the site, and otherwise the path below the site's address. For a caller who may not read the space of a page it is that
+// findRedirect resolves the destination as it is now, after every renaming and move. The target is an address if the
+// caller can read the site, and otherwise the path below the site's address. For a caller who may not read the space of a page it is that
 // of the site space, whether the page is there or not.
 func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
 	site := c.Site.Site

@@ -53,11 +53,11 @@ func (h *sites) listSections(
 	ctx context.Context, c *access.Caller, r *listSiteSectionsRequest,
 ) (schema.List[schema.SiteSection], error) {
 	site := c.Site.Site
-	view, err := h.view(ctx, c, r.ShareKey)
+	view, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.List[schema.SiteSection]{}, err
 	}
-	return frame.ListKeyed(ctx, "site-sections "+site.ID, r.PageRequest, 1,
+	return frame.ListMade(ctx, "site-sections "+site.ID, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
 			return h.store.ListSections(ctx, site.ID, lastKey(after), size)
 		},
@@ -80,7 +80,10 @@ func (h *sites) addSection(ctx context.Context, c *access.Caller, r *addSectionR
 	row, err := h.store.AddSection(ctx, c.Site.Site.ID, store.NewSection{
 		SpaceID: *r.Body.SpaceID, Title: r.Body.Title, Icon: r.Body.Icon,
 	})
-	return h.oneSection(ctx, c, row, err)
+	if err != nil {
+		return schema.SiteSection{}, err
+	}
+	return h.oneSection(ctx, c, row)
 }
 
 type updateSectionRequest struct {
@@ -107,7 +110,10 @@ func (h *sites) updateSection(ctx context.Context, c *access.Caller, r *updateSe
 		Title: b.Title, Path: b.Path, DefaultSiteSpace: b.DefaultSiteSpace,
 		Condition: conditionOrNone(b.Condition), Icon: b.Icon, Description: b.Description,
 	})
-	return h.oneSection(ctx, c, row, err)
+	if err != nil {
+		return schema.SiteSection{}, err
+	}
+	return h.oneSection(ctx, c, row)
 }
 
 type sectionRequest struct {
@@ -151,21 +157,24 @@ func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectio
 		return schema.SiteSection{}, err
 	}
 	row, err := h.store.Section(ctx, site, r.SectionID)
-	return h.oneSection(ctx, c, row, err)
-}
-
-// oneSection answers with what a change has left.
-func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow, err error) (schema.SiteSection, error) {
 	if err != nil {
 		return schema.SiteSection{}, err
 	}
-	view, err := h.view(ctx, c, nil)
-	return h.sectionResource(view)(row), err
+	return h.oneSection(ctx, c, row)
 }
 
-func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) schema.SiteSection {
+// oneSection answers with what a change has left.
+func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow) (schema.SiteSection, error) {
+	view, err := h.seenBy(ctx, c, nil)
+	if err != nil {
+		return schema.SiteSection{}, err
+	}
+	return h.sectionResource(view)(row)
+}
+
+func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) (schema.SiteSection, error) {
 	siteSpace := h.siteSpaceResource(view)
-	return func(row store.SiteSectionRow) schema.SiteSection {
+	return func(row store.SiteSectionRow) (schema.SiteSection, error) {
 		s := row.Section
 		section := schema.SiteSection{
 			Object: "site-section", ID: s.ID, Title: s.Title, Description: schema.Or(s.Description, ""), Default: s.IsDefault, Path: s.Path,
@@ -174,8 +183,11 @@ func (h *sites) sectionResource(view siteView) func(store.SiteSectionRow) schema
 			URLs:       view.published(sectionPath(s.Path, s.IsDefault)),
 		}
 		for i, space := range row.Spaces {
-			section.SiteSpaces[i] = siteSpace(space)
+			var err error
+			if section.SiteSpaces[i], err = siteSpace(space); err != nil {
+				return schema.SiteSection{}, err
+			}
 		}
-		return section
+		return section, nil
 	}
 }

@@ -95,7 +95,7 @@ func (h *sites) shareLinkResource(site store.Site) func(store.ShareLink) schema.
 			Object: "share-link", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), Name: s.Name, Active: s.Active,
 		}
 		if site.Published && s.Active {
-			link.URLs.Published = sharedRoot(h.urls.PublishedSite(site), s.Key)
+			link.URLs.Published = sharedRoot(h.view.PublishedSite(site), s.Key)
 		}
 		return link
 	}

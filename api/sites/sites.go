@@ -18,7 +18,7 @@ import (
 // sites are the operations on sites.
 type sites struct {
 	store *store.Store
-	urls  view.Presenter
+	view  view.Presenter
 }
 
 func siteOperations(h *sites) []frame.Operation {
@@ -99,7 +99,7 @@ func (h *sites) create(ctx context.Context, c *access.Caller, r *createSiteReque
 	if err != nil {
 		return schema.Site{}, err
 	}
-	return h.urls.Site(row), nil
+	return h.view.Site(row), nil
 }
 
 type listSitesRequest struct {
@@ -122,11 +122,11 @@ func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest)
 		func(after string, size int) (store.Page[store.SiteRow], error) {
 			return h.store.ListSites(ctx, organization, filter, after, size)
 		},
-		h.urls.Site, func(s schema.Site) string { return s.ID })
+		h.view.Site, func(s schema.Site) string { return s.ID })
 }
 
 func (h *sites) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
-	return h.urls.Site(c.Site.SiteRow), nil
+	return h.view.Site(c.Site.SiteRow), nil
 }
 
 type updateSiteRequest struct {
@@ -154,7 +154,10 @@ func (h *sites) update(ctx context.Context, c *access.Caller, r *updateSiteReque
 		change.AdaptiveContent = b.AdaptiveContent.Enabled
 	}
 	site, err := h.store.UpdateSite(ctx, c.Site.Site.ID, change)
-	return h.changed(c, site, err)
+	if err != nil {
+		return schema.Site{}, err
+	}
+	return h.changed(c, site), nil
 }
 
 func (h *sites) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
@@ -163,24 +166,27 @@ func (h *sites) remove(ctx context.Context, c *access.Caller, _ *struct{}) (fram
 
 func (h *sites) publish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
 	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, true)
-	return h.changed(c, site, err)
+	if err != nil {
+		return schema.Site{}, err
+	}
+	return h.changed(c, site), nil
 }
 
 func (h *sites) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {
 	site, err := h.store.PublishSite(ctx, c.Site.Site.ID, false)
-	return h.changed(c, site, err)
-}
-
-// changed answers with a site whose site spaces stayed as they are.
-func (h *sites) changed(c *access.Caller, site store.Site, err error) (schema.Site, error) {
 	if err != nil {
 		return schema.Site{}, err
 	}
-	return h.urls.Site(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces}), nil
+	return h.changed(c, site), nil
 }
 
-// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: whoever could add
-// those to a site would read them there.
+// changed answers with a site whose site spaces stayed as they are.
+func (h *sites) changed(c *access.Caller, site store.Site) schema.Site {
+	return h.view.Site(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces})
+}
+
+// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: adding them to a
+// site would let the caller read them there.
 func (h *sites) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {

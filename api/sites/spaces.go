@@ -54,7 +54,7 @@ type listSiteSpacesRequest struct {
 
 func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpacesRequest) (schema.List[schema.SiteSpace], error) {
 	site := c.Site.Site
-	view, err := h.view(ctx, c, r.ShareKey)
+	view, err := h.seenBy(ctx, c, r.ShareKey)
 	if err != nil {
 		return schema.List[schema.SiteSpace]{}, err
 	}
@@ -62,7 +62,7 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 	if r.Default != nil {
 		isDefault = strconv.FormatBool(*r.Default)
 	}
-	return frame.ListKeyed(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
+	return frame.ListMade(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
 			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, lastKey(after), size)
 		},
@@ -90,7 +90,10 @@ func (h *sites) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpaceR
 		return schema.SiteSpace{}, err
 	}
 	row, err := h.store.AddSiteSpace(ctx, c.Site.Site.ID, *r.Body.SpaceID, r.Body.SectionID)
-	return h.oneSiteSpace(ctx, c, row, err)
+	if err != nil {
+		return schema.SiteSpace{}, err
+	}
+	return h.oneSiteSpace(ctx, c, row)
 }
 
 func (h *sites) mayAttachOne(ctx context.Context, c *access.Caller, id string) error {
@@ -122,7 +125,10 @@ func (h *sites) updateSpace(ctx context.Context, c *access.Caller, r *updateSite
 	row, err := h.store.UpdateSiteSpace(ctx, c.Site.Site.ID, r.SiteSpaceID, store.SiteSpaceChange{
 		Path: r.Body.Path, Condition: conditionOrNone(r.Body.Condition), SpaceID: r.Body.SpaceID, Hidden: r.Body.Hidden,
 	})
-	return h.oneSiteSpace(ctx, c, row, err)
+	if err != nil {
+		return schema.SiteSpace{}, err
+	}
+	return h.oneSiteSpace(ctx, c, row)
 }
 
 type siteSpaceRequest struct {
@@ -166,27 +172,33 @@ func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpac
 		return schema.SiteSpace{}, err
 	}
 	row, err := h.store.SiteSpace(ctx, site, r.SiteSpaceID)
-	return h.oneSiteSpace(ctx, c, row, err)
-}
-
-// oneSiteSpace answers with what a change has left.
-func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow, err error) (schema.SiteSpace, error) {
 	if err != nil {
 		return schema.SiteSpace{}, err
 	}
-	view, err := h.view(ctx, c, nil)
-	return h.siteSpaceResource(view)(row), err
+	return h.oneSiteSpace(ctx, c, row)
+}
+
+// oneSiteSpace answers with what a change has left.
+func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow) (schema.SiteSpace, error) {
+	view, err := h.seenBy(ctx, c, nil)
+	if err != nil {
+		return schema.SiteSpace{}, err
+	}
+	return h.siteSpaceResource(view)(row)
 }
 
 // siteSpaceResource shows site spaces to the caller. Of a space that the caller may not see, no more than that it is there.
-func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) schema.SiteSpace {
-	return func(row store.SiteSpaceRow) schema.SiteSpace {
+func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) (schema.SiteSpace, error) {
+	return func(row store.SiteSpaceRow) (schema.SiteSpace, error) {
+		space, err := h.view.SpaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]})
+		if err != nil {
+			return schema.SiteSpace{}, err
+		}
 		l := row.SiteSpace
 		return schema.SiteSpace{
 			Object: "site-space", ID: l.ID, Path: l.Path, Section: schema.Or(l.SectionID, ""),
-			Space: h.urls.SpaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]}),
-			Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
+			Space: space, Title: row.Space.Title, Default: l.IsDefault, Condition: schema.Or(l.Condition, ""), HasAdvancedCustomizationFeature: true, Hidden: l.Hidden,
 			URLs: view.published(siteSpacePath(row)),
-		}
+		}, nil
 	}
 }

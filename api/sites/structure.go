@@ -78,26 +78,34 @@ func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureReq
 	}
 	items := make([]schema.SiteItem, len(tree.spaces[""]))
 	for i, row := range tree.spaces[""] {
-		space := tree.siteSpace(row)
+		space, err := tree.siteSpace(row)
+		if err != nil {
+			return schema.SiteStructure{}, err
+		}
 		items[i].Space = &space
 	}
 	return schema.SiteStructure{Type: schema.StructureOfSiteSpaces, Structure: items}, nil
 }
 
-// siteTree is the structure of a site by what things stand in; the empty id is the root.
+// siteTree is the structure of a site, by the id of the parent; the empty id is the root.
 type siteTree struct {
 	groups    map[string][]store.SiteSectionGroup
 	byID      map[string]store.SiteSectionGroup
-	sections  map[string][]store.SiteSection
+	sections  map[string][]rankedSection
 	spaces    map[string][]store.SiteSpaceRow
-	section   func(store.SiteSectionRow) schema.SiteSection
-	siteSpace func(store.SiteSpaceRow) schema.SiteSpace
+	siteSpace func(store.SiteSpaceRow) (schema.SiteSpace, error)
+}
+
+// rankedSection is a section with its place among the groups beside it.
+type rankedSection struct {
+	rank string
+	schema.SiteSection
 }
 
 // siteTree reads the whole structure at once, so that no group costs a statement of its own.
 func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string) (*siteTree, error) {
 	site := c.Site.Site
-	view, err := h.view(ctx, c, shareKey)
+	view, err := h.seenBy(ctx, c, shareKey)
 	if err != nil {
 		return nil, err
 	}
@@ -107,18 +115,24 @@ func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string
 	}
 	tree := &siteTree{
 		groups: map[string][]store.SiteSectionGroup{}, byID: map[string]store.SiteSectionGroup{},
-		sections: map[string][]store.SiteSection{}, spaces: map[string][]store.SiteSpaceRow{},
-		section: h.sectionResource(view), siteSpace: h.siteSpaceResource(view),
+		sections: map[string][]rankedSection{}, spaces: map[string][]store.SiteSpaceRow{},
+		siteSpace: h.siteSpaceResource(view),
 	}
 	for _, g := range all.Groups {
 		tree.groups[schema.Or(g.ParentID, "")] = append(tree.groups[schema.Or(g.ParentID, "")], g)
 		tree.byID[g.ID] = g
 	}
-	for _, s := range all.Sections {
-		tree.sections[schema.Or(s.GroupID, "")] = append(tree.sections[schema.Or(s.GroupID, "")], s)
-	}
 	for _, row := range all.Spaces {
 		tree.spaces[schema.Or(row.SiteSpace.SectionID, "")] = append(tree.spaces[schema.Or(row.SiteSpace.SectionID, "")], row)
+	}
+	sectionResource := h.sectionResource(view)
+	for _, s := range all.Sections {
+		section, err := sectionResource(store.SiteSectionRow{Section: s, Spaces: tree.spaces[s.ID]})
+		if err != nil {
+			return nil, err
+		}
+		group := schema.Or(s.GroupID, "")
+		tree.sections[group] = append(tree.sections[group], rankedSection{s.Rank, section})
 	}
 	return tree, nil
 }
@@ -127,11 +141,10 @@ func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string
 func (t *siteTree) children(group string) []schema.SiteItem {
 	groups, items := t.groups[group], []schema.SiteItem{}
 	for _, s := range t.sections[group] {
-		for len(groups) > 0 && groups[0].Rank < s.Rank {
+		for len(groups) > 0 && groups[0].Rank < s.rank {
 			items, groups = append(items, t.group(groups[0])), groups[1:]
 		}
-		section := t.section(store.SiteSectionRow{Section: s, Spaces: t.spaces[s.ID]})
-		items = append(items, schema.SiteItem{Section: &section})
+		items = append(items, schema.SiteItem{Section: &s.SiteSection})
 	}
 	for _, g := range groups {
 		items = append(items, t.group(g))
@@ -191,11 +204,17 @@ func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (sch
 	switch item.Type {
 	case schema.SiteItemSpace:
 		row, err := h.store.SiteSpace(ctx, site, item.ID)
-		space, err := h.oneSiteSpace(ctx, c, row, err)
+		if err != nil {
+			return schema.SiteItem{}, err
+		}
+		space, err := h.oneSiteSpace(ctx, c, row)
 		return schema.SiteItem{Space: &space}, err
 	case schema.SiteItemSection:
 		row, err := h.store.Section(ctx, site, item.ID)
-		section, err := h.oneSection(ctx, c, row, err)
+		if err != nil {
+			return schema.SiteItem{}, err
+		}
+		section, err := h.oneSection(ctx, c, row)
 		return schema.SiteItem{Section: &section}, err
 	}
 	group, err := h.oneGroup(ctx, c, item.ID)

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// sitesTable has the operations on sites and their structure.
+// Table has the operations on sites and their structure.
 func Table(st *store.Store, v view.Presenter) frame.Table {
 	return frame.Table{Operations: slices.Concat(
-		siteOperations(&sites{store: st, urls: v}),
+		siteOperations(&sites{store: st, view: v}),
 		customizationOperations(&customization{store: st}),
 	), Vocabularies: []rules.Vocabulary{{Enums: schema.CustomizationEnums()}, vocabulary}}
 }

@@ -5,18 +5,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) ChangeRequest(row store.ChangeRequestRow, author store.User) schema.ChangeRequest {
+func (v Presenter) ChangeRequest(row store.ChangeRequestRow, author store.User) (schema.ChangeRequest, error) {
 	r := row.ChangeRequest
 	resource := schema.ChangeRequest{
-		Object: "change-request", ID: r.ID, Number: r.Number, Status: r.Status, Subject: r.Subject, CreatedBy: l.User(author),
+		Object: "change-request", ID: r.ID, Number: r.Number, Status: r.Status, Subject: r.Subject, CreatedBy: v.User(author),
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Space: r.SpaceID, Revision: r.Revision,
 		RevisionInitial: r.RevisionInitial, RevisionMergedAncestor: schema.Or(r.RevisionMergedAncestor, ""),
 		RevisionMerged: schema.Or(r.RevisionMerged, ""), Comments: r.OpenComments, Outdated: row.Outdated(),
-		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: l.ChangeRequestURLs(r.SpaceID, r.ID),
+		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: v.ChangeRequestURLs(r.SpaceID, r.ID),
 	}
 	if r.Description != nil {
-		description := Decoded[schema.Document](r.Description)
+		description, err := schema.DecodeJSON[schema.Document](r.Description)
+		if err != nil {
+			return schema.ChangeRequest{}, err
+		}
 		resource.Description = &description
 	}
-	return resource
+	return resource, nil
 }

@@ -5,6 +5,6 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) UserPermission(row store.UserRole) schema.UserPermission {
-	return schema.UserPermission{Permission: row.Role, User: l.User(row.User)}
+func (v Presenter) UserPermission(row store.UserRole) schema.UserPermission {
+	return schema.UserPermission{Permission: row.Role, User: v.User(row.User)}
 }

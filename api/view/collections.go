@@ -6,12 +6,12 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// collectionResource shows a collection as the member sees it whose access was read with it.
-func (l Presenter) Collection(a store.CollectionAccess) schema.Collection {
+// Collection shows a collection as the member sees it whose access was read with it.
+func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{
 		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
-		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: l.CollectionURLs(row.ID),
+		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: v.CollectionURLs(row.ID),
 		Permissions: access.CollectionPermissions(access.ContentRights(a.ContentAccess)),
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) Conversation(row store.Conversation) schema.Conversation {
+func (v Presenter) Conversation(row store.Conversation) schema.Conversation {
 	c := schema.Conversation{
 		Object: "conversation", ID: row.ID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
 		Impact: schema.Impact(schema.Or(row.Impact, "")),
-		URLs:   schema.ConversationURLs{Location: l.API("orgs", row.OrganizationID, "conversations", row.ID)},
+		URLs:   schema.ConversationURLs{Location: v.API("orgs", row.OrganizationID, "conversations", row.ID)},
 	}
 	if row.ProcessedAt != nil {
 		at := row.ProcessedAt.UTC()
@@ -21,15 +21,19 @@ func (l Presenter) Conversation(row store.Conversation) schema.Conversation {
 	return c
 }
 
-func (l Presenter) Issue(row store.IssueRow) schema.IssueInConversation {
+func (v Presenter) Issue(row store.IssueRow) (schema.IssueInConversation, error) {
 	i := row.Issue
+	details, err := schema.DecodeJSON[schema.Document](i.Details)
+	if err != nil {
+		return schema.IssueInConversation{}, err
+	}
 	return schema.IssueInConversation{
 		Issue: schema.ConversationIssue{
-			Object: "conversation-issue", ID: i.ID, Title: i.Title, Details: Decoded[schema.Document](i.Details), Summary: i.Summary,
+			Object: "conversation-issue", ID: i.ID, Title: i.Title, Details: details, Summary: i.Summary,
 			Impact: schema.Impact(i.Impact), CreatedAt: i.CreatedAt.UTC(), IngestedAt: i.IngestedAt.UTC(),
 			Conversation: i.ConversationID, Cluster: schema.Or(i.ClusterID, ""),
-			URLs: schema.LocationURLs{Location: l.API("orgs", i.OrganizationID, "conversations-issues", i.ID)},
+			URLs: schema.LocationURLs{Location: v.API("orgs", i.OrganizationID, "conversations-issues", i.ID)},
 		},
-		Conversation: l.Conversation(row.Conversation),
-	}
+		Conversation: v.Conversation(row.Conversation),
+	}, nil
 }

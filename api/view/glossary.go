@@ -5,10 +5,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) GlossaryEntry(row store.GlossaryEntry) schema.GlossaryEntry {
-	return schema.GlossaryEntry{
-		Object: "glossary-entry", ID: row.ID, Translations: Decoded[map[string]string](row.Translations),
-		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
-		URLs: schema.LocationURLs{Location: l.API("orgs", row.OrganizationID, "translations-glossary", row.ID)},
+func (v Presenter) GlossaryEntry(row store.GlossaryEntry) (schema.GlossaryEntry, error) {
+	translations, err := schema.DecodeJSON[map[string]string](row.Translations)
+	if err != nil {
+		return schema.GlossaryEntry{}, err
 	}
+	return schema.GlossaryEntry{
+		Object: "glossary-entry", ID: row.ID, Translations: translations,
+		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(),
+		URLs: schema.LocationURLs{Location: v.API("orgs", row.OrganizationID, "translations-glossary", row.ID)},
+	}, nil
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) Member(row store.MemberRow) schema.Member {
+func (v Presenter) Member(row store.MemberRow) schema.Member {
 	m := row.Membership
 	resource := schema.Member{
-		Object: "member", ID: row.User.ID, Role: schema.RoleFromNullable(m.Role), User: l.User(row.User),
+		Object: "member", ID: row.User.ID, Role: schema.RoleFromNullable(m.Role), User: v.User(row.User),
 		JoinedAt: m.JoinedAt.UTC(), SSO: m.Sso, Spaces: row.Spaces, Teams: row.Teams,
 	}
 	if m.LastSeenAt != nil {

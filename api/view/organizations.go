@@ -2,23 +2,26 @@ package view
 
 import (
 	"github.com/octavo-docs/octavo/api/access"
-	"github.com/octavo-docs/octavo/api/mergerules"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// organizationResource shows an organization as a member sees it.
-func (l Presenter) Organization(m store.Membership) schema.Organization {
+// Organization shows an organization as a member sees it.
+func (v Presenter) Organization(m store.Membership) (schema.Organization, error) {
 	o := m.Organization
+	mergeRules, err := schema.DecodeJSON[schema.MergeRules](o.MergeRules)
+	if err != nil {
+		return schema.Organization{}, err
+	}
 	resource := schema.Organization{
 		Object: "organization", ID: o.ID, Title: o.Title, CreatedAt: o.CreatedAt.UTC(), EmailDomains: o.EmailDomains,
-		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergerules.Decode(o.MergeRules),
+		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergeRules,
 		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: schema.Or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
-		Trial: schema.Trial{Status: "notapplicable"}, URLs: l.OrganizationURLs(o),
+		Trial: schema.Trial{Status: "notapplicable"}, URLs: v.OrganizationURLs(o),
 		Permissions: access.OrganizationPermissions(access.RightsOf(access.Access{Role: m.Role})),
 	}
 	if o.DefaultSite != nil {
 		resource.DefaultContent = &schema.DefaultContent{Type: "site", Site: *o.DefaultSite}
 	}
-	return resource
+	return resource, nil
 }

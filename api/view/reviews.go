@@ -5,9 +5,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) Reviewer(row store.ReviewerRow) schema.RequestedReviewer {
+func (v Presenter) Reviewer(row store.ReviewerRow) schema.RequestedReviewer {
 	return schema.RequestedReviewer{
-		Object: "change-request-requested-reviewer", Kind: "user", User: l.User(row.User), Revision: row.Revision,
-		RequestedBy: l.User(row.RequestedBy), CreatedAt: row.CreatedAt.UTC(),
+		Object: "change-request-requested-reviewer", Kind: "user", User: v.User(row.User), Revision: row.Revision,
+		RequestedBy: v.User(row.RequestedBy), CreatedAt: row.CreatedAt.UTC(),
 	}
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) SAMLService(organization, id string) schema.SAMLService {
+func (v Presenter) SAMLService(organization, id string) schema.SAMLService {
 	return schema.SAMLService{
-		ACSURL:   l.App("orgs", organization, "saml", id, "acs"),
-		StartURL: l.App("orgs", organization, "saml", id, "start"),
-		EntityID: l.App("orgs", organization, "saml", id, "metadata"),
+		ACSURL:   v.App("orgs", organization, "saml", id, "acs"),
+		StartURL: v.App("orgs", organization, "saml", id, "start"),
+		EntityID: v.App("orgs", organization, "saml", id, "metadata"),
 	}
 }
 
-func (l Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, teams map[string]store.TeamRow) schema.SAMLProvider {
-	location := l.API("orgs", row.OrganizationID, "saml", row.ID)
+func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, teams map[string]store.TeamRow) schema.SAMLProvider {
+	location := v.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),
 		// The contract wants an address even while there is none: that of the resource leads nobody to a stranger.
 		SSOURL: schema.Or(row.SsoUrl, location), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
-		Status: schema.SAMLPending, Service: l.SAMLService(row.OrganizationID, row.ID),
+		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},
 	}
 	if row.Active {

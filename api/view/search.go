@@ -5,6 +5,6 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
-	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: l.PageURLs(space, p.PageID)}
+func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
+	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: v.PageURLs(space, p.PageID)}
 }

@@ -5,15 +5,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) Site(row store.SiteRow) schema.Site {
+func (v Presenter) Site(row store.SiteRow) schema.Site {
 	s := row.Site
 	site := schema.Site{
 		Object: "site", ID: s.ID, Type: s.Type, Title: s.Title, Visibility: s.Visibility, Published: s.Published,
 		SiteSpaces: row.SiteSpaces, CreatedAt: s.CreatedAt.UTC(), AgentsContext: s.AgentsContext,
-		Features: []schema.SiteFeature{}, Basename: schema.Or(s.Basename, ""), URLs: l.SiteURLs(s),
+		Features: []schema.SiteFeature{}, Basename: schema.Or(s.Basename, ""), URLs: v.SiteURLs(s),
 	}
 	if s.Proxy != nil {
-		site.Proxy = &schema.SiteProxy{Origin: *s.Proxy, Target: l.Published("sites", s.ID)}
+		site.Proxy = &schema.SiteProxy{Origin: *s.Proxy, Target: v.Published("sites", s.ID)}
 	}
 	if s.AdaptiveContent != nil {
 		site.AdaptiveContent = &schema.AdaptiveContent{Enabled: *s.AdaptiveContent}

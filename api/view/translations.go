@@ -9,21 +9,25 @@ import (
 // noTranslator is why runs stay queued.
 const noTranslator = "no translator is configured on this installation; the run waits until there is one"
 
-func (l Presenter) Translation(rights access.Rights) func(store.Translation) schema.Translation {
-	return func(row store.Translation) schema.Translation {
+func (v Presenter) Translation(rights access.Rights) func(store.Translation) (schema.Translation, error) {
+	return func(row store.Translation) (schema.Translation, error) {
+		instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)
+		if err != nil {
+			return schema.Translation{}, err
+		}
 		t := schema.Translation{
 			Object: "translation", ID: row.ID, Status: schema.TranslationPending,
 			Source:   schema.TranslationSource{Space: row.SourceSpaceID, Language: row.SourceLanguage},
-			Language: row.Language, Instructions: Decoded[schema.Document](row.Instructions),
+			Language: row.Language, Instructions: instructions,
 			CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), Stats: schema.TranslationStats{Runs: row.Runs},
 			Permissions: schema.TranslationPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
-			URLs:        schema.LocationURLs{Location: l.API("orgs", row.OrganizationID, "translations", row.ID)},
+			URLs:        schema.LocationURLs{Location: v.API("orgs", row.OrganizationID, "translations", row.ID)},
 		}
 		if row.RunRequestedAt != nil {
 			t.LastRun = &schema.TranslationRun{
 				State: schema.RunQueued, Reason: noTranslator, RequestedAt: row.RunRequestedAt.UTC(),
 			}
 		}
-		return t
+		return t, nil
 	}
 }

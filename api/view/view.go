@@ -4,7 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// links makes the `urls` of resources.
+// Presenter makes resources, as JSON shows them, and their `urls`.
 type Presenter struct {
 	schema.URLs
 }

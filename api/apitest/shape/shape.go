@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// goodDocument is a rich document by the strict grammar.
+// GoodDocument is a rich document by the strict grammar.
 func GoodDocument(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -30,7 +30,7 @@ func GoodDocument(v any) error {
 	return nil
 }
 
-// anyTime is a UTC time of whenever.
+// AnyTime is a UTC time of whenever.
 func AnyTime(v any) error {
 	s, _ := v.(string)
 	if at, err := time.Parse(time.RFC3339Nano, s); err != nil || at.Location() != time.UTC {
@@ -39,7 +39,7 @@ func AnyTime(v any) error {
 	return nil
 }
 
-// either passes what any of the checks passes.
+// Either passes what any of the checks passes.
 func Either(checks ...func(any) error) func(any) error {
 	return func(v any) (err error) {
 		for _, check := range checks {
@@ -144,7 +144,7 @@ func Timestamp(v any) error {
 	return nil
 }
 
-// inviteEnd is the end of an invite that was made now.
+// InviteEnd is the end of an invite that was made now.
 func InviteEnd(v any) error {
 	s, _ := v.(string)
 	at, err := time.Parse(time.RFC3339Nano, s)
@@ -233,12 +233,12 @@ var (
 	}
 )
 
-// listShape is the envelope of every list.
+// ListOf is the envelope of every list.
 func ListOf(item Of) Of {
 	return Of{"items": List(Object(item)), "count": Count, "next?": Object(Of{"page": Text(1, 1000)})}
 }
 
-// wantShape decodes a body and checks it.
+// Want decodes a body and checks it.
 func Want(t testing.TB, s Of, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any
@@ -251,5 +251,5 @@ func Want(t testing.TB, s Of, body []byte) map[string]any {
 	return value
 }
 
-// aString is any text of a sane size.
+// String is any text of a sane size.
 var String = Text(0, 100_000)

@@ -1,6 +1,6 @@
 package jsonschema
 
-// dict is a JSON object: a schema, or a part of one.
+// Dict is a JSON object: a schema, or a part of one.
 type Dict = map[string]any
 
 func AnyOf(values []string) []any {
@@ -31,5 +31,5 @@ func Object(properties Dict, required ...string) Dict {
 	return d
 }
 
-// nulPattern is what no text may hold: the database cannot store it.
+// NUL is what no text may hold: the database cannot store it.
 var NUL = Dict{"pattern": `\x00`}

@@ -22,7 +22,7 @@ type bodyDescribed interface {
 	OpenAPIBody() jsonschema.Dict
 }
 
-// openAPI is the OpenAPI 3.1 document of the table, as JSON. It says of requests what their rules say, and of answers what
+// Document is the OpenAPI 3.1 document of the table, as JSON. It says of requests what their rules say, and of answers what
 // their types say; nothing in it is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
 	words, err := table.Vocabulary()
@@ -68,7 +68,7 @@ func Document(table frame.Table, baseURL string) ([]byte, error) {
 	return json.Marshal(document, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
-// openAPIWriter gathers the named schemas that operations refer to.
+// writer gathers the named schemas that operations refer to.
 type writer struct {
 	words   rules.Vocabulary
 	schemas jsonschema.Dict

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checker gathers what is wrong with the members of a request, so that a client learns all of it at once. Most of it comes
+// Checker gathers what is wrong with the members of a request, so that a client learns all of it at once. Most of it comes
 // from the rules in the tags of the request's type; Validate methods add what concerns several members together.
 type Checker struct {
 	Details []schema.Detail
@@ -19,7 +19,7 @@ func (c *Checker) Add(field, problem string, allowed ...string) {
 	c.Details = append(c.Details, schema.Detail{Field: field, Problem: problem, Allowed: allowed})
 }
 
-// enum checks an optional member that takes few values.
+// Enum checks an optional member that takes few values.
 func (c *Checker) Enum(field string, value *string, allowed []string) {
 	if value != nil && !slices.Contains(allowed, *value) {
 		c.Add(field, "has no value that is allowed", allowed...)
@@ -54,5 +54,5 @@ func (c *Checker) entries(field string, count int, length *Bounds) {
 	}
 }
 
-// noNUL completes the sentence "<name> ..." for text that Postgres does not store.
+// NoNUL completes the sentence "<name> ..." for text that Postgres does not store.
 const NoNUL = "must not hold the character U+0000"

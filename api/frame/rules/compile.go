@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check finds what is wrong with a value that has the type the rule was written for.
+// Check finds what is wrong with a value that has the type the rule was written for.
 type Check func(c *Checker, field string, value reflect.Value)
 
 // member is one checked field of a struct.
@@ -18,7 +18,7 @@ type member struct {
 	check    Check
 }
 
-// memberName says how a field is called in a request: by its JSON name or by that of its parameter.
+// MemberName says how a field is called in a request: by its JSON name or by that of its parameter.
 func MemberName(f reflect.StructField) string {
 	for _, tag := range []string{"json", "query", "path", "header"} {
 		if name, ok := f.Tag.Lookup(tag); ok {
@@ -29,7 +29,7 @@ func MemberName(f reflect.StructField) string {
 	return ""
 }
 
-// structCheck checks a struct's fields one after the other.
+// Struct checks a struct's fields one after the other.
 func (v Vocabulary) Struct(t reflect.Type) (Check, error) {
 	var members []member
 	for i := range t.NumField() {
@@ -77,7 +77,7 @@ func (v Vocabulary) memberOf(f reflect.StructField) (member, error) {
 	return member{name: MemberName(f), required: r.Required, check: ck}, err
 }
 
-// bodyMember lets the names of a body's members stand without a prefix.
+// bodyMember checks a body. The names of its members have no prefix.
 func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 	if f.Type == reflect.TypeFor[[]byte]() {
 		return member{check: func(*Checker, string, reflect.Value) {}}, nil

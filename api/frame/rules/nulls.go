@@ -13,7 +13,7 @@ import (
 // A PATCH with a null asks for a removal. What can be removed is a schema.Opt. Of any other member a null would be taken for
 // absence, and the client be told of a change that never was; so it is refused. Elsewhere null is how many clients say "absent".
 
-// lasting gives the members of a body that cannot be removed. Those that are required are refused by their rule.
+// Lasting gives the members of a body that cannot be removed. Those that are required are refused by their rule.
 func (v Vocabulary) Lasting(body reflect.Type) []string {
 	if body.Kind() != reflect.Struct {
 		return nil
@@ -29,7 +29,7 @@ func (v Vocabulary) Lasting(body reflect.Type) []string {
 	return names
 }
 
-// refuseNulls looks for members that are null and cannot be removed, in a body that was read without an error.
+// RefuseNulls looks for members that are null and cannot be removed, in a body that was read without an error.
 func RefuseNulls(body []byte, lasting []string) error {
 	if !bytes.Contains(body, []byte("null")) {
 		return nil

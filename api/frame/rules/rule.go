@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// rule is what a request's member must satisfy. It is read once from the tags of the field, and again by whoever documents
-// or tests requests, so that the checks, the OpenAPI document and the tests of bad input cannot disagree:
+// Rule is what a request's member must satisfy. The frame, the OpenAPI document and the tests of bad input all read it from the
+// tags of the field, so they cannot disagree:
 //
 //	rules:"required"        the member must be there and not null
 //	rules:"len=2..128"      characters of a string, or entries of an array or of a map; either end may be left out
 //	rules:"range=0..1000"   a number's bounds
-//	rules:"enum=role"       one of a closed set by its name in enums
-//	rules:"pattern=slug"    a form by its name in patterns
+//	rules:"enum=role"       a closed set of values, by its name in Vocabulary.Enums
+//	rules:"pattern=slug"    a form of text, by its name in Vocabulary.Patterns
 //	rules:"some"            on a body: at least one of its members must be there
 //	rules:"default=desc"    what absence means; documentation only, the function does it
 //	each:"…"                the same rules for each entry of an array or value of a map
@@ -33,10 +33,10 @@ type Rule struct {
 	Absent         string
 }
 
-// bounds are inclusive; an end that is left out is nil.
+// Bounds are inclusive; an end that is left out is nil.
 type Bounds struct{ Least, Most *int }
 
-// problemFinder is a type that knows what is wrong with its values, such as a rich document.
+// ProblemFinder is a type that knows what is wrong with its values, such as a rich document.
 type ProblemFinder interface {
 	Problems(field string) []schema.Detail
 }
@@ -59,7 +59,7 @@ var ruleSetters = map[string]func(r *Rule, argument string) error{
 	"pattern":  func(r *Rule, a string) error { r.Pattern = a; return nil },
 }
 
-// parseRule reads a tag. Names that the vocabulary does not have are errors.
+// Parse reads a tag. Names that the vocabulary does not have are errors.
 func (v Vocabulary) Parse(tag string) (Rule, error) {
 	var r Rule
 	for word := range strings.SplitSeq(tag, ",") {
@@ -118,7 +118,7 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// outside says how a count lies outside of the bounds, in units, or nothing.
+// Outside says how a count lies outside of the bounds, in units, or nothing.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {
 	case b == nil:

@@ -6,15 +6,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openAPISpecResource shows specifications to whoever has these rights on their organization. A URL that was given as the
+// Spec shows specifications to a caller with these rights on their organization. A URL that was given as the
 // source is not fetched by this version: it stays pending, and the specification says so.
-func (l Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
+func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
 		resource := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
 			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
 			URLs: schema.OpenAPISpecURLs{
-				Location: l.API("orgs", s.OrganizationID, "openapi", s.Slug), App: l.App("orgs", s.OrganizationID, "openapi", s.Slug),
+				Location: v.API("orgs", s.OrganizationID, "openapi", s.Slug), App: v.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
 			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
 		}
@@ -31,12 +31,12 @@ func (l Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.Ope
 	}
 }
 
-// openAPIVersionResource shows versions of a specification. One that was sent as text has its content's address as its url.
-func (l Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
-	return func(v store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
-		location := l.API("orgs", organization, "openapi", slug, "versions", v.ID)
+// SpecVersion shows versions of a specification. One that was sent as text has its content's address as its url.
+func (v Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
+	return func(row store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
+		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)
 		return schema.OpenAPISpecVersion{
-			Object: "openapi-spec-version", ID: v.ID, CreatedAt: v.CreatedAt.UTC(), URL: schema.Or(v.SourceUrl, location+"/content"),
+			Object: "openapi-spec-version", ID: row.ID, CreatedAt: row.CreatedAt.UTC(), URL: schema.Or(row.SourceUrl, location+"/content"),
 			URLs: schema.OpenAPISpecVersionURLs{Location: location},
 		}
 	}

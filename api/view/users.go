@@ -5,9 +5,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) User(u store.User) schema.User {
+func (v Presenter) User(u store.User) schema.User {
 	return schema.User{
 		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: schema.Or(u.Email, ""), PhotoURL: schema.Or(u.PhotoUrl, ""),
-		URLs: l.UserURLs(u.ID),
+		URLs: v.UserURLs(u.ID),
 	}
 }

@@ -5,19 +5,19 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (l Presenter) Reactions(rows []store.Reactions) []schema.EmojiReaction {
+func (v Presenter) Reactions(rows []store.Reactions) []schema.EmojiReaction {
 	reactions := make([]schema.EmojiReaction, len(rows))
 	for i, row := range rows {
 		users := make([]schema.UserReaction, len(row.Users))
 		for j, r := range row.Users {
-			users[j] = schema.UserReaction{User: l.User(r.User), ReactedAt: r.ReactedAt.UTC()}
+			users[j] = schema.UserReaction{User: v.User(r.User), ReactedAt: r.ReactedAt.UTC()}
 		}
 		reactions[i] = schema.EmojiReaction{Emoji: row.Emoji, Count: int64(len(users)), Users: users}
 	}
 	return reactions
 }
 
-func (l Presenter) Comment(row store.Comment) schema.CommentURLs {
+func (v Presenter) Comment(row store.Comment) schema.CommentURLs {
 	path := []string{"spaces", row.SpaceID}
 	if row.ChangeRequestID != nil {
 		path = append(path, "change-requests", *row.ChangeRequestID)
@@ -26,5 +26,5 @@ func (l Presenter) Comment(row store.Comment) schema.CommentURLs {
 	if row.ParentID != nil {
 		path = append(path, *row.ParentID, "replies")
 	}
-	return schema.CommentURLs{Location: l.API(append(path, row.ID)...)}
+	return schema.CommentURLs{Location: v.API(append(path, row.ID)...)}
 }

@@ -1,5 +1,5 @@
 //go:build race
 
-package api
+package frame_test
 
 const raceEnabled = true

@@ -5,19 +5,19 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// pageResources shows pages with all that is below them, without their texts.
-func (l Presenter) Pages(space string, pages []tree.Page) []schema.RevisionPage {
-	return l.pagesBelow(space, "", pages)
+// Pages shows pages with all that is below them, without their texts.
+func (v Presenter) Pages(space string, pages []tree.Page) []schema.RevisionPage {
+	return v.pagesBelow(space, "", pages)
 }
 
-func (l Presenter) pagesBelow(space, prefix string, pages []tree.Page) []schema.RevisionPage {
+func (v Presenter) pagesBelow(space, prefix string, pages []tree.Page) []schema.RevisionPage {
 	resources := make([]schema.RevisionPage, len(pages))
 	for i := range pages {
 		path := ""
 		if pages[i].Slug != "" {
 			path = prefix + pages[i].Slug
 		}
-		resources[i] = l.Page(space, tree.Placed{Page: &pages[i], Path: path})
+		resources[i] = v.Page(space, tree.Placed{Page: &pages[i], Path: path})
 	}
 	return resources
 }
@@ -25,7 +25,7 @@ func (l Presenter) pagesBelow(space, prefix string, pages []tree.Page) []schema.
 // oldKinds are the values of `kind`, which the contract still requires beside `type`.
 var oldKinds = map[string]string{tree.KindDocument: "sheet", tree.KindGroup: "group", tree.KindLink: "link"}
 
-func (l Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
+func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	resource := schema.RevisionPage{
 		ID: p.ID, Kind: oldKinds[p.Kind], Type: p.Kind, Title: p.Title, Emoji: p.Emoji, Icon: p.Icon, CreatedAt: p.CreatedAt.UTC(),
 		UpdatedAt: p.UpdatedAt.UTC(), Slug: p.Slug, Path: p.Path, Hidden: p.Hidden,
@@ -36,10 +36,10 @@ func (l Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 		resource.Href = schema.ShownLink(address)
 		return resource
 	}
-	resource.Pages = l.pagesBelow(space, p.Path+"/", p.Page.Pages)
+	resource.Pages = v.pagesBelow(space, p.Path+"/", p.Page.Pages)
 	resource.NoIndex, resource.NoRobotsIndex = p.NoIndex, p.NoRobotsIndex
 	if p.Kind == tree.KindDocument {
-		urls := l.PageURLs(space, p.ID)
+		urls := v.PageURLs(space, p.ID)
 		resource.URLs, resource.Layout = &urls, schema.DefaultPageLayout()
 		resource.Description, resource.DocumentID = p.Description, p.Document
 	}

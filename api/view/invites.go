@@ -5,9 +5,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// organizationInvite shows an invite to the organization to somebody with this role in it.
-func (l Presenter) LinkInvite(held schema.Role, row store.LinkInvite) schema.LinkInvite {
+// LinkInvite shows an invite to the organization to somebody with this role in it.
+func (v Presenter) LinkInvite(held schema.Role, row store.LinkInvite) schema.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
 	invite := schema.LinkInvite{Object: "invite", ID: row.ID, Role: &role, Redundant: held.AtLeast(role), ExpiresAt: schema.UTC(row.ExpiresAt)}
-	return invite.At(l.API("orgs", row.OrganizationID, "link-invites", row.ID))
+	return invite.At(v.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }
