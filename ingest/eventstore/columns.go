@@ -1,7 +1,7 @@
 package eventstore
 
 import (
-	"reflect"
+	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -31,6 +31,9 @@ func (c *ClickHouse) takeColumns(batch driver.Batch) driverColumns {
 
 // returnColumns takes columns back that the driver no longer reads.
 func (c *ClickHouse) returnColumns(columns driverColumns) {
+	if slices.ContainsFunc(columns, func(col column.Interface) bool { return !overwrite(col, col) }) {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.spare = columns
@@ -56,7 +59,43 @@ func (own driverColumns) sameTypes(other driverColumns) bool {
 func (own driverColumns) moveInto(batch driver.Batch) {
 	for i, theirs := range batch.Columns() {
 		if theirs != own[i] {
-			reflect.ValueOf(theirs).Elem().Set(reflect.ValueOf(own[i]).Elem())
+			overwrite(theirs, own[i])
 		}
 	}
+}
+
+// overwrite makes a column equal to another. It returns false, and does nothing,
+// unless both have the same type and the events table has columns of it.
+func overwrite(theirs, own column.Interface) bool {
+	switch theirs := theirs.(type) {
+	case *column.String:
+		return assign(theirs, own)
+	case *column.Int8:
+		return assign(theirs, own)
+	case *column.UInt8:
+		return assign(theirs, own)
+	case *column.UInt16:
+		return assign(theirs, own)
+	case *column.UInt64:
+		return assign(theirs, own)
+	case *column.Float32:
+		return assign(theirs, own)
+	case *column.DateTime:
+		return assign(theirs, own)
+	case *column.DateTime64:
+		return assign(theirs, own)
+	case *column.Enum8:
+		return assign(theirs, own)
+	case *column.Map:
+		return assign(theirs, own)
+	}
+	return false
+}
+
+func assign[C any](theirs *C, own column.Interface) bool {
+	from, same := any(own).(*C)
+	if same {
+		*theirs = *from
+	}
+	return same
 }
