@@ -75,6 +75,11 @@ fuzz: ## run every fuzz target FUZZTIME (20000x) times
 bench: engines build ## benchmarks with their ratios, into bench/results/
 	go run ./bench/run
 
+DIFFERENTIAL_REQUESTS ?= 100000
+.PHONY: differential
+differential: engines ## compare DIFFERENTIAL_REQUESTS random queries with a simple evaluator (2,000 of them are in make test)
+	$(WITH_ENGINES) go test ./query -run TestDifferential -count 1 -timeout 3h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
+
 .PHONY: abuse
 abuse: engines ## let callers take all they can, without a token and with one, and look at what others wait
 	go run ./bench/abuse

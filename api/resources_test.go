@@ -13,6 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
@@ -108,8 +109,8 @@ func TestPermissionsFollowTheRole(t *testing.T) {
 	for _, role := range schema.Roles() {
 		rights := access.RightsOf(access.Access{Role: role})
 		for path, want := range map[string]any{
-			"/v1/orgs/" + h.Ours.Organization.ID: access.OrganizationPermissions(rights),
-			"/v1/spaces/" + h.Ours.Space.ID:      access.SpacePermissions(rights),
+			"/v1/orgs/" + h.Ours.Organization.ID: view.OrganizationPermissions(rights),
+			"/v1/spaces/" + h.Ours.Space.ID:      view.SpacePermissions(rights),
 		} {
 			var got struct {
 				Permissions json.RawMessage `json:"permissions"`

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema/insights"
-	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // ref is a column of the table with its extra parameters. Only the resolver
@@ -34,18 +33,6 @@ func (r ref) String() string {
 		text = strconv.Quote(text) // it is free text
 	}
 	return s + "(" + extra.Name + "=" + text + ")"
-}
-
-// filter is a condition on a column.
-type filter struct {
-	ref
-	operator *insights.Operator
-	values   []any // as the column's Value parsed them
-}
-
-// condition is the filter on an expression that reads the column.
-func (f filter) condition(value sqltree.Expr) sqltree.Expr {
-	return f.column.Condition(f.operator, f.args, value, f.values)
 }
 
 // term is one element of the order.

@@ -48,24 +48,9 @@ func (s scope) bounded() scope {
 	return s
 }
 
-// read begins a statement over the scope's events. Every statement has the
-// conditions of one site and one range.
+// read begins a statement over the scope's events.
 func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
-	bound := func(op sqltree.Op, t time.Time) sqltree.Expr {
-		return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
-	}
-	all := []sqltree.Expr{
-		sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), s.site)),
-		bound(sqltree.Ge, s.from),
-		bound(sqltree.Lt, s.to),
-	}
-	for _, r := range s.nonNull {
-		all = append(all, r.column.HasValue())
-	}
-	for _, f := range s.filters {
-		all = append(all, f.condition(s.expr(f.ref)))
-	}
-	return &sqltree.Select{Columns: columns, Table: s.source.table, Where: sqltree.AllOf(append(all, conditions...)...)}
+	return &sqltree.Select{Columns: columns, Table: s.source.table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
 }
 
 // expr reads a column of the scope's events.

@@ -96,15 +96,8 @@ func consentExamples() {
 	}}
 }
 
-func plainExamples() {
-	for id, body := range map[string]string{
-		"createOrganization":    `{"title":"Fresh"}`,
-		"createSite":            `{}`,
-		"trackEventsInSiteById": `{"events":[]}`,
-		"aggregateSiteEvents":   `{"range":"last7Days"}`,
-	} {
-		Examples[id] = example{body: body}
-	}
+func organizationsExamples() {
+	Examples["createOrganization"] = example{body: `{"title":"Fresh"}`}
 }
 
 func invitesExamples() {

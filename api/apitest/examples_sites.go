@@ -16,7 +16,13 @@ func customizationExamples() {
 	Examples["deleteSiteSpaceCustomizationById"] = example{Make: siteSpace}
 }
 
+func eventsExamples() {
+	Examples["trackEventsInSiteById"] = example{body: `{"events":[]}`}
+	Examples["aggregateSiteEvents"] = example{body: `{"range":"last7Days"}`}
+}
+
 func sitesExamples() {
+	Examples["createSite"] = example{body: `{}`}
 	type maker = func(h *Harness, tenant *storetest.Tenant) map[string]string
 	ids := func(name string, make func(h *Harness, tenant *storetest.Tenant) string) maker {
 		return func(h *Harness, tenant *storetest.Tenant) map[string]string {

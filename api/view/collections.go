@@ -12,6 +12,6 @@ func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	return schema.Collection{
 		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
 		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: v.CollectionURLs(row.ID),
-		Permissions: access.CollectionPermissions(access.ContentRights(a.ContentAccess)),
+		Permissions: CollectionPermissions(access.ContentRights(a.ContentAccess)),
 	}
 }

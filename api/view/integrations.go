@@ -42,7 +42,7 @@ func (v Presenter) owner(owner store.Membership, isMember bool) (schema.Organiza
 	if !isMember {
 		resource.EmailDomains, resource.InviteLinks, resource.DefaultRole = []string{}, false, schema.RoleGuest
 		resource.MergeRules = schema.MergeRules{Type: "none"}
-		resource.Permissions = access.OrganizationPermissions(0)
+		resource.Permissions = OrganizationPermissions(0)
 	}
 	return resource, nil
 }

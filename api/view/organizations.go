@@ -18,7 +18,7 @@ func (v Presenter) Organization(m store.Membership) (schema.Organization, error)
 		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergeRules,
 		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: schema.Or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
 		Trial: schema.Trial{Status: "notapplicable"}, URLs: v.OrganizationURLs(o),
-		Permissions: access.OrganizationPermissions(access.RightsOf(access.Access{Role: m.Role})),
+		Permissions: OrganizationPermissions(access.RightsOf(access.Access{Role: m.Role})),
 	}
 	if o.DefaultSite != nil {
 		resource.DefaultContent = &schema.DefaultContent{Type: "site", Site: *o.DefaultSite}

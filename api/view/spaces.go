@@ -39,7 +39,7 @@ func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 		Language: schema.Or(s.Language, ""), GitSync: gitSync, Revision: s.Revision, DefaultLevel: schema.Level(schema.Or(s.DefaultLevel, "")),
 		Comments: s.OpenComments, ChangeRequests: int64(s.ChangeRequests),
 		ChangeRequestsOpen: int64(s.ChangeRequestsOpen), ChangeRequestsDraft: int64(s.ChangeRequestsDraft),
-		Permissions: access.SpacePermissions(access.ContentRights(a.ContentAccess)),
+		Permissions: SpacePermissions(access.ContentRights(a.ContentAccess)),
 	}, nil
 }
 

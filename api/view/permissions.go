@@ -1,0 +1,49 @@
+package view
+
+import (
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// OrganizationPermissions, like the functions below, shows rights as the booleans of a resource.
+func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
+	return schema.OrganizationPermissions{
+		View:                r.Has(access.RightView),
+		Access:              r.Has(access.RightAccess),
+		Admin:               r.Has(access.RightAdmin),
+		OwnTeam:             r.Has(access.RightAdmin),
+		CreateContent:       r.Has(access.RightCreate),
+		CreateOpenAPISpec:   r.Has(access.RightCreate),
+		IngestConversations: r.Has(access.RightCreate),
+		ViewBilling:         r.Has(access.RightAdmin),
+		ListMembers:         r.Has(access.RightAccess),
+		ListTeams:           r.Has(access.RightAccess),
+		ListIntegrations:    r.Has(access.RightAccess),
+		ListInstallations:   r.Has(access.RightAccess),
+		InstallIntegration:  r.Has(access.RightAdmin),
+	}
+}
+
+func SpacePermissions(r access.Rights) schema.SpacePermissions {
+	return schema.SpacePermissions{
+		View:               r.Has(access.RightView),
+		Access:             r.Has(access.RightAccess),
+		Admin:              r.Has(access.RightAdmin),
+		ViewInviteLinks:    r.Has(access.RightAdmin),
+		Edit:               r.Has(access.RightEdit),
+		TriggerGitSync:     r.Has(access.RightCreate),
+		Comment:            r.Has(access.RightComment),
+		Merge:              r.Has(access.RightMerge),
+		Review:             r.Has(access.RightReview),
+		InstallIntegration: r.Has(access.RightAdmin),
+	}
+}
+
+func CollectionPermissions(r access.Rights) schema.CollectionPermissions {
+	return schema.CollectionPermissions{
+		View:            r.Has(access.RightView),
+		Admin:           r.Has(access.RightAdmin),
+		ViewInviteLinks: r.Has(access.RightAdmin),
+		Create:          r.Has(access.RightCreate),
+	}
+}

@@ -1,0 +1,51 @@
+package intake
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// timeRange is the range of a request's timestamps, in milliseconds. past is the limit
+// that earliest comes from, 0 for none.
+type timeRange struct {
+	earliest, latest int64
+	past             time.Duration
+}
+
+// timestamp reads the time of an event, which a site's key may not set far back.
+func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
+	var s string
+	if err := d.shortStr(&s, "timestamp"); err != nil {
+		return err
+	}
+	d.sent.timed = s != ""
+	if s == "" {
+		return nil
+	}
+	// For this layout time.Parse does not allocate.
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return d.fail(insights.InvalidField, "timestamp", "must be a date-time such as 2026-01-31T00:00:00Z")
+	}
+	millis := t.UnixMilli()
+	switch {
+	case millis < 0:
+		return d.fail(insights.OutOfRange, "timestamp", "must not be before 1970")
+	case millis > allowed.latest:
+		return d.fail(insights.InFuture, "timestamp", "must not be in the future")
+	case millis < allowed.earliest:
+		return d.fail(insights.TooOld, "timestamp", "must not be more than "+days(allowed.past)+" old in what a site's key posts: import older events with a user's token")
+	}
+	d.event.TimeMillis = millis
+	return nil
+}
+
+// days formats a limit, in days if it is a whole number of them.
+func days(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return itoa(int(d/day)) + " days"
+	}
+	return d.String()
+}
