@@ -1,8 +1,9 @@
 package schema
 
 import (
-	"encoding/json"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Role is what a person is in an organization or on a piece of content. The empty role is the guest, which JSON writes as
@@ -55,7 +56,7 @@ func (r Role) MarshalJSON() ([]byte, error) {
 	if r == RoleGuest {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(r))
+	return jsontext.AppendQuote(nil, string(r))
 }
 
 // RoleFromNullable reads the nullable column form of a role.
@@ -87,5 +88,5 @@ func (l Level) MarshalJSON() ([]byte, error) {
 	if l == "" {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(l))
+	return jsontext.AppendQuote(nil, string(l))
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -58,16 +59,16 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.AuthTTL, 5*time.Second)
-	setDefault(&c.AuthEntries, 1<<16)
-	setDefault(&c.HeaderTimeout, 10*time.Second)
-	setDefault(&c.ReadTimeout, 30*time.Second)
-	setDefault(&c.BodyMemory, 64<<20)
-	setDefault(&c.WriteTimeout, 30*time.Second)
-	setDefault(&c.IdleTimeout, 75*time.Second)
-	setDefault(&c.OperationTimeout, 20*time.Second)
-	setDefault(&c.MaxConns, 16_384)
-	setDefault(&c.MaxHeaderBytes, 8<<10)
+	c.AuthTTL = cmp.Or(c.AuthTTL, 5*time.Second)
+	c.AuthEntries = cmp.Or(c.AuthEntries, 1<<16)
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.BodyMemory = cmp.Or(c.BodyMemory, 64<<20)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 75*time.Second)
+	c.OperationTimeout = cmp.Or(c.OperationTimeout, 20*time.Second)
+	c.MaxConns = cmp.Or(c.MaxConns, 16_384)
+	c.MaxHeaderBytes = cmp.Or(c.MaxHeaderBytes, 8<<10)
 	return c
 }
 
@@ -76,13 +77,6 @@ func (c Config) guard() access.Config {
 	return access.Config{
 		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
 		PublicRateLimit: c.PublicRateLimit, WrongTokenRateLimit: c.WrongTokenRateLimit, TrustedProxies: c.TrustedProxies,
-	}
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
 	}
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -88,7 +90,7 @@ func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryO
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := json.Marshal(list)
+	answer, err := json.Marshal(list, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	return answer, headers, err
 }
 

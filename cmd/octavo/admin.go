@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -55,7 +54,7 @@ func (n *node) adminPages() http.Handler {
 	mux.Handle("GET /metrics", observe.Handler(n.registry))
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(buildInfo()) // fails only if the client has gone
+		_ = printJSON(w, buildInfo()) // fails only if the client has gone
 	})
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"text/tabwriter"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/deadletter"
@@ -57,7 +58,7 @@ func (c *DeadLetterListCmd) list(ctx context.Context, letters *deadletter.Letter
 		n++
 		if c.JSON {
 			d.Message = nil
-			return json.NewEncoder(out).Encode(deadLetterLine{d.Key(), replayed, d})
+			return printJSON(out, deadLetterLine{d.Key(), replayed, d})
 		}
 		state := "waiting"
 		if replayed {
@@ -95,9 +96,7 @@ func (c *DeadLetterShowCmd) Run() error {
 		if d == nil {
 			return fmt.Errorf("there is no dead letter %s", c.Key)
 		}
-		encoder := json.NewEncoder(os.Stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(deadLetterLine{c.Key, replayed, d})
+		return printJSON(os.Stdout, deadLetterLine{c.Key, replayed, d}, jsontext.WithIndent("  "))
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,14 +90,13 @@ type comparison func(ctx context.Context, from int64, report func(sink.Differenc
 func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, arguments ...any) { _, _ = fmt.Fprintf(w, format+"\t\n", arguments...) } // Flush returns write errors
-	encode := json.NewEncoder(out).Encode
 	reported, differences := 0, 0
 	list, err := compare(ctx, c.From, func(d sink.Difference) error {
 		if reported++; d.Remains() {
 			differences++
 		}
 		if c.JSON {
-			return encode(d)
+			return printJSON(out, d)
 		}
 		if reported == 1 {
 			line("PARTITION\tFROM\tTO\tEVENTS\tMISSING\tDOUBLED\tUNWANTED\tPUT BACK")
@@ -114,7 +112,7 @@ func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Wri
 	}
 	for _, p := range list {
 		if c.JSON {
-			err = firstError(err, encode(p))
+			err = firstError(err, printJSON(out, p))
 			continue
 		}
 		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",

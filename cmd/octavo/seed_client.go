@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 )
 
@@ -85,7 +85,9 @@ func (c *seedClient) create(ctx context.Context, path string, members map[string
 	if err != nil {
 		return "", err
 	}
-	var made struct{ ID string }
+	var made struct {
+		ID string `json:"id"`
+	}
 	if err := json.Unmarshal(answer, &made); err != nil || made.ID == "" {
 		return "", fmt.Errorf("POST %s answered without an id: %.200s", path, answer)
 	}
@@ -175,7 +177,9 @@ func retryAfter(value string) time.Duration {
 // answerError makes an error of the server's answer.
 func answerError(method, path string, status int, answer []byte) error {
 	var body struct {
-		Error struct{ Message string }
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
 	}
 	said := string(answer)
 	if json.Unmarshal(answer, &body) == nil && body.Error.Message != "" {

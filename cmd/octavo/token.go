@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -50,7 +49,7 @@ func (c *TokenCreateCmd) Run() error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(map[string]any{"id": row.ID, "token": secret})
+			return printJSON(os.Stdout, map[string]any{"id": row.ID, "token": secret})
 		}
 		fmt.Printf("%s\n", secret)
 		fmt.Fprintf(os.Stderr, "The token is shown only once. Its id is %s.\n", row.ID)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -15,7 +14,7 @@ var version string
 type VersionCmd struct{}
 
 // Run prints the build as JSON.
-func (VersionCmd) Run() error { return json.NewEncoder(os.Stdout).Encode(buildInfo()) }
+func (VersionCmd) Run() error { return printJSON(os.Stdout, buildInfo()) }
 
 // build identifies a build of this program.
 type build struct {

@@ -1,11 +1,13 @@
 package eventgen
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"sort"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // site is the made-up documentation site that the visitors read.
@@ -188,7 +190,7 @@ func mix(x uint64) uint64 {
 }
 
 func quote(s string) string {
-	b, err := json.Marshal(s)
+	b, err := json.Marshal(s, jsontext.EscapeForHTML(true)) // as earlier versions did: a seed fixes the bytes
 	if err != nil {
 		panic("BUG: a string that cannot be JSON: " + err.Error())
 	}
