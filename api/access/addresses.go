@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// addressEntries bounds the addresses whose use is remembered. One that was evicted starts afresh: limits by address do not stop
-// a client who has that many of them.
+// addressEntries bounds the number of addresses whose use is remembered. An evicted address starts afresh: limits by address do
+// not stop a client that has this many.
 const addressEntries = 1 << 16
 
-// addressLimits bounds the requests without a good token of each client address on this node. Trusted proxies are exempt: a
-// request of theirs that names no client is the operator's own.
+// addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are exempt:
+// their requests without a client address are the operator's own.
 type addressLimits struct {
 	public, wrongToken rateLimit
 	trusted            []netip.Prefix
@@ -61,7 +61,7 @@ func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// takeWrongToken counts a request whose token is missing, wrong, or not known yet.
+// takeWrongToken counts a request whose token is missing, wrong or not yet known.
 func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	if l.wrongToken.interval == 0 || Trusted(ip, l.trusted) {
 		return nil
@@ -72,14 +72,14 @@ func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// giveBackWrongToken uncounts a request whose token turned out to be good.
+// giveBackWrongToken uncounts a request whose token turned out to be valid.
 func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
 	if l.wrongToken.interval != 0 && !Trusted(ip, l.trusted) {
 		l.wrongToken.giveBack(&l.of(ip).wrongToken)
 	}
 }
 
-// Network is what limits by address count: an IPv6 network of /64 is one customer's.
+// Network returns the key for limits by address. IPv6 addresses are grouped by /64, which one customer owns.
 func Network(ip netip.Addr) netip.Addr {
 	if ip.Is6() {
 		if network, err := ip.Prefix(64); err == nil {
@@ -89,7 +89,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// Trusted says whether the operator trusts what this peer says of its clients.
+// Trusted reports whether the operator trusts this peer's statements about its clients.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

@@ -14,16 +14,16 @@ import (
 // touchEvery is how often the use of one token is recorded, in seconds.
 const touchEvery = 60
 
-// Session is a principal as long as it is remembered. touched is when its use was last handed to the recorder, in Unix
-// seconds; it is the one member that changes.
+// Session is a cached principal. touched is the Unix time when its use was last queued for recording, and the only field that
+// changes.
 type Session struct {
 	Principal store.Principal
 	use       *tokenUse
 	touched   atomic.Int64
 }
 
-// Authenticate finds the principal of an Authorization header. The header aliases the request and is not kept. Asking the store
-// about a token counts against the caller's address, since the token may be made up, unless it was good recently.
+// Authenticate finds the principal for an Authorization header. The header aliases the request and is not retained. Asking the
+// store about a token counts against the caller's address, because the token may be made up, unless it was valid recently.
 func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	token, ok := BearerToken(header)
 	if !ok {
@@ -45,7 +45,7 @@ func (g *Guard) Authenticate(ctx context.Context, header []byte, ip netip.Addr, 
 	if err != nil {
 		return nil, err
 	}
-	// A remembered token may have come to its end since.
+	// A cached token may have expired since it was loaded.
 	if !s.Principal.ExpiresAt.IsZero() && !now.Before(s.Principal.ExpiresAt) {
 		return nil, schema.Unauthorized("the token is not valid")
 	}
@@ -62,7 +62,7 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// load asks the store about a token. A token that turns out to be good costs its address nothing.
+// load asks the store about a token. A valid token does not count against its address.
 func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time) (*Session, error) {
 	counted := !g.tokens.wasGood(hash)
 	if counted {
@@ -85,7 +85,7 @@ func (g *Guard) load(ctx context.Context, hash schema.TokenHash, ip netip.Addr, 
 	return s, err
 }
 
-// BearerToken cuts the token out of an Authorization header; the scheme's case does not matter (RFC 9110, 11.1).
+// BearerToken extracts the token from an Authorization header; the scheme is case-insensitive (RFC 9110, 11.1).
 func BearerToken(header []byte) ([]byte, bool) {
 	const scheme = "bearer "
 	if len(header) <= len(scheme) {
@@ -110,8 +110,8 @@ func BearerToken(header []byte) ([]byte, bool) {
 	return token, len(token) > 0
 }
 
-// useRecorder writes the last use of tokens in the background, so that no request waits for it. A use that finds the queue
-// full is not recorded: the next one, a minute later, is.
+// useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full, a use is
+// dropped; the next one, a minute later, is recorded.
 type useRecorder struct {
 	store *store.Store
 	log   *slog.Logger
@@ -130,7 +130,7 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run gathers uses for a second at a time and writes them together, until ctx ends; it then writes what is left.
+// run batches uses for a second at a time and writes them together until ctx ends; then it writes the rest.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

@@ -10,18 +10,18 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refusalTTL is how long a refusal is remembered: long enough to take the load of a client with a bad token off Postgres,
-// short enough that what was just created works at once.
+// refusalTTL is how long a refusal is cached: long enough to keep a client with a bad token from loading Postgres, short enough
+// that newly created objects work at once.
 const refusalTTL = time.Second
 
-// ttlCache remembers answers for a short time. Refusals (401, 404) are kept apart from answers, so that a flood of made-up
-// tokens cannot push the good ones out. A fault such as 503 is not remembered.
+// ttlCache caches answers for a short time. Refusals (401, 404) are cached separately, so that a flood of made-up tokens cannot
+// evict good answers. Faults such as 503 are not cached.
 type ttlCache[K comparable, V any] struct {
 	answers  *lru.Cache[K, cached[V]]
 	refusals *lru.Cache[K, cached[*schema.Error]]
 	ttl      time.Duration
 	flight   singleflight.Group
-	// flightKey names a key for singleflight, which only takes strings; it is asked on a miss only.
+	// flightKey turns a key into a string for singleflight, which only takes strings; it is called only on a miss.
 	flightKey func(K) string
 }
 
@@ -42,7 +42,7 @@ func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey 
 	return &ttlCache[K, V]{answers: answers, refusals: refusals, ttl: ttl, flightKey: flightKey}, nil
 }
 
-// peek answers from memory alone. The key may alias the request: it is only compared.
+// peek answers from the cache alone. The key may alias the request because it is only compared.
 func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) { //nolint:revive // ok comes last.
 	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
 		return hit.value, nil, true
@@ -53,16 +53,15 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood says whether an answer for the key is still held, even if it has expired.
+// wasGood reports whether the cache still holds an answer for the key, even an expired one.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
-// load asks for the answer; callers who ask at the same time share one question. The key is kept, so it must not alias the
-// request.
+// load fetches the answer; concurrent callers share one fetch. The key is retained, so it must not alias the request.
 func (c *ttlCache[K, V]) load(
 	ctx context.Context, key K, now time.Time, load func(context.Context) (V, error),
 ) (V, error) {
 	shared, err, _ := c.flight.Do(c.flightKey(key), func() (any, error) {
-		// The answer is for everybody who waits, so it must not end with the first asker's request.
+		// All waiting callers share this answer, so it must not be canceled with the first caller's request.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		value, err := load(ctx)
@@ -72,7 +71,7 @@ func (c *ttlCache[K, V]) load(
 		}
 		refusal := schema.AsError(err)
 		if refusal.Code == schema.CodeUnauthorized || refusal.Code == schema.CodeNotFound {
-			// Only the public words are kept.
+			// Cache only the public message, not the private cause.
 			public := &schema.Error{Code: refusal.Code, Message: refusal.Message}
 			c.refusals.Add(key, cached[*schema.Error]{value: public, until: now.Add(min(c.ttl, refusalTTL))})
 		}

@@ -38,7 +38,8 @@ func TestCacheRemembersForItsTime(t *testing.T) {
 	}
 }
 
-// TestCacheRemembersRefusals: shorter than answers, without their private causes, and never a fault.
+// TestCacheRemembersRefusals: refusals are cached for a shorter time than answers and without their private causes; faults are
+// never cached.
 func TestCacheRemembersRefusals(t *testing.T) {
 	t.Parallel()
 	c, now := newTestCache(t, 8), time.Now()
@@ -60,7 +61,7 @@ func TestCacheRemembersRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusalsDoNotPushAnswersOut floods the cache with what is refused.
+// TestRefusalsDoNotPushAnswersOut floods the cache with refusals.
 func TestRefusalsDoNotPushAnswersOut(t *testing.T) {
 	t.Parallel()
 	c, now := newTestCache(t, 8), time.Now()
@@ -76,7 +77,7 @@ func TestRefusalsDoNotPushAnswersOut(t *testing.T) {
 	}
 }
 
-// TestManyAskOnce lets many ask for the same thing at the same time, the first of them with a request that is over.
+// TestManyAskOnce asks for the same key many times at once, with a context that is already canceled.
 func TestManyAskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, manyAskOnce)
@@ -109,7 +110,7 @@ func manyAskOnce(t *testing.T) {
 		})
 	}
 	<-entered
-	synctest.Wait() // All have asked, and none is answered.
+	synctest.Wait() // All have asked; none has an answer yet.
 	close(release)
 	wait.Wait()
 	if n := loads.Load(); n != 1 {

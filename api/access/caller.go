@@ -9,22 +9,22 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Caller is who asks, and the object that the operation's scope found and allowed. It lives as long as the call: a function
-// that keeps something of it keeps a copy.
+// Caller is who makes the request, plus the object that the operation's scope found and admitted. It is valid only during the
+// call: functions must copy what they keep.
 type Caller struct {
 	// Principal is nil for public operations.
 	Principal *store.Principal
-	// Rights are the caller's on the object of the scope.
+	// Rights are the caller's rights on the scope's object.
 	Rights Rights
-	// Organization, Site, Space and Collection are set by the scopes that name them; EventSite by those of insights.
+	// Scopes that name an Organization, Site, Space or Collection set it; those of insights set EventSite.
 	Organization *store.Membership
 	Site         *store.SiteAccess
 	Space        *store.SpaceAccess
 	Collection   *store.CollectionAccess
 	EventSite    schema.EventSite
-	// ChangeRequest is set together with Space by the scope that names it.
+	// ChangeRequest is set, together with Space, by the scope that names it.
 	ChangeRequest *store.ChangeRequest
-	// IP is the client's address, through trusted proxies only.
+	// IP is the client's address, taken from forwarding headers only if the proxies are trusted.
 	IP netip.Addr
 	// Now is when the request was read.
 	Now time.Time
@@ -33,7 +33,7 @@ type Caller struct {
 	conn      net.Conn
 }
 
-// Viewer is the caller as a member of the organization of the scope.
+// Viewer is the caller as a member of the scope's organization.
 func (c *Caller) Viewer() store.Viewer {
 	return store.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }
@@ -41,7 +41,7 @@ func (c *Caller) Viewer() store.Viewer {
 // RequestID is a copy of the id that the response carries in X-Request-Id.
 func (c *Caller) RequestID() string { return string(c.requestID) }
 
-// Begin readies the Caller for a request that was read. The request's id and its connection stay the frame's.
+// Begin prepares the Caller for a request that has been read. The frame keeps ownership of the request id and the connection.
 func (c *Caller) Begin(requestID []byte, conn net.Conn, ip netip.Addr, now time.Time) {
 	c.requestID, c.conn, c.IP, c.Now = requestID, conn, ip, now
 }

@@ -4,5 +4,5 @@ package access
 
 import "net"
 
-// closedByPeer cannot tell here: long work then ends with its deadline.
+// closedByPeer cannot detect a closed connection on this platform: long work then runs until its deadline.
 func closedByPeer(net.Conn) bool { return false }

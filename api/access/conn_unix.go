@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closedByPeer says whether the other side has closed the connection. It looks at what has arrived and takes nothing of it, so
-// that a request which was sent ahead stays where it is.
+// closedByPeer reports whether the peer has closed the connection. It peeks at received data without consuming any, so that a
+// pipelined request stays intact.
 func closedByPeer(conn net.Conn) bool {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {

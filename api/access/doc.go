@@ -1,6 +1,6 @@
-// Package access says who may do what: it knows callers by their tokens, finds the object that a request names and the rights
-// that the caller has on it, and counts how often callers ask. RightsOf is the one rule of rights.
+// Package access decides who may do what: it identifies callers by their tokens, finds the object that a request names and the
+// caller's rights on it, and limits request rates. RightsOf is the single rule for rights.
 //
-// It imports schema and store. It must not import the frame, a domain, or fasthttp: a Guard is given header values and a path's
+// It imports schema and store. It must not import the frame, a domain, or fasthttp: a Guard gets header values and path
 // parameters, not a request.
 package access

@@ -8,13 +8,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// eventSiteKey is a site as one principal asks for it: a user, or the site's own key, which has no user.
+// eventSiteKey identifies a site and who asks for it: a user, or the site's own key, which has no user.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
 }
 
-// eventSiteGrant is what is remembered of a site for insights.
+// eventSiteGrant is what the cache holds per site for insights.
 type eventSiteGrant struct {
 	site   schema.EventSite
 	rights Rights
@@ -26,9 +26,9 @@ func newEventSites(cfg Config) (*ttlCache[eventSiteKey, eventSiteGrant], error) 
 	})
 }
 
-// findEventSite is findSite from memory, for the requests that arrive most often, and for the site's own key.
+// findEventSite is a cached findSite, for the most frequent requests, that also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These alias the request: they are compared with what is remembered, and copied before they are kept.
+	// These strings alias the request: cache lookups only compare them, and they are cloned before they are stored.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),
@@ -62,7 +62,7 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 			return eventSiteGrant{}, err
 		}
 	case schema.TokenSite:
-		// The key of this very site: the token's row already tied it to the organization.
+		// The key belongs to this site: the token's row already ties it to the organization.
 		site, err := st.SiteByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err

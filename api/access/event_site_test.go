@@ -7,8 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestUnknownKindsHaveNoEventSite: nothing is found for a kind of token that has no case of its own, also without the scope in
-// front of it.
+// TestUnknownKindsHaveNoEventSite: a token kind without a case of its own finds no site, even if the scope check is bypassed.
 func TestUnknownKindsHaveNoEventSite(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// goneEvery is how often long work looks whether somebody still waits for it.
+// goneEvery is how often long work checks whether the client is still connected.
 const goneEvery = 250 * time.Millisecond
 
-// UntilGone is ctx until the client has closed its connection: fasthttp itself notices that when it writes the answer. stop ends
-// the watch, and must be called before the call ends.
+// UntilGone returns a context that is canceled when the client closes its connection, which fasthttp itself notices only when it
+// writes the response. stop ends the watch and must be called before the call ends.
 func (c *Caller) UntilGone(ctx context.Context) (until context.Context, stop func()) {
 	until, cancel := context.WithCancel(ctx)
 	if c.conn == nil {

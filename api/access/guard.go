@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Config is what an operator may set of the Guard; api/frame's Config explains the members.
+// Config holds the operator's settings for the Guard; api/frame's Config documents the members.
 type Config struct {
 	AuthTTL             time.Duration
 	AuthEntries         int
@@ -23,15 +23,15 @@ type Config struct {
 	TrustedProxies      []netip.Prefix
 }
 
-// Guard admits callers to operations: it knows who they are, which objects they have which rights on, and how often each of
-// them has asked. What it remembers is bounded by accessConfig.AuthEntries.
+// Guard admits callers to operations: it knows who they are, their rights on objects, and how many requests each has made.
+// Config.AuthEntries bounds what it remembers.
 type Guard struct {
 	store  *store.Store
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
 	uses   *useRecorder
 	rates  *rateLimits
-	// addresses bounds what costs something before a token is known to be good.
+	// addresses limits the work done before a token is known to be valid.
 	addresses *addressLimits
 }
 
@@ -51,7 +51,7 @@ func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	return g, nil
 }
 
-// Run records the use of tokens until ctx ends, and then what is left. Done is closed after that.
+// Run records the use of tokens until ctx ends, then writes the rest and closes Done.
 func (g *Guard) Run(ctx context.Context) { g.uses.run(ctx) }
 
 // Done is closed when Run has returned.
@@ -62,13 +62,13 @@ func (g *Guard) TakePublic(ip netip.Addr, now time.Time) error {
 	return g.addresses.takePublic(ip, now)
 }
 
-// Take counts a request of a session. The Allowance is zero if the class has no limit.
+// Take counts a session's request. The Allowance is zero if the class has no limit.
 func (g *Guard) Take(class RateClass, s *Session, now time.Time) Allowance {
 	return g.rates.limits[class].take(&s.use[class], now)
 }
 
-// Admit refuses a caller whom the scope of an operation does not admit, with 403 or 404, and leaves the object in the Caller.
-// The caller's Principal must be set. ErrAlreadyGone ends the call as a success.
+// Admit refuses callers outside the operation's scope with 403 or 404, and stores the object in the Caller. The
+// caller's Principal must be set. ErrAlreadyGone ends the call as a success.
 func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) error {
 	if err := s.admit(c.Principal.Kind); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is Admit for the object that the body names. The function must take the object from the Caller, not from the
-// body: another member of the same name could name another object.
+// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller, not from the body: a
+// duplicate member could name a different object.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 	return c.Require(s.Right, s.Named.name)
 }
 
-// admit says which kinds of principal an operation is for. A kind without a case of its own gets nothing.
+// admit decides which kinds of principal may call the operation. A kind without a case of its own is refused.
 func (s Scope) admit(kind schema.TokenKind) error {
 	switch kind {
 	case schema.TokenUser:
@@ -113,8 +113,8 @@ func (s Scope) admit(kind schema.TokenKind) error {
 // ErrAlreadyGone ends a call as a success without content.
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
-// Require refuses a caller without the right on the object of the scope: with 404 if the caller may not even know that it
-// exists, else with 403. A Scope asks for what an operation always needs; a function asks for what depends on the request.
+// Require refuses a caller without the right on the scope's object: with 404 if the caller may not even know that it exists, else
+// with 403. A Scope states what an operation always needs; handlers require what depends on the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

@@ -7,12 +7,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// PathParams are the parameters of a request's path, as they were sent. A value aliases the request.
+// PathParams gives access to a request's path parameters as sent. Values alias the request.
 type PathParams interface {
 	PathParam(name string) string
 }
 
-// pathID gives a copy of a path parameter that names an object. A value that has not the form of an id names none.
+// pathID returns a copy of a path parameter that names an object, or false if the value does not have the form of an id.
 func pathID(path PathParams, name string) (string, bool) {
 	raw := path.PathParam(name)
 	if !schema.ValidID(raw) {
@@ -21,8 +21,8 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// Object is a kind of object that a scope can be on: the path parameter that names it, and how a user's access to it is
-// found. find fills the Caller in. It answers "not found" both for objects that do not exist and for those of other tenants.
+// Object is a kind of object that a scope can name: the path parameter with its id, and find, which looks up a user's access and
+// fills in the Caller. find returns "not found" both for objects that do not exist and for those of other tenants.
 type Object struct {
 	name  string
 	param string
@@ -34,14 +34,14 @@ var (
 	OnSite         = &Object{name: "site", param: "siteId", find: findSite}
 	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
-	// OnChangeRequest takes the rights on the change request's space.
+	// OnChangeRequest uses the rights on the change request's space.
 	OnChangeRequest = &Object{name: "change request", param: "changeRequestId", find: findChangeRequest}
-	// OnInsights is a site, remembered: what it answers may be as old as Config.AuthTTL.
+	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.
 	OnInsights = &Object{name: "insights", param: "siteId", find: findEventSite}
 )
 
-// NamedObject is a kind of object that a member of the body names instead of the path. The frame reads that member alone
-// first, and decodes the body only for callers who have the right.
+// NamedObject is a kind of object named by a member of the body instead of the path. The frame reads only that member first, and
+// decodes the body only for callers who have the right.
 type NamedObject struct {
 	name   string
 	Member string

@@ -7,11 +7,10 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// RateClass is a kind of use with a limit of its own, so that dashboards cannot use up what events need, nor the other way
-// round.
+// RateClass is a kind of use with its own limit, so that dashboards cannot use up the events' quota, or the reverse.
 type RateClass int
 
-// The classes. An operation is a request unless its row says otherwise.
+// The rate classes. Operations default to RateRequests unless their row says otherwise.
 const (
 	RateRequests RateClass = iota
 	RateEvents
@@ -25,13 +24,13 @@ type rateLimits struct {
 }
 
 type rateLimit struct {
-	// interval is the time that one request takes up; 0 means that the class has no limit.
+	// interval is the time that one request takes up; 0 means no limit.
 	interval time.Duration
 	burst    int64
 }
 
-// tokenUse is, by class, the theoretical arrival time of the generic cell rate algorithm: when the token would be idle again
-// if its requests had come evenly. One number says all, and one compare-and-swap changes it.
+// tokenUse holds, per class, the theoretical arrival time of the generic cell rate algorithm: when the token would be idle again
+// if its requests had arrived evenly. A single number holds the state, and a single compare-and-swap updates it.
 // https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
@@ -47,7 +46,7 @@ func newRateLimits(cfg Config) (*rateLimits, error) {
 	return l, nil
 }
 
-// perSecondLimit lets two seconds' worth come at once: pages that load many resources are not abuse.
+// perSecondLimit allows a burst of two seconds' worth: pages that load many resources are not abuse.
 func perSecondLimit(perSecond int) rateLimit {
 	if perSecond <= 0 {
 		return rateLimit{}
@@ -55,11 +54,11 @@ func perSecondLimit(perSecond int) rateLimit {
 	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
 }
 
-// of gives the use of a token, from now on. It survives the session that remembers it.
+// of returns the use of a token, creating it on first use. It outlives the session that refers to it.
 func (l *rateLimits) of(tokenID string) *tokenUse {
 	use := &tokenUse{}
 	if known, found, _ := l.tokens.PeekOrAdd(tokenID, use); found {
-		l.tokens.Get(tokenID) // A token in use is not the oldest.
+		l.tokens.Get(tokenID) // Mark the token as recently used.
 		return known
 	}
 	return use
@@ -67,11 +66,11 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 
 // Allowance is what a limit leaves to a token or an address after a request.
 type Allowance struct {
-	// Burst is how many requests may come at once; 0 means that there is no limit.
+	// Burst is how many requests may come at once; 0 means no limit.
 	Burst int64
-	// Left is how many of them still may.
+	// Left is how many requests of the burst remain.
 	Left int64
-	// Idle is when all of the burst may come again.
+	// Idle is when the full burst is available again.
 	Idle time.Time
 	// Wait is how long a refused request must wait; 0 means that it is admitted.
 	Wait time.Duration
@@ -95,5 +94,5 @@ func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	}
 }
 
-// giveBack takes a counted request out of the count.
+// giveBack uncounts a request.
 func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRateLimitTakesTheBurstAndThenTheRate drives the algorithm with a clock of its own.
+// TestRateLimitTakesTheBurstAndThenTheRate drives the algorithm with a fake clock.
 func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	t.Parallel()
 	limit := rateLimit{interval: time.Second / 10, burst: 20}
@@ -44,7 +44,7 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	}
 }
 
-// TestRateLimitIsExactInParallel lets many take at one moment.
+// TestRateLimitIsExactInParallel lets many goroutines take at the same moment.
 func TestRateLimitIsExactInParallel(t *testing.T) {
 	t.Parallel()
 	limit := rateLimit{interval: time.Millisecond, burst: 500}

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Scope says who may call an operation: anybody, any user, or those who have a right on an object. The path names the
-// object, or a member of the body does. The frame looks the object up before it decodes the body, so that a caller without
-// access learns nothing from the body's errors.
+// Scope says who may call an operation: anybody, any user, or users with a right on an object, which the path or a member of
+// the body names. The frame looks up the object before it decodes the body, so that a caller without access learns nothing
+// from the body's errors.
 //
-// The zero Scope is refused at the start: a row that names none is a mistake, not a public operation.
+// The zero Scope is rejected at startup: a row without a scope is a mistake, not a public operation.
 type Scope struct {
 	set bool
 	// Public operations need no token.
 	Public bool
-	// Object is the kind of object that the path names; nil without one.
+	// Object is the kind of object that the path names; nil if none.
 	Object *Object
-	// Named is the kind of object that the body names; nil without one.
+	// Named is the kind of object that the body names; nil if none.
 	Named *NamedObject
 	// Right is what the caller needs on the object.
 	Right Rights
-	// SiteKey admits the site's own key too.
+	// SiteKey also admits the site's own key.
 	SiteKey bool
-	// OrGone answers success for an object that does not exist.
+	// OrGone returns success for an object that does not exist.
 	OrGone bool
 }
 
@@ -43,7 +43,7 @@ func HavingNamed(right Rights, object *NamedObject) Scope {
 	return Scope{set: true, Named: object, Right: right}
 }
 
-// OrSiteKey admits the site's own key as well.
+// OrSiteKey also admits the site's own key.
 func (s Scope) OrSiteKey() Scope {
 	s.SiteKey = true
 	return s
@@ -55,7 +55,7 @@ func (s Scope) OrAlreadyGone() Scope {
 	return s
 }
 
-// String names the scope in documents.
+// String names the scope in documentation.
 func (s Scope) String() string {
 	switch {
 	case s.Public:
@@ -77,7 +77,7 @@ var rightNames = map[Rights]string{
 	RightMerge: "merge", RightCreate: "create", RightAdmin: "admin",
 }
 
-// Check finds what is wrong with the scope of an operation at path.
+// Check validates the scope of an operation at path.
 func (s Scope) Check(path string) error {
 	switch {
 	case !s.set:

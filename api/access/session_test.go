@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// guarded is a Guard that remembers answers for ttl, on a store with one tenant. Nobody records the use of tokens.
+// guarded returns a Guard that caches answers for ttl, on a store with one tenant. Nothing records the use of tokens.
 func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, *Guard) {
 	t.Helper()
 	st := storetest.New(t)
@@ -25,7 +25,7 @@ func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, 
 	return st, storetest.NewTenant(t, st, "ours"), g
 }
 
-// TestRevocationTakesEffect asks with a revoked token, which must be refused once the cache's time is over.
+// TestRevocationTakesEffect uses a revoked token, which must be refused once its cache entry expires.
 func TestRevocationTakesEffect(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)
@@ -40,7 +40,7 @@ func TestRevocationTakesEffect(t *testing.T) {
 	if err := st.RevokeToken(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
-	// Until then it is remembered: what is asked behind this is asked of the cache.
+	// Until then the answer comes from the cache.
 	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Minute-1)); err != nil {
 		t.Error(err)
 	}
@@ -49,7 +49,7 @@ func TestRevocationTakesEffect(t *testing.T) {
 	}
 }
 
-// TestRememberedTokensExpire: a token that ends while it is remembered is refused at its end.
+// TestRememberedTokensExpire: a token that expires while cached is refused at its expiry.
 func TestRememberedTokensExpire(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Hour)
@@ -67,7 +67,7 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
-// TestLastUseIsRecorded finds the use of a token in the database, written once for many requests.
+// TestLastUseIsRecorded checks that a token's use is written to the database once for many requests.
 func TestLastUseIsRecorded(t *testing.T) {
 	t.Parallel()
 	st, tenant, auth := guarded(t, time.Minute)
@@ -97,7 +97,7 @@ func TestLastUseIsRecorded(t *testing.T) {
 	<-auth.Done()
 }
 
-// TestTokenUseOutlivesItsSession keeps the count when the session is forgotten and loaded again.
+// TestTokenUseOutlivesItsSession checks that the count survives when the session is evicted and loaded again.
 func TestTokenUseOutlivesItsSession(t *testing.T) {
 	t.Parallel()
 	limits, err := newRateLimits(Config{AuthEntries: 2, RateLimit: 1})

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Encoders has a way to write every Content-Encoding that is read.
+// Encoders has an encoder for every Content-Encoding that the server accepts.
 var Encoders = map[string]func(t testing.TB, body []byte) []byte{
 	"gzip":    encodeWith(func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }),
 	"deflate": encodeWith(func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }),

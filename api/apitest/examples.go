@@ -5,20 +5,20 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// example is what the loops over the table need to call an operation with success, beside the tenant: a body, and fresh
-// objects for the parameters of the path that the tenant has none for. Body and path may hold `{name}`.
+// example is what the loops over the table need, besides the tenant, for a successful call of an operation: a body, and fresh
+// objects for path parameters that the tenant has no object for. Body and path may contain `{name}`.
 type example struct {
 	body string
-	// query goes behind the path of an operation that requires a parameter.
+	// query is appended to the path of an operation that requires a query parameter.
 	query string
-	// Make makes objects as the tenant's admin and gives their ids by the names that path and body use.
+	// Make creates objects as the tenant's admin and returns their ids, keyed by the names in path and body.
 	Make func(h *Harness, tenant *storetest.Tenant) map[string]string
-	// Needs is a right that the function asks for on these objects, beyond that of the scope.
+	// Needs is a right that the handler requires on these objects, beyond the scope's.
 	Needs access.Rights
 }
 
-// Examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test
-// fails when a row is missing.
+// Examples has a row for every operation with a body or with objects of its own; each resource's tests add theirs. A test fails
+// if a row is missing.
 var Examples = map[string]example{}
 
 func init() {

@@ -103,7 +103,7 @@ func organizationsExamples() {
 func invitesExamples() {
 	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		// Whoever follows it is what they were: the loops compare roles.
+		// Accepting this invite changes no role, because the loops compare roles.
 		return map[string]string{"inviteId": h.LinkInvite(tenant, `{"role":null}`).ID}
 	}
 	Examples["inviteUsersToOrganization"] = example{body: `{"emails":["new@example.com"]}`}

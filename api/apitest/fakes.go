@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// txtRecords is a name server with these records.
+// txtRecords is a fake name server with these records.
 type txtRecords struct {
 	mu      sync.Mutex
 	records map[string][]string
@@ -42,7 +42,7 @@ func (r *txtRecords) LookupTXT(ctx context.Context, name string) ([]string, erro
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// fakeIntake remembers what it was given, as copies; run can do more.
+// fakeIntake records copies of what it receives; Run can add behavior.
 type fakeIntake struct {
 	mu     sync.Mutex
 	Bodies []string
@@ -78,7 +78,7 @@ func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }
 
-// balancesOf is what the harness answers with: a balance that names its site.
+// balancesOf returns a fixed balance with the id of the requested site.
 type balancesOf struct{}
 
 func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {

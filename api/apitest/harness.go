@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Want sends a request and expects a status; the body is decoded.
+// Want sends a request, requires a status and decodes the body.
 func (h *Harness) Want(status int, method, path, token string, body any) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, token, body)
@@ -45,7 +45,7 @@ type Harness struct {
 	URL    string
 	Store  *store.Store
 	Server *frame.Server
-	// Table are the rows that server serves.
+	// Table has the rows that the server serves.
 	Table   []frame.Operation
 	Base    string
 	Ours    *storetest.Tenant
@@ -67,14 +67,14 @@ func New(t testing.TB, options ...option) *Harness {
 	return h
 }
 
-// In gives the harness to a subtest: its failures are those of t.
+// In returns the harness for a subtest, so that failures are reported on t.
 func (h *Harness) In(t testing.TB) *Harness {
 	inner := *h
 	inner.T = t
 	return &inner
 }
 
-// Serve starts a server on the harness's store; extra rows join the table.
+// Serve starts a server on the harness's store; extra rows are added to the table.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
 	cfg := frame.Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
@@ -113,7 +113,7 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 	return m
 }
 
-// Patience is how long a condition is waited for. It only bounds a failure.
+// Patience is how long to wait for a condition. It only delays failures.
 const Patience = 30 * time.Second
 
 var client = &http.Client{Timeout: 20 * time.Second}
@@ -175,8 +175,8 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// Example gives the path and the body of a call on a tenant's objects. A tenant without tokens is made up: its objects exist
-// nowhere, and every parameter gets the id of its space.
+// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do not
+// exist, and every other parameter gets the id of its space.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
 	ex := Examples[op.ID]
@@ -210,14 +210,14 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	return path, fill.Replace(ex.body)
 }
 
-// Try calls an operation by its example.
+// Try calls an operation with its example.
 func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
 	h.T.Helper()
 	path, body := h.Example(op, tenant)
 	return h.Do(op.Method, path, token, body, header...)
 }
 
-// WantError checks the status and the one shape that errors have.
+// WantError checks the status and the shape common to all errors.
 func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	h.T.Helper()
 	if a.Status != status {
@@ -244,7 +244,7 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	return body.Error
 }
 
-// Connect gives a connection to the database until the test ends.
+// Connect returns a connection to the database that lasts until the test ends.
 func (h *Harness) Connect() *pgx.Conn {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -255,7 +255,7 @@ func (h *Harness) Connect() *pgx.Conn {
 	return conn
 }
 
-// Exec runs a statement on the harness's database, past the store.
+// Exec runs a statement on the harness's database, bypassing the store.
 func (h *Harness) Exec(sql string, args ...any) {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -268,7 +268,7 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// Rows counts what is stored, by table, in one statement.
+// Rows counts the rows of every table in one statement.
 func (h *Harness) Rows() map[string]int {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -289,7 +289,7 @@ func (h *Harness) Rows() map[string]int {
 	return counts
 }
 
-// IDs lists a path to its end, three at a time, and checks the count.
+// IDs reads a list to its end in pages of three and checks the count.
 func (h *Harness) IDs(path, token string) []string {
 	h.T.Helper()
 	ids := []string{}
@@ -316,7 +316,7 @@ func (h *Harness) IDs(path, token string) []string {
 	}
 }
 
-// Ghost is a tenant that nobody has.
+// Ghost returns a tenant that does not exist.
 func Ghost() *storetest.Tenant {
 	return &storetest.Tenant{
 		Organization: store.Organization{ID: schema.NewID()}, Site: store.Site{ID: schema.NewID()}, Space: store.Space{ID: schema.NewID()},
@@ -324,8 +324,8 @@ func Ghost() *storetest.Tenant {
 }
 
 // EachOperation runs check as a subtest of every row of the table, named by its operationId, so that one row's failure hides no
-// other row's. The subtests share the harness's database: they run one after the other. all is false if -run left rows out, so
-// that nothing can be said about the table as a whole.
+// other row's. The subtests share the harness's database, so they run one after the other. all is false if -run skipped rows:
+// then the test must not draw conclusions about the whole table.
 func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
 	t.Helper()
 	ran := 0

@@ -23,7 +23,7 @@ func ReadPage(t testing.TB, h *Harness, path string) IdPage {
 	return page
 }
 
-// Forged is a page token of the same list with other sort keys, so that nothing but the keys can be what refuses it.
+// Forged returns a page token for the same list with other sort keys, so that only the keys can be the reason to reject it.
 func Forged(token string, keys ...string) string {
 	const mark = 1 + 4 // The version and the list.
 	of, _ := base64.RawURLEncoding.DecodeString(token)

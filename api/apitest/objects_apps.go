@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// Support is a tenant's conversations, as its admin sees them.
+// Support gives access to a tenant's conversations as its admin.
 type Support struct {
 	H     *Harness
 	Org   string
@@ -82,7 +82,7 @@ func (s Support) Clusters(query string) schema.List[schema.IssuesCluster] {
 	return Get[schema.List[schema.IssuesCluster]](s, shape.ListOf(ClusterShape), "/conversations-clusters"+query)
 }
 
-// PNG is the smallest picture that is one.
+// PNG is just enough to be recognized as a PNG.
 var PNG = base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n picture"))
 
 func PublishBody(organization string) map[string]any {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// ChangeRequest makes a draft as the tenant's admin.
+// ChangeRequest creates a draft change request as the tenant's admin.
 func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
 	h.T.Helper()
 	request, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
@@ -25,7 +25,7 @@ func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
 	return request
 }
 
-// Ask sends a request as a role of our tenant, wants a status, and decodes the answer.
+// Ask sends a request with a role of our tenant, requires a status, and decodes the response.
 func Ask[T any](h *Harness, role schema.Role, method, path string, body any, status int) T {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -45,7 +45,7 @@ func (h *Harness) Counters() [3]int64 {
 	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
 }
 
-// ChangeRequest makes a change request as the tenant's admin.
+// ChangeRequest creates a change request as the tenant's admin.
 func ChangeRequest(h *Harness, tenant *storetest.Tenant) store.ChangeRequest {
 	h.T.Helper()
 	row, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
@@ -57,7 +57,7 @@ func ChangeRequest(h *Harness, tenant *storetest.Tenant) store.ChangeRequest {
 	return row
 }
 
-// discussed makes a comment with a reply.
+// discussed creates a comment with a reply.
 func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[string]string {
 	return func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
@@ -82,7 +82,7 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-// Send calls as a member of this role and decodes what it answers with this shape.
+// Send sends a request with this role and decodes the response, which must have this shape.
 func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -95,7 +95,7 @@ func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.
 	return shape.Want(h.T, s, a.Body)
 }
 
-// MergedPage makes a page in a tenant's main content, past HTTP.
+// MergedPage creates a page in a tenant's main content, bypassing HTTP.
 func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision string) {
 	h.T.Helper()
 	request, title := h.ChangeRequest(tenant), "Hello"
@@ -119,7 +119,7 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	return page.ID, page.Slug, merged.Revision
 }
 
-// signed gives the query of a signed address.
+// signed returns the query of a signed URL.
 func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	h.T.Helper()
 	_, _, revision := h.MergedPage(tenant)
@@ -136,7 +136,7 @@ func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	return query
 }
 
-// Decode reads an answer that must be a success.
+// Decode decodes a response that must be a success.
 func Decode[T any](h *Harness, a Answer) T {
 	h.T.Helper()
 	var value T
@@ -165,7 +165,7 @@ func (h *Harness) MergeNow(request string) schema.MergeResult {
 
 const ImportBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
 
-// Synchronized does what the engine will do after a synchronisation.
+// Synchronized does what the Git engine will do after a synchronization.
 func (h *Harness) Synchronized(space string) {
 	h.Exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
 		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// The shapes of who has access to what, facts §1.21 and §7.2.
+// Shapes of the objects that show who has access to what, facts §1.21 and §7.2.
 var (
 	CollectionShape = shape.Of{
 		"object": shape.One("collection"), "id": shape.ID, "title": shape.Text(0, 50), "description?": shape.Text(1, 100), "organization": shape.ID, "parent?": shape.ID,
@@ -35,7 +35,7 @@ var (
 
 type made = map[string]string
 
-// Collection makes a collection in a parent, or with nil at the top.
+// Collection creates a collection in a parent, or at the top level if parent is nil.
 func (h *Harness) Collection(tenant *storetest.Tenant, parent *string) string {
 	h.T.Helper()
 	row, err := h.Store.CreateCollection(h.T.Context(), store.NewCollection{
@@ -50,14 +50,14 @@ func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
 	return Created(h.T, row.ID, err)
 }
 
-// Member makes a user who is in the tenant's organization.
+// Member creates a user in the tenant's organization.
 func (h *Harness) Member(tenant *storetest.Tenant, role schema.Role) string {
 	h.T.Helper()
 	user, _ := storetest.User(h.T, h.Store, schema.NewID())
 	return Created(h.T, user.ID, h.Store.SetMember(h.T.Context(), tenant.Organization.ID, user.ID, role))
 }
 
-// Organization makes one more organization, of which the tenant's admin is the admin.
+// Organization creates another organization with the tenant's admin as its admin.
 func (h *Harness) Organization(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	m, err := h.Store.CreateOrganization(h.T.Context(), tenant.Users[schema.RoleAdmin].ID,
@@ -86,7 +86,7 @@ func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) schema.LinkI
 	return invite
 }
 
-// Role reads what a user is in our organization; ok is false for strangers.
+// Role returns a user's role in our organization; ok is false for strangers.
 func (h *Harness) Role(userID string) (role schema.Role, ok bool) {
 	h.T.Helper()
 	m, err := h.Store.Organization(h.T.Context(), userID, h.Ours.Organization.ID)
@@ -107,7 +107,7 @@ func (s Support) Invite(body string) schema.Invited {
 	return invited
 }
 
-// Accept has a user accept the invite by e-mail to our organization.
+// Accept makes a user accept the e-mail invite to our organization.
 func (h *Harness) Accept(userID string) {
 	h.T.Helper()
 	token := storetest.Token(h.T, h.Store, store.NewToken{User: userID})

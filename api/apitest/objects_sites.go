@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// SiteSpace gives the id of a tenant's first site space.
+// SiteSpace returns the id of a tenant's first site space.
 func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
@@ -30,7 +30,7 @@ func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	return id
 }
 
-// writer is a transaction past the API, for which requests have to wait.
+// writer is a transaction outside the API that requests have to wait for.
 type writer struct {
 	pgx.Tx
 	h *Harness
@@ -59,8 +59,8 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until somebody waits for this writer. It looks from outside of the transaction, which would see nothing at all of
-// a connection that is made later.
+// AwaitWaiting waits until a request is blocked by this writer. It looks from a separate connection, because the transaction
+// itself would not see connections made later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	look := w.h.Connect()
@@ -74,12 +74,12 @@ func (w writer) AwaitWaiting() {
 	})
 }
 
-// SiteRoot is the published address of the site.
+// SiteRoot is the published URL of the site.
 func (s *SiteOf) SiteRoot() string {
 	return "https://docs.example.com/base/~/sites/" + s.Base[strings.LastIndex(s.Base, "/")+1:]
 }
 
-// SiteOutline writes a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
+// SiteOutline renders a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
 func SiteOutline(items []any) string {
 	words := []string{}
 	for _, item := range items {
@@ -153,7 +153,7 @@ type SiteOf struct {
 	Base, Token string
 }
 
-// NewSite makes a site without spaces.
+// NewSite creates a site without spaces.
 func (h *Harness) NewSite(body string) *SiteOf {
 	h.T.Helper()
 	org := "/v1/orgs/" + h.Ours.Organization.ID
@@ -163,7 +163,7 @@ func (h *Harness) NewSite(body string) *SiteOf {
 	return s
 }
 
-// Ok calls and wants success; a body of an answer comes back decoded.
+// Ok sends a request, requires success, and decodes the response if it has a body.
 func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	s.T.Helper()
 	a := s.Do(method, s.Base+path, s.Token, body)
@@ -179,7 +179,7 @@ func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	return value
 }
 
-// Refused calls and wants a refusal that names the field, if the field is not empty.
+// Refused sends a request and requires an error that names the field, if field is not empty.
 func (s *SiteOf) Refused(method, path string, body any, status int, field string) {
 	s.T.Helper()
 	e := s.WantError(s.Do(method, s.Base+path, s.Token, body), status)
@@ -202,14 +202,14 @@ func (s *SiteOf) AddSection(title string) string {
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": s.FreshSpace(s.Ours, title).ID}, 201)["id"].(string)
 }
 
-// SectionTheRoot makes the first section of the site spaces at the root: it is that of the home page's space.
+// SectionTheRoot creates the first section from the site spaces at the root, for the home page's space.
 func (s *SiteOf) SectionTheRoot(title string) string {
 	s.T.Helper()
 	home := s.Items("/site-spaces?default=true", "space.id")[0]
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": home, "title": title}, 201)["id"].(string)
 }
 
-// Items lists all of a list's members as "member member ..." lines.
+// Items lists the given members of every item as "member member ..." lines.
 func (s *SiteOf) Items(path string, members ...string) []string {
 	s.T.Helper()
 	lines := []string{}

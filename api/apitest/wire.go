@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Wire is a connection on which a test writes what it likes.
+// Wire is a connection on which a test writes raw bytes.
 type Wire struct {
 	T testing.TB
 	net.Conn
@@ -35,7 +35,7 @@ func (w *Wire) Send(text string) {
 	}
 }
 
-// Answer reads the next one.
+// Answer reads the next response.
 func (w *Wire) Answer() Answer {
 	w.T.Helper()
 	response, err := http.ReadResponse(w.Answers, nil)
@@ -50,7 +50,7 @@ func (w *Wire) Answer() Answer {
 	return Answer{response.StatusCode, response.Header, body}
 }
 
-// WantClosed wants the server's end of the connection, without another answer.
+// WantClosed requires that the server closes the connection without another response.
 func (w *Wire) WantClosed() {
 	w.T.Helper()
 	if rest, err := io.ReadAll(w.Answers); err != nil && !strings.Contains(err.Error(), "reset") || len(rest) > 0 {
@@ -62,7 +62,7 @@ func (h *Harness) EventsPath() string {
 	return "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 }
 
-// Post is the head of an event request with a token ("" for none) and more header lines.
+// Post returns the head of an event request with a token ("" for none) and extra header lines.
 func (h *Harness) Post(token string, lines ...string) string {
 	if token != "" {
 		lines = append(lines, "Authorization: Bearer "+token)

@@ -84,7 +84,7 @@ func (h *conversationResources) updateCluster(
 	return h.view.Cluster(row)
 }
 
-// analyzeIssues is the store.Analysis of this installation: the built-in method, with its words for people.
+// analyzeIssues is the store.Analysis of this installation: the built-in method plus human-readable summaries.
 func analyzeIssues(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 	items := make([]conversations.Item, len(issues))
 	before := make(map[string]string, len(issues))
@@ -116,7 +116,7 @@ func analyzeIssues(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 	return groups, nil
 }
 
-// clusterSummary says how much of what is in a cluster, with the most typical issues in the users' own words.
+// clusterSummary states a cluster's size and impact and quotes its most typical issues in the users' own words.
 func clusterSummary(items []conversations.Item, group conversations.Group) schema.Document {
 	count := fmt.Sprintf("%d issues", len(group.Members))
 	if len(group.Members) == 1 {

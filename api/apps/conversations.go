@@ -16,13 +16,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// conversationResources are the operations on conversations, their issues and the issues' clusters.
+// conversationResources has the operations on conversations, their issues and the clusters of those issues.
 type conversationResources struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// conversationsBodyLimit is the BodyLimit of ingesting, which takes many conversations at once.
+// conversationsBodyLimit is the body limit for ingesting, which accepts many conversations per request.
 const conversationsBodyLimit = 4 << 20
 
 func conversationOperations(h *conversationResources) []frame.Operation {
@@ -56,7 +56,7 @@ func conversationOperations(h *conversationResources) []frame.Operation {
 	}
 }
 
-// conversationInput is a conversation as a client sends it.
+// conversationInput is a conversation as clients send it.
 type conversationInput struct {
 	ID      *string `json:"id" rules:"required,len=1..255"`
 	Subject *string `json:"subject" rules:"len=..512"`
@@ -76,8 +76,8 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
-// ingest stores and then analyzes. When the analysis fails the request does too, although everything is stored: sending it
-// again changes nothing but brings the clusters up to date.
+// ingest stores conversations and then analyzes them. If the analysis fails, so does the request, although everything is stored:
+// a retry changes nothing except that it brings the clusters up to date.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
 	rows := make([]store.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
@@ -88,7 +88,7 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 		rows[i] = row
 	}
 	organization := c.Organization.Organization.ID
-	// Tokens that belong to an integration would say which source the conversations are from; users bring what they got.
+	// User tokens do not name a source, so email is assumed. Tokens of integrations would name theirs.
 	ids, err := h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
 	if err != nil {
 		return frame.NoContent{}, err
@@ -213,7 +213,7 @@ func shownMetadata(stored []byte) (schema.ConversationMetadata, error) {
 	return metadata, err
 }
 
-// paragraphs makes a document of plain texts.
+// paragraphs builds a document from plain texts.
 func paragraphs(texts ...string) schema.Document {
 	blocks := make([]schema.Node, len(texts))
 	for i, text := range texts {

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// said is a conversation with one message of the user.
+// said builds a conversation with a single user message.
 func said(id, body string) map[string]any {
 	return map[string]any{"id": id, "parts": []map[string]any{{"type": "message", "role": "user", "body": body}}}
 }
@@ -30,7 +30,7 @@ var reports = []map[string]any{
 	said("dark-1", "How can I turn on the dark theme?"),
 }
 
-// described says what the clusters are, without what depends on when they were made.
+// described summarizes the clusters without anything that depends on when they were made.
 func described(s apitest.Support) []string {
 	var all []string
 	for _, c := range s.Clusters("").Items {
@@ -91,7 +91,7 @@ func TestConversation(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// The same id again replaces; the ids stay.
+	// Ingesting the same id again replaces the conversation and keeps its ids.
 	s.Ingest(`[{"id":"t/1 é","parts":[{"role":"user","body":"How do I export?"}]},{"id":"other","parts":[]}]`)
 	full = apitest.Get[schema.FullConversation](s, apitest.FullShape, "/conversations/"+id)
 	if c := full.Conversation; c.Subject != "" || c.Impact != schema.ImpactLow || !c.CreatedAt.Equal(at) || c.URLs.Source != "" || len(full.Parts) != 1 {
@@ -107,7 +107,7 @@ func TestConversation(t *testing.T) {
 	if got := apitest.Get[schema.List[schema.Conversation]](s, shape.ListOf(apitest.ConversationShape), "/conversations?source=integration:a:b"); got.Count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// What the user no longer says is no issue any more, and the cluster of it is gone.
+	// An issue disappears when the user no longer reports it, and so does its empty cluster.
 	s.Ingest(`{"id":"t/1 é","parts":[]}`)
 	if got := s.Clusters(""); got.Count != 0 {
 		t.Errorf("%+v", got)
@@ -120,7 +120,7 @@ func TestConversation(t *testing.T) {
 	s.H.WantError(s.H.Do("PATCH", s.Org+"/conversations-clusters/nothing", s.Token, `{"muted":true}`), 404)
 }
 
-// TestClustersDoNotDependOnOrder ingests the same conversations in several orders and packings.
+// TestClustersDoNotDependOnOrder ingests the same conversations in several orders and batchings.
 func TestClustersDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	for range 3 {
@@ -138,8 +138,8 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestParallelIngests has many clients send the same and other conversations at once: nothing is lost, nothing is twice, and
-// when all are answered the clusters are those of all conversations.
+// TestParallelIngests has many clients send the same and different conversations at once: nothing is lost or duplicated, and
+// after the last response the clusters cover all conversations.
 func TestParallelIngests(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -164,7 +164,7 @@ func TestParallelIngests(t *testing.T) {
 	}
 }
 
-// TestClusterStays mutes a cluster; more conversations about it change it but not its id, nor that it is muted.
+// TestClusterStays mutes a cluster; more conversations about it change the cluster, but it keeps its id and stays muted.
 func TestClusterStays(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -181,7 +181,7 @@ func TestClusterStays(t *testing.T) {
 	if !after.Muted || after.Stats.Issues != 3 || !after.UpdatedAt.After(before[0].UpdatedAt) || !after.CreatedAt.Equal(before[0].CreatedAt) {
 		t.Errorf("%+v", after)
 	}
-	// What does not change is not touched.
+	// A cluster without changes is not updated.
 	s.Ingest(said("nothing alike", "Kubernetes ingress annotations?"))
 	if still := apitest.Get[schema.IssuesCluster](s, apitest.ClusterShape, path); !cmp.Equal(after, still) {
 		t.Error(cmp.Diff(after, still))
@@ -205,7 +205,7 @@ func TestWeeklyPulse(t *testing.T) {
 	}
 }
 
-// TestClusterOrders lists by every order in both directions, whole and in pages.
+// TestClusterOrders lists clusters in every order and both directions, whole and in pages.
 func TestClusterOrders(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))

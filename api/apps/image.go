@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// imageTypes are what browsers show and what cannot run a script, which SVG can.
+// imageTypes lists types that browsers display and that cannot run scripts. SVG can, so it is missing.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// readImage decodes an image from base64 and finds its type in its first bytes.
+// readImage decodes a base64 image and detects its type from its first bytes.
 func readImage(text string) (image []byte, mediaType string, ok bool) {
 	image, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// integrations are the operations on integrations: those that are published for all, and one's own.
+// integrations has the operations on integrations, both public ones and an organization's own.
 type integrations struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// publishBodyLimit leaves room for a script and four pictures.
+// publishBodyLimit leaves room for a script and four images.
 const publishBodyLimit = 4 << 20
 
 func integrationOperations(h *integrations) []frame.Operation {
@@ -140,7 +140,7 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	return h.view.Integration(row)
 }
 
-// assetOf makes an asset of a picture that was checked already.
+// assetOf makes an asset from an image that has already been validated.
 func assetOf(encoded string) store.IntegrationAsset {
 	image, mediaType, _ := readImage(encoded)
 	sum := sha256.Sum256(image)
@@ -158,7 +158,7 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 		return frame.Encoded{}, err
 	}
 	return frame.Encoded{Body: asset.Content, ContentType: asset.ContentType, Header: map[string]string{
-		// The picture of an address never changes, and browsers shall not take it for anything but a picture.
+		// The image at a URL never changes, and browsers must not interpret it as anything but an image.
 		"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
 		"Content-Security-Policy": "default-src 'none'; sandbox",
 	}}, nil
@@ -174,7 +174,7 @@ type installIntegrationRequest struct {
 func (h *integrations) install(
 	ctx context.Context, c *access.Caller, r *installIntegrationRequest,
 ) (schema.IntegrationInstallation, error) {
-	// A private integration is there for its own organization only.
+	// A private integration can be installed only in its own organization.
 	integration, err := h.store.Integration(ctx, c.Principal.UserID, r.Name)
 	if err != nil {
 		return schema.IntegrationInstallation{}, err

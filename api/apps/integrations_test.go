@@ -85,13 +85,13 @@ func TestPublishIntegration(t *testing.T) {
 	if diff := cmp.Diff(made, shape.Want(t, integrationShape, h.Do("GET", "/v1/integrations/linear.app_1", admin, nil).Body)); diff != "" {
 		t.Error(diff)
 	}
-	// The next version replaces all of it.
+	// A new version replaces all of the previous one.
 	second := shape.Want(t, integrationShape, h.Do("POST", "/v1/integrations/linear.app_1", admin, apitest.PublishBody(h.Ours.Organization.ID)).Body)
 	if second["version"] != 2.0 || second["visibility"] != "private" || second["target"] != "all" || second["blocks"] != nil {
 		t.Errorf("%v", second)
 	}
 	h.WantError(h.Do("GET", "/v1/integrations/linear.app_1", stranger, nil), http.StatusNotFound)
-	// The name is taken, for good. That it is private says as little as one that is nobody's.
+	// The name stays taken. The response must not reveal that the integration is private: it is the same as for an unknown one.
 	e := h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusNotFound)
 	if e.Message != "integration not found" {
 		t.Error(e.Message)
@@ -100,7 +100,7 @@ func TestPublishIntegration(t *testing.T) {
 	unlisted["visibility"] = "unlisted"
 	h.Want(200, "POST", "/v1/integrations/linear.app_1", admin, unlisted)
 	h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusForbidden)
-	// Another tenant's organization is as unknown as one that is nobody's.
+	// Another tenant's organization is reported as not found, like one that does not exist.
 	for _, organization := range []string{h.Theirs.Organization.ID, "nobody"} {
 		h.WantError(h.Do("POST", "/v1/integrations/other", admin, apitest.PublishBody(organization)), http.StatusNotFound)
 	}
@@ -131,7 +131,7 @@ func TestIntegrationSecretsAreSealed(t *testing.T) {
 	}
 }
 
-// TestPublishersTogether publishes one name many times at once: every publisher gets a version of its own.
+// TestPublishersTogether publishes one name many times at once: every publisher gets a separate version.
 func TestPublishersTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -176,7 +176,7 @@ func TestIntegrationPictures(t *testing.T) {
 	if a.Status != 200 || string(a.Body) != string(want) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%d %v %q", a.Status, a.Header, a.Body)
 	}
-	// A version without them takes them away.
+	// A version without pictures removes them.
 	h.Do("POST", "/v1/integrations/pictures", h.Ours.Tokens[schema.RoleAdmin], apitest.PublishBody(h.Ours.Organization.ID))
 	h.WantError(h.Do("GET", path, "", nil), http.StatusNotFound)
 }
@@ -293,7 +293,7 @@ func TestInstallIntegration(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/integrations/own/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/nothing/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/tool/installations", admin, map[string]string{"organization": h.Ours.Organization.ID}), http.StatusNotFound)
-	// Someone in both organizations may not carry a private one over.
+	// Even a user who is in both organizations may not install a private integration in the other one.
 	if err := h.Store.SetMember(t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin); err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// specs are the operations on the OpenAPI specifications of an organization.
+// specs has the operations on the OpenAPI specifications of an organization.
 type specs struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// specBodyLimit leaves room for the escapes of a large text's quotes and line ends.
+// specBodyLimit leaves room for the escaped quotes and newlines of a large text.
 const specBodyLimit = openapi.MaxText + 1<<20
 
 func specOperations(h *specs) []frame.Operation {
@@ -91,7 +91,7 @@ type openAPISource struct {
 	Text *string `json:"text" rules:"len=1.."`
 }
 
-// problems finds a source that is none of the alternatives.
+// problems rejects a source that is not exactly one of the alternatives.
 func (s *openAPISource) problems() []schema.Detail {
 	var c rules.Checker
 	if (s.URL == nil) == (s.Text == nil) {
@@ -100,7 +100,7 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read parses a text before anything is stored. A URL is not fetched here: see openAPISpecResource.
+// read parses a text before anything is stored. It does not fetch URLs: see view.Presenter.Spec.
 func (s *openAPISource) read() (store.OpenAPISource, error) {
 	if s.URL != nil {
 		return store.OpenAPISource{URL: s.URL}, nil
@@ -112,7 +112,7 @@ func (s *openAPISource) read() (store.OpenAPISource, error) {
 	return store.OpenAPISource{Text: *s.Text, Document: document}, nil
 }
 
-// shorten bounds a message that quotes what a client sent.
+// shorten bounds a message that quotes client input.
 func shorten(message string) string {
 	const longest = 500
 	if runes := []rune(message); len(runes) > longest {
@@ -157,7 +157,7 @@ type setOpenAPISpecRequest struct {
 
 func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
 
-// openAPISpecSet is a specification that was there before or was not.
+// openAPISpecSet is the result of setting a specification; added tells whether it is new.
 type openAPISpecSet struct {
 	schema.OpenAPISpec
 	added bool
@@ -223,7 +223,7 @@ func (h *specs) version(
 	return h.read(ctx, c, r.Slug, &r.Version)
 }
 
-// read gives a version; the newest one for a nil id.
+// read returns the version with this id, or the newest one if id is nil.
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.OpenAPISpecVersion(ctx, organization, slug, id)

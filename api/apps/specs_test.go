@@ -41,7 +41,7 @@ func TestOpenAPISpec(t *testing.T) {
 	if first.Status != 201 || first.Header.Get("Location") != "https://docs.example.com/base"+path || made["processingState"] != "complete" {
 		t.Errorf("%d %v %s", first.Status, first.Header, first.Body)
 	}
-	// The same text makes no new version, and another one does.
+	// The same text makes no new version; a different one does.
 	same := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
 	if got := shape.Want(t, openAPISpecShape, same.Body); same.Status != 200 || got["lastVersion"] != made["lastVersion"] || same.Header.Get("Location") != "" {
 		t.Errorf("%d %s", same.Status, same.Body)
@@ -68,12 +68,12 @@ func TestOpenAPISpec(t *testing.T) {
 		}
 		return nil
 	}})}), "url": shape.URI}, h.Do("GET", path+"/versions/"+made["lastVersion"].(string)+"/content", reader, nil).Body)
-	// The url that the content names answers with it.
+	// The url in the content works.
 	own, _ := strings.CutPrefix(oldest["url"].(string), "https://docs.example.com/base")
 	if a := h.Do("GET", own, reader, nil); a.Status != 200 {
 		t.Errorf("%s: %d", own, a.Status)
 	}
-	// Going back to an older text is a new version: versions tell what was when.
+	// Reverting to an older text makes a new version: versions record what was current when.
 	third := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText)).Body)
 	if third["lastVersion"] == made["lastVersion"] {
 		t.Error("an old version became the newest again")
@@ -87,7 +87,7 @@ func TestOpenAPISpec(t *testing.T) {
 	body := apitest.SpecBody(apitest.SpecText)
 	body["slug"] = "pets"
 	h.WantError(h.Do("POST", all, editor, body), http.StatusConflict)
-	// Another organization's specifications of the same name are not there.
+	// Another organization's specification with the same slug is separate.
 	theirs := "/v1/orgs/" + h.Theirs.Organization.ID + "/openapi/pets"
 	h.Do("PUT", theirs, h.Theirs.Tokens[schema.RoleAdmin], apitest.SpecBody(apitest.SpecText))
 	h.WantError(h.Do("GET", theirs+"/versions/"+made["lastVersion"].(string), h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
@@ -97,7 +97,7 @@ func TestOpenAPISpec(t *testing.T) {
 	}
 }
 
-// TestOpenAPISpecFromURL says honestly that nothing was fetched.
+// TestOpenAPISpecFromURL checks that the response admits that nothing was fetched.
 func TestOpenAPISpecFromURL(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -114,7 +114,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
 		t.Errorf("%v", versions)
 	}
-	// A text completes it; then a URL again leaves the versions that there are.
+	// Sending a text completes the specification; setting a URL again keeps the existing versions.
 	done := shape.Want(t, openAPISpecShape, h.Do("PUT", path, admin, apitest.SpecBody(apitest.SpecText)).Body)
 	again := shape.Want(t, openAPISpecShape, h.Do("PUT", path, admin, `{"source":{"url":"https://a.example/2"}}`).Body)
 	if done["sourceURL"] != nil || done["lastProcessedErrors"] != nil || again["lastVersion"] != done["lastVersion"] || again["processingState"] != "pending" {
@@ -122,7 +122,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	}
 }
 
-// TestSpecsTogether sets one specification many times at once: it is created once, and no version is lost or made twice.
+// TestSpecsTogether sets one specification many times at once: it is created once, and no version is lost or duplicated.
 func TestSpecsTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

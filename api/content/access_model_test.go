@@ -17,17 +17,17 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// contentModel is a tree of collections and spaces in memory, with who was given what.
+// contentModel is an in-memory tree of collections and spaces with the grants on them.
 type contentModel struct {
 	nodes map[string]*contentNode
-	// order has the children of each collection; the top is under the empty id.
+	// order holds the children of each collection; the top level is under the empty id.
 	order map[string][]string
 }
 
 type contentNode struct {
 	kind, parent string
 	level        schema.Level
-	// grants are by user or team.
+	// grants maps a user or team id to its role.
 	grants map[string]schema.Role
 }
 
@@ -57,7 +57,7 @@ func (m *contentModel) within(id, ancestor string) bool {
 	return false
 }
 
-// role says in the plainest way what somebody with these names, the user's and those of the user's teams, has on a node.
+// role walks the tree naively to find the role that a user has on a node. names are the ids of the user and of the user's teams.
 func (m *contentModel) role(role schema.Role, names []string, id string) schema.Role {
 	if role == schema.RoleAdmin {
 		return role
@@ -104,7 +104,7 @@ func (m *contentModel) attach(id, parent string, at int) {
 	m.order[parent] = slices.Insert(slices.Clone(m.order[parent]), at, id)
 }
 
-// modelRun drives the store and the model together.
+// modelRun applies every action to both the store and the model.
 type modelRun struct {
 	*rapid.T
 	h     *apitest.Harness
@@ -258,7 +258,7 @@ func (r *modelRun) level() {
 	r.model.nodes[id].level = schema.Level(level)
 }
 
-// rights are what every user has on every node, as the model sees it.
+// rights returns the role of every user on every node according to the model.
 func (r *modelRun) rights() map[string]schema.Role {
 	all := map[string]schema.Role{}
 	for user, role := range r.users {
@@ -275,7 +275,7 @@ func (r *modelRun) rights() map[string]schema.Role {
 	return all
 }
 
-// check compares structure, order and rights.
+// check compares the structure, order and rights in the store with the model.
 func (r *modelRun) check() {
 	ctx := r.h.T.Context()
 	rows, err := r.conn.Query(ctx, `select coalesce(parent_id, ''), id from (
@@ -348,7 +348,7 @@ func (r *modelRun) check() {
 	r.checkNumbers(rights)
 }
 
-// checkCollection compares the lists of one collection: the spaces in it that a user sees, and who has which role there.
+// checkCollection compares the lists of one collection: the spaces in it that a user sees, and the roles people have on it.
 func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	in, err := r.h.Store.Collection(ctx, viewer.UserID, id)
@@ -388,7 +388,7 @@ func (r *modelRun) checkCollection(viewer store.Viewer, id string, has schema.Ro
 	}
 }
 
-// checkNumbers compares the number of spaces that members are said to have, and teams.
+// checkNumbers compares the space counts shown for members and teams.
 func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	for user := range r.users {
 		spaces := int64(0)
@@ -418,7 +418,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	}
 }
 
-// TestContentFollowsTheModel does random things to collections and compares them with a model after each.
+// TestContentFollowsTheModel applies random changes to collections and compares them with a model after each one.
 func TestContentFollowsTheModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -447,7 +447,7 @@ func TestContentFollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestParallelMoves lets many move at once: no circle, nothing lost, no two things in one place.
+// TestParallelMoves moves many nodes at once and checks for cycles, lost nodes and duplicate positions.
 func TestParallelMoves(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -482,7 +482,7 @@ func TestParallelMoves(t *testing.T) {
 					}
 					_, err = h.Store.TransferCollection(t.Context(), id, from, target, h.Ours.Users[schema.RoleAdmin].ID)
 				}
-				// Being refused is fine, being broken is not.
+				// A refusal is fine; a server error is not.
 				if code := schema.AsError(err); err != nil && code.Code >= 500 {
 					t.Errorf("%v", err)
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAccessRule has the rule's cases one by one.
+// TestAccessRule checks the access rule case by case.
 func TestAccessRule(t *testing.T) {
 	t.Parallel()
 	const guest, none = schema.RoleGuest, schema.RoleGuest
@@ -56,7 +56,7 @@ func TestAccessRule(t *testing.T) {
 	}
 }
 
-// TestAccessRuleIsOne compares the rule here with its form in SQL, on every case that there is.
+// TestAccessRuleIsOne compares the Go rule with its SQL form on every possible case.
 func TestAccessRuleIsOne(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -90,12 +90,12 @@ func TestAccessRuleIsOne(t *testing.T) {
 	}
 }
 
-// sameIDs compares lists whose order does not matter.
+// sameIDs compares lists regardless of order.
 func sameIDs(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// TestCollectionResource creates, reads, changes and deletes collections and looks at every member.
+// TestCollectionResource creates, reads, changes and deletes collections and checks every member of the responses.
 func TestCollectionResource(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -126,7 +126,7 @@ func TestCollectionResource(t *testing.T) {
 		t.Error(closed)
 	}
 	shape.Want(t, shape.ListOf(apitest.CollectionShape), h.Do("GET", base, admin, nil).Body)
-	// Those of different parents may come in any order.
+	// Collections with different parents may come in any order.
 	if got, want := h.IDs(base, admin), []string{top["id"].(string), inner["id"].(string)}; !sameIDs(got, want) {
 		t.Errorf("all: %v, want %v", got, want)
 	}
@@ -141,7 +141,7 @@ func TestCollectionResource(t *testing.T) {
 	}
 }
 
-// TestGrantsOpenContent gives access in every way there is, and looks at what members then see.
+// TestGrantsOpenContent grants access in every possible way and checks what members see afterwards.
 func TestGrantsOpenContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -172,7 +172,7 @@ func TestGrantsOpenContent(t *testing.T) {
 	sees(guest, []string{}, []string{})
 	sees(reader, []string{outer}, []string{h.Ours.Space.ID})
 	team := h.Team(h.Ours, guestID)
-	// To a user and to a team at once; the team's member gets the higher of both.
+	// Grant to a user and a team at once; a member of the team gets the higher role of the two.
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "edit", "users": []string{readerID, readerID}, "teams": []string{team}})
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "comment", "users": []string{guestID}})
 	sees(guest, []string{outer, inner}, []string{space})
@@ -211,7 +211,7 @@ func TestGrantsOpenContent(t *testing.T) {
 	if got := aggregate(inner, "?role=edit"); !cmp.Equal(got, closed) {
 		t.Error(cmp.Diff(closed, got))
 	}
-	// Less, then nothing, by every way there is.
+	// Reduce the grants, then revoke them, in every possible way.
 	h.Want(204, "PATCH", permissions+"/teams/"+team, admin, `{"role":"read"}`)
 	if got := aggregate(inner, "?role=comment"); !cmp.Equal(got, map[string]any{guestID: "comment"}) {
 		t.Error(got)
@@ -238,7 +238,7 @@ func roles(list map[string]any) map[string]any {
 	return byUser
 }
 
-// TestGrantsStayInTheTenant names people and teams who are not in the organization; nobody gets anything.
+// TestGrantsStayInTheTenant names people and teams outside the organization and checks that nobody gets access.
 func TestGrantsStayInTheTenant(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -264,7 +264,7 @@ func TestGrantsStayInTheTenant(t *testing.T) {
 	h.Want(404, "GET", "/v1/collections/nothing/permissions/aggregate", admin, nil)
 }
 
-// TestTransferCollection takes a collection, with all that is in it, to another organization.
+// TestTransferCollection transfers a collection and everything in it to another organization.
 func TestTransferCollection(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -383,8 +383,8 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	h.Want(404, "GET", "/v1/orgs/"+h.Ours.Organization.ID+"/link-invites/"+invite.ID, admin, nil)
 }
 
-// TestTransferKnowsEveryTable finds the tables that say of what organization a space's things are: those that the transfer of
-// a collection must change.
+// TestTransferKnowsEveryTable finds every table that records the organization of a space's data. Transferring a collection must
+// update all of them.
 func TestTransferKnowsEveryTable(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -408,7 +408,7 @@ func TestTransferKnowsEveryTable(t *testing.T) {
 	}
 }
 
-// TestMoveCollection has every answer of a move.
+// TestMoveCollection covers every possible response to a move.
 func TestMoveCollection(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -434,7 +434,7 @@ func TestMoveCollection(t *testing.T) {
 			t.Errorf("order %v, want %v", got, want)
 		}
 	}
-	space := h.Ours.Space.ID // The first at the top.
+	space := h.Ours.Space.ID // The first at the top level.
 	move(c, position("before", point("space", space)), 200)
 	top(c, a, b)
 	move(c, position("before", point("space", space)), 409)
@@ -470,14 +470,14 @@ func TestMoveCollection(t *testing.T) {
 	}
 	move(inner, map[string]any{"parent": deep}, 400)
 	h.Want(400, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/collections", admin, map[string]any{"parent": deep})
-	// A right on the collection is not one on the place it goes to.
+	// A right on the collection gives none on the destination.
 	editor := h.Ours.Users[schema.RoleEdit]
 	h.Grant(h.Ours, c, store.Subjects{Users: []string{editor.ID}}, schema.RoleAdmin)
 	h.Want(403, "POST", "/v1/collections/"+c+"/move", h.Ours.Tokens[schema.RoleEdit], map[string]any{"parent": a})
 	h.Want(403, "POST", "/v1/collections/"+deep+"/move", h.Ours.Tokens[schema.RoleEdit], `{"parent":null}`)
 }
 
-// TestCreateInParents has what creating takes where.
+// TestCreateInParents checks which rights creating something takes, depending on the parent.
 func TestCreateInParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -501,7 +501,7 @@ func TestCreateInParents(t *testing.T) {
 	}
 }
 
-// TestPagesOfOrderedLists walks the lists that are sorted by more than an id, page by page.
+// TestPagesOfOrderedLists pages through the lists that sort by more than the id.
 func TestPagesOfOrderedLists(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -548,13 +548,13 @@ func TestPagesOfOrderedLists(t *testing.T) {
 			}
 		}
 	}
-	// A token that somebody changed is refused, whatever the keys are.
+	// A tampered page token is refused whatever its keys are.
 	collections := fmt.Sprintf("collections %s %t", h.Ours.Organization.ID, true)
 	for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
 		for path, token := range map[string]string{
 			org + "/collections?page=":             schema.PageToken(collections, key, "1", "x"),
 			org + "/collections?limit=2&page=":     schema.PageToken(collections, "1", key, "x"),
-			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"), // As it was before it had the depth.
+			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"), // The old format, without the depth.
 			org + "/members?page=":                 schema.PageToken(fmt.Sprintf("members %s %q %q %t %t", h.Ours.Organization.ID, "", "", false, false), key, "x"),
 		} {
 			h.WantError(h.Do("GET", path+token, admin, nil), http.StatusBadRequest)

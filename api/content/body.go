@@ -15,16 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
-// richBody is a schema.Body in a request. Members that the grammar fixes may be left out. A body that has members, but neither
-// markdown nor document, is refused; it does not count as empty.
+// richBody is a schema.Body in a request. It may omit members whose value the grammar fixes. A body with members but without
+// markdown or document is rejected; it does not count as empty.
 type richBody struct {
 	schema.Body
 	formless bool
 	document richDocument
 }
 
-// OpenAPISchema says that at most one of the forms is there. Unlike an answer, a request may have other members beside it, which
-// are ignored.
+// OpenAPISchema allows at most one of the two forms. Unlike a response, a request may have additional members, which are ignored.
 func (richBody) OpenAPISchema() map[string]any {
 	return bodyForms("", jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}}, jsonschema.Dict{"maxProperties": 0})
 }
@@ -40,7 +39,7 @@ func bodyForms(pattern string, forms ...any) jsonschema.Dict {
 	}
 }
 
-// UnmarshalJSONFrom reads the forms and notices whether there was anything else.
+// UnmarshalJSONFrom decodes the two forms and records whether there was anything else.
 func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Markdown *string        `json:"markdown"`
@@ -59,7 +58,7 @@ func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems says what is wrong with the body.
+// Problems reports what is wrong with the body.
 func (b *richBody) Problems(field string) []schema.Detail {
 	if b.formless {
 		return []schema.Detail{{Field: field, Problem: "must have markdown or document"}}
@@ -70,7 +69,8 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// text converts the body to a document and keeps the Markdown that it came in. All Markdown in requests is converted here, once.
+// text converts the body to a document and keeps the original Markdown. This is the only place where Markdown in requests is
+// converted.
 func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Text{}, err
@@ -85,10 +85,10 @@ func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
 	return store.Text{Document: made, Markdown: b.Markdown}, err
 }
 
-// commentBody is the body of a comment, which may not be blank.
+// commentBody is the body of a comment, which must not be blank.
 type commentBody struct{ richBody }
 
-// OpenAPISchema leaves no form that has no words, as far as a schema can tell.
+// OpenAPISchema excludes blank bodies as far as a schema can.
 func (commentBody) OpenAPISchema() map[string]any {
 	return bodyForms(rules.NotBlank, jsonschema.Dict{"required": []any{"markdown"}}, jsonschema.Dict{"required": []any{"document"}})
 }
@@ -100,7 +100,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 	return b.said(ctx, field)
 }
 
-// said converts a body that is not blank for a discussion.
+// said converts a non-blank body for storage in a discussion.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
 	text, err := b.text(ctx, field)
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 	return store.CommentBody{Sent: sent, Made: made}, err
 }
 
-// shownBody is the body of a comment in the form asked for.
+// shownBody returns the body of a comment in the requested format.
 func shownBody(ctx context.Context, st *store.Store, row store.Comment, format string) (schema.Body, error) {
 	if err := ctx.Err(); err != nil {
 		return schema.Body{}, err

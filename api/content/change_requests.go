@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// changeRequests are the operations on change requests themselves; see content.go for what is in them.
+// changeRequests has the operations on change requests themselves; pages.go and changes.go have those on their content.
 type changeRequests struct {
 	store *store.Store
 	view  view.Presenter
@@ -66,13 +66,13 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 	}
 }
 
-// The orders of lists of change requests; the latest come first.
+// Sort orders for lists of change requests, latest first.
 const (
 	orderByUpdate   = "updatedAt"
 	orderByCreation = "createdAt"
 )
 
-// listChangeRequestsRequest takes one status or several: the contract's versions differ.
+// listChangeRequestsRequest accepts one status or several because versions of the contract differ.
 type listChangeRequestsRequest struct {
 	schema.PageRequest
 	Statuses    []string `query:"status" each:"enum=changeRequestStatus"`
@@ -114,7 +114,7 @@ func (h *changeRequests) listInOrganization(
 		})
 }
 
-// list answers a page of any of the lists; of names whose list it is.
+// list returns one page of any of the lists. of identifies the list in page tokens.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after *store.Cursor[time.Time], size int) (store.Page[store.ChangeRequestRow], error),
@@ -143,7 +143,7 @@ func (h *changeRequests) list(
 		})
 }
 
-// authors reads who made the requests.
+// authors loads the users who created the change requests.
 func (h *changeRequests) authors(ctx context.Context, rows ...store.ChangeRequestRow) (map[string]store.User, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -152,7 +152,7 @@ func (h *changeRequests) authors(ctx context.Context, rows ...store.ChangeReques
 	return h.store.UsersByID(ctx, ids)
 }
 
-// resource shows one request.
+// resource presents one change request.
 func (h *changeRequests) resource(ctx context.Context, row store.ChangeRequestRow) (schema.ChangeRequest, error) {
 	authors, err := h.authors(ctx, row)
 	if err != nil {
@@ -170,14 +170,14 @@ type createChangeRequestRequest struct {
 				ContentRefs map[string]schema.Data `json:"contentRefs"`
 			} `json:"params"`
 		} `json:"template"`
-		// There is nothing here yet that an agent's task would be kept for.
+		// Accepted but not stored: nothing here uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
 	} `body:"json,optional"`
 }
 
 func (r *createChangeRequestRequest) Validate() []schema.Detail {
 	var c rules.Checker
-	// A request that silently stayed empty would not be what was asked for.
+	// Reject it: silently creating an empty change request would not be what the caller asked for.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}

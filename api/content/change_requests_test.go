@@ -20,7 +20,7 @@ var changeRequestShape = shape.Of{
 	"outdated": shape.Boolean, "conversationsIssuesCluster?": shape.ID, "urls": shape.Object(shape.Of{"app": shape.URI, "location": shape.URI}),
 }
 
-// anyObject is checked elsewhere.
+// anyObject accepts any object; other tests check its members.
 func anyObject(v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return fmt.Errorf("%v is no object", v)
@@ -61,7 +61,7 @@ func TestChangeRequestLifecycle(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{1, 1, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// Nothing to do leaves the time as it is.
+	// An empty change leaves the time unchanged.
 	if same := apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", path, `{}`, 200); same.UpdatedAt.Format("2006-01-02T15:04:05.999999Z") != patched["updatedAt"] {
 		t.Errorf("%s, before %s", same.UpdatedAt, patched["updatedAt"])
 	}
@@ -137,7 +137,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	draft, archived := create(schema.RoleEdit, "draft"), create(schema.RoleAdmin, "archived")
 	h.Exec("update change_requests set cluster_id = 'c1' where id = $1", draft)
 	apitest.Ask[json.RawMessage](h, schema.RoleAdmin, "POST", h.RequestPath(open2)+"/requested-reviewers", `{"users":["`+h.Ours.Users[schema.RoleReview].ID+`"]}`, 200)
-	// An edit by somebody else makes the older one the first, and its author a contributor.
+	// An edit by another user moves the older request to the front and makes that user a contributor.
 	h.ChangeContent(schema.RoleReview, open1, `{"operation":"insert_page","title":"New"}`)
 	admin, editor, reviewer := h.Ours.Users[schema.RoleAdmin].ID, h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleReview].ID
 	for _, list := range []string{"/v1/spaces/" + h.Ours.Space.ID, "/v1/orgs/" + h.Ours.Organization.ID} {
@@ -188,7 +188,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 			h.WantError(h.Do("GET", list+"?page="+apitest.Forged(token, time, open1), h.Ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
 		}
 	}
-	// What is in a space that gives members nothing is for admins.
+	// Only admins see the content of a space that has no default level.
 	h.Exec("update spaces set default_level = null where id = $1", h.Ours.Space.ID)
 	list := "/v1/orgs/" + h.Ours.Organization.ID + "/change-requests"
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleEdit, "GET", list, nil, 200); got.Count != 0 || len(got.Items) != 0 {
@@ -197,7 +197,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
 		t.Errorf("%+v", got)
 	}
-	// A grant opens it, for a guest too.
+	// A grant opens it, even for a guest.
 	h.Exec("insert into grants (organization_id, space_id, user_id, role) select $1, $2, unnest($3::text[]), 'read'",
 		h.Ours.Organization.ID, h.Ours.Space.ID, []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID})
 	sees := func(role schema.Role, want int64) {
@@ -211,7 +211,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleEdit, 2)
 	sees(schema.RoleGuest, 2)
 	sees(schema.RoleCreate, 0)
-	// A space that inherits from a closed collection is as closed as it.
+	// A space that inherits from a closed collection is closed too.
 	closed := h.Collection(h.Ours, nil)
 	h.Exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.Ours.Space.ID, closed)
 	sees(schema.RoleCreate, 2)
@@ -221,8 +221,8 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleAdmin, 2)
 }
 
-// TestParallelChangeRequests has many writers on one space: numbers are distinct, counters are what the rows say, and of all
-// merges that began on the same content exactly one wins.
+// TestParallelChangeRequests has many writers on one space: numbers are distinct, counters match the rows, and of all merges that
+// started from the same content exactly one wins.
 func TestParallelChangeRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -264,7 +264,7 @@ func TestParallelChangeRequests(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{writers, writers - 1, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// The same request merged twice at once: one of the two is refused.
+	// Merge the same request twice at once: one of the two is refused.
 	request := h.ChangeRequest(h.Ours)
 	statuses := make(chan int, 2)
 	for range 2 {
@@ -278,8 +278,8 @@ func TestParallelChangeRequests(t *testing.T) {
 	}
 }
 
-// TestParallelMergesStayUpToDate merges many requests at once where only what is up to date may be merged: one is, and outdates
-// the others, which have no conflict with it.
+// TestParallelMergesStayUpToDate merges many requests at once under the rule that only up-to-date requests merge. One merge
+// succeeds and makes the others outdated, although they have no conflict with it.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -288,7 +288,7 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	const writers = 6
 	statuses := make(chan int, writers)
 	var wait sync.WaitGroup
-	paths := make([]string, writers) // All of them first: one that is made after a merge is up to date.
+	paths := make([]string, writers) // Create them all first: one created after a merge would be up to date.
 	for i := range paths {
 		paths[i] = h.RequestPath(h.ChangeRequest(h.Ours).ID) + "/merge"
 	}

@@ -13,19 +13,19 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// contentBodyLimit bounds the changes of one request, with the files that come in them.
+// contentBodyLimit bounds the size of one request's changes, including the files in them.
 const contentBodyLimit = 8 << 20
 
 type changeContentRequest struct {
-	// Compat chooses between two forms of the answer. The contract publishes the change request.
+	// Compat selects one of two response forms. The contract publishes the one with the change request.
 	Compat *bool `query:"compat" rules:"default=true"`
 	Body   struct {
 		Changes []contentChange `json:"changes" rules:"required,len=1..50"`
 	} `body:"json"`
 }
 
-// contentChange is one change; which members an operation takes is in contentChanges. Members of other operations have
-// no meaning and are ignored, like unknown ones.
+// contentChange is one change; contentChanges lists the members that each operation takes. Members of other operations are
+// ignored, like unknown ones.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
 	Page      *string            `json:"page"`
@@ -57,7 +57,8 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentChanges has a row per operation: what is wrong with a change together, and how it joins what is stored.
+// contentChanges has a row per operation: check validates members that depend on each other, add turns the change into what the
+// store applies.
 var contentChanges = map[string]struct {
 	check func(c *rules.Checker, field string, change *contentChange)
 	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
@@ -69,12 +70,12 @@ var contentChanges = map[string]struct {
 	"insert_files": {checkFiles, (*contentBuilder).insertFiles},
 }
 
-// contentOperationNames are the values of `operation`.
+// contentOperationNames lists the values of `operation`.
 func contentOperationNames() []string {
 	return []string{"insert_page", "update_page", "delete_page", "revert_page", "insert_files"}
 }
 
-// Validate checks what the members of a change must have in common.
+// Validate checks the members of each change that depend on each other.
 func (r *changeContentRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	for i := range r.Body.Changes {
@@ -149,16 +150,16 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 	return h.requests.resource(ctx, row)
 }
 
-// contentBuilder gathers the changes of a request.
+// contentBuilder collects the changes of a request.
 type contentBuilder struct {
 	store *store.Store
 	space string
 	// initial is the revision that the change request started from.
 	initial string
 	change  store.ContentChange
-	// name is that of the change at hand.
+	// name is the field name of the current change, used in errors.
 	name string
-	// revisions are those that were read, by id.
+	// revisions caches the revisions read so far, by id.
 	revisions map[string]store.Revision
 }
 
@@ -211,7 +212,8 @@ func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) er
 	return nil
 }
 
-// revertPage takes a page back to what it is in a revision of the space; without one, to where the change request started.
+// revertPage restores a page to its state in a revision of the space, or without one to the revision that the change request
+// started from.
 func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
 	id := schema.Or(change.Revision, b.initial)
 	revision, known := b.revisions[id]

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// collectionAccess are the operations on who has access to a collection. All of them take the right to administer it.
+// collectionAccess has the operations on access to a collection. All of them require the admin right on it.
 type collectionAccess struct {
 	store *store.Store
 	view  view.Presenter
@@ -60,7 +60,7 @@ func grantTarget(c *access.Caller) store.GrantTarget {
 
 type inviteToCollectionRequest struct {
 	Body struct {
-		// A null role is the guest's: guests have only what was given to them, so it takes away what was given here.
+		// A null role removes the grants: it is the guest role, and guests have only what was granted to them.
 		Role  schema.Opt[string] `json:"role" rules:"required,enum=role"`
 		Users []string           `json:"users" rules:"len=..1000"`
 		Teams []string           `json:"teams" rules:"len=..1000"`
@@ -69,7 +69,7 @@ type inviteToCollectionRequest struct {
 
 func (r *inviteToCollectionRequest) Validate() []schema.Detail {
 	var c rules.Checker
-	// The contract asks for one that is not empty, and lets the other be as it is.
+	// The contract requires at least one of the two lists to be non-empty.
 	if len(r.Body.Users) == 0 && len(r.Body.Teams) == 0 {
 		c.Add("users", "must name somebody where there are no teams")
 	}

@@ -19,7 +19,7 @@ type moveCollectionRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// contentPointer names a space or a collection; the member of its type holds the id.
+// contentPointer names a space or a collection; the member named after its type holds the id.
 type contentPointer struct {
 	Type       *string `json:"type" rules:"required,enum=pointerType"`
 	Space      *string `json:"space"`
@@ -55,7 +55,7 @@ func checkPointer(c *rules.Checker, field string, p *contentPointer) {
 	}
 }
 
-// move takes the right to administer the collection and, where it gets another parent, the right to create something there.
+// move requires the admin right on the collection and, if the parent changes, the right to create in the new parent.
 func (h *collections) move(ctx context.Context, c *access.Caller, r *moveCollectionRequest) (schema.Collection, error) {
 	own := c.Collection.Collection
 	move := store.Move{SetParent: r.Body.Parent.Set, ParentID: r.Body.Parent.Value}
@@ -74,7 +74,7 @@ func (h *collections) move(ctx context.Context, c *access.Caller, r *moveCollect
 	return h.read(ctx, c)
 }
 
-// requireTarget asks for the right to create something where the collection of the scope is to go.
+// requireTarget requires the right to create something at the destination of the collection.
 func (h *collections) requireTarget(ctx context.Context, c *access.Caller, parent *string) error {
 	if parent == nil {
 		return access.RightsOf(access.Access{Role: c.Collection.Role}).Require(access.RightCreate, "organization")

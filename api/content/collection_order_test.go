@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, taken apart and given away: parents come before
-// what is in them, siblings in their order, and pages of any size hold each collection once.
+// TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, dissolved and transferred: parents precede their
+// children, siblings keep their order, and pages of any size return each collection once.
 func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin, org := h.Ours.Tokens[schema.RoleAdmin], h.Ours.Organization.ID
 	path := "/v1/orgs/" + org + "/collections?nested="
-	// Each goes before its siblings, so that no position tells how deep it stands.
+	// Insert each collection before its siblings, so that positions do not reveal depth.
 	var first = map[string]string{}
 	add := func(parent string) string {
 		in := &parent
@@ -94,7 +94,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 		t.Errorf("at the top: %v", top)
 	}
 
-	// Whoever may see what is in a collection, and not the collection, gets that alone, in the same order.
+	// A user who can see a nested collection but not its parent gets only the nested one, in the same order.
 	h.Exec("update collections set default_level = null where id in ($1, $2)", a, b)
 	guest := h.Ours.Tokens[schema.RoleRead]
 	for _, id := range []string{ba, aa} {
@@ -118,7 +118,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	wantOrder("given away", map[string][]string{"": {aa, a}, a: {ab}, aa: {aaa}}, admin)
 	path = "/v1/orgs/" + other + "/collections?nested="
 	wantOrder("taken over", map[string][]string{"": {ba}, ba: {below}}, admin)
-	// The next change of the tree finds what the triggers kept.
+	// The triggers must have kept depth consistent, or the next change to the tree builds on wrong values.
 	h.Exec("do $$ begin assert not exists (select 1 from collections c join collections p on p.id = c.parent_id where c.depth <> p.depth + 1); end $$")
 	h.Exec("do $$ begin assert not exists (select 1 from collections c where c.parent_id is null and c.depth <> 1); end $$")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// collections are the operations on collections themselves; who has access to one is in collection_access.go.
+// collections has the operations on collections themselves; those on access are in collection_access.go.
 type collections struct {
 	store *store.Store
 	view  view.Presenter
@@ -28,7 +28,7 @@ func collectionOperations(h *collections) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/collections", ID: "createCollection", Tag: "collections",
 			Doc: "Create a collection, at the top or in another collection.",
-			// What it takes in the end depends on where the collection goes.
+			// The handler checks the right to create, which depends on where the collection goes.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
@@ -66,8 +66,8 @@ func collectionOperations(h *collections) []frame.Operation {
 	}
 }
 
-// requireParent asks for the right to create something in a collection of the scope's organization, or with nil at its top,
-// and gives what the caller has in there.
+// requireParent requires the right to create in a collection of the scope's organization, or at its top level if parent is nil.
+// It returns the caller's access there.
 func requireParent(ctx context.Context, c *access.Caller, st *store.Store, parent *string) (store.ContentAccess, error) {
 	if parent == nil {
 		top := store.ContentAccess{Role: c.Organization.Role, Level: schema.LevelInherit}
@@ -88,7 +88,6 @@ func requireParent(ctx context.Context, c *access.Caller, st *store.Store, paren
 	return in.ContentAccess, rights.Require(access.RightCreate, "collection")
 }
 
-// defaultCollectionTitle is the title of a collection that is created without one.
 const defaultCollectionTitle = "Untitled"
 
 type createCollectionRequest struct {
@@ -109,7 +108,7 @@ func (h *collections) create(ctx context.Context, c *access.Caller, r *createCol
 	if err != nil {
 		return schema.Collection{}, err
 	}
-	// It inherits, so the caller has there what the caller has in the parent.
+	// The collection inherits, so the caller's access equals that on the parent.
 	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
 }
 
@@ -159,8 +158,8 @@ func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCol
 	return h.read(ctx, c)
 }
 
-// read gives the collection of the scope again after a change that may have taken the caller's own access away. In that case the
-// permissions of this answer say so, and later requests do not find the collection.
+// read reloads the collection after a change that may have removed the caller's own access. In that case the permissions in this
+// response show it, and later requests do not find the collection.
 func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
 	access, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
 	if err != nil {

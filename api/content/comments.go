@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// comments are the operations on the discussions of spaces and of change requests. The two differ only in their paths.
+// comments has the operations on the discussions of spaces and change requests, which differ only in their paths.
 type comments struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// discussions are the places: what their paths start with, the object of their scope, and what their operations' names end in.
+// discussions lists the places for discussions: the path prefix, the scope's object and the suffix of the operation ids.
 var discussions = []struct {
 	path, in, of string
 	object       *access.Object
@@ -64,7 +64,7 @@ func commentOperations(h *comments) []frame.Operation {
 	return table
 }
 
-// placeOf is where the scope's object is discussed.
+// placeOf returns the place whose discussion the scope's object owns.
 func placeOf(c *access.Caller) store.Place {
 	place := store.Place{SpaceID: c.Space.Space.ID}
 	if c.ChangeRequest != nil {
@@ -73,7 +73,7 @@ func placeOf(c *access.Caller) store.Place {
 	return place
 }
 
-// bodyFormat is the form in which a body is answered; Markdown is the default of content.Render.
+// bodyFormat selects the format of bodies in responses; content.Render also defaults to Markdown.
 type bodyFormat struct {
 	Format *string `query:"format" rules:"enum=format,default=markdown"`
 }
@@ -110,7 +110,7 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 		commentKey[schema.Comment])
 }
 
-// commentKey is the position of a comment in its list.
+// commentKey returns the position of a comment in its list.
 func commentKey[Resource any](row store.CommentRow, _ Resource) []string {
 	return store.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
 }
@@ -149,8 +149,8 @@ func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentReq
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// requireTarget refuses a page that is not in the content, and a node that is not in the text of the page. A node without a page
-// could be in any text and is not checked: a caller could make the service search all of them with one cheap request.
+// requireTarget rejects a page that is not in the content, and a node that is not in the page's text. A node without a page is
+// not checked: it could be in any text, and one cheap request could make the service search them all.
 func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
 	if page == nil {
 		return nil
@@ -182,7 +182,7 @@ func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, no
 	return schema.Invalid("node", "names no node of the page")
 }
 
-// commentPath names a comment of the scope's object.
+// commentPath identifies a comment on the scope's object.
 type commentPath struct {
 	CommentID string `path:"commentId"`
 }
@@ -204,7 +204,7 @@ func (h *comments) get(ctx context.Context, c *access.Caller, r *getCommentReque
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// commentChange is what a PUT may hold. A user's own reactions come and go; nobody else's.
+// commentChange is the body of a PUT. It adds and removes only the caller's own reactions.
 type commentChange struct {
 	Resolved         *bool        `json:"resolved"`
 	Body             *commentBody `json:"body"`
@@ -229,8 +229,8 @@ func (r *commentChange) change(ctx context.Context) (store.CommentChange, error)
 	return change, err
 }
 
-// allow says whether the caller may make the change. Authors and admins may change the text. Those who may edit the content may
-// also resolve.
+// allow returns a check of whether the caller may make the change. Authors and admins may change the text; users who may edit the
+// content may also resolve.
 func (r *commentChange) allow(c *access.Caller) func(store.Comment) error {
 	return func(row store.Comment) error {
 		switch {
@@ -280,12 +280,12 @@ func allowDelete(c *access.Caller) func(store.Comment) error {
 	}
 }
 
-// mayEdit says whether the words are the caller's to change and to take back.
+// mayEdit reports whether the caller may change and delete the comment.
 func mayEdit(c *access.Caller, row store.Comment) bool {
 	return c.Rights.Has(access.RightComment) && row.AuthorID == c.Principal.UserID || c.Rights.Has(access.RightAdmin)
 }
 
-// mayResolve says whether the caller may resolve a comment that is somebody else's.
+// mayResolve reports whether the caller may resolve another user's comment.
 func mayResolve(c *access.Caller, row store.Comment) bool {
 	return row.ParentID == nil && c.Rights.Has(access.RightEdit)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// modelComment is what a comment or a reply must look like: everything that a client sees, but the times and the addresses.
+// modelComment is the expected content of a comment or reply: everything a client sees except times and URLs.
 type modelComment struct {
 	Author, Words, Status, ResolvedBy, Page string
 	Edited                                  bool
-	// Reactions are in the order they came; a client sees them by emoji.
+	// Reactions are in posting order; clients see them grouped by emoji.
 	Reactions []modelReaction
 	Replies   []string // Ids, in order.
 }
@@ -36,7 +36,7 @@ func (m *modelComment) react(user string, added, removed []string) {
 	}
 }
 
-// shown is the comment as it is answered: reactions with the same emoji stand together, where the first of them is.
+// shown returns the comment as clients see it: reactions with the same emoji are grouped at the position of the first one.
 func (m modelComment) shown() modelComment {
 	var grouped []modelReaction
 	for _, first := range m.Reactions {
@@ -50,9 +50,9 @@ func (m modelComment) shown() modelComment {
 	return m
 }
 
-// commentModel is a discussion in memory; the ids are in the order of posting.
+// commentModel is a discussion in memory; ids are in posting order.
 type commentModel struct {
-	// pages are those of the content; a new space has none.
+	// pages are the pages of the content; a new space has none.
 	pages []string
 	h     *apitest.Harness
 	base  string
@@ -60,7 +60,7 @@ type commentModel struct {
 	posts map[string]*modelComment
 }
 
-// seen turns an answer into what the model says of it.
+// seen converts a response to the model's form.
 func seen(post map[string]any) modelComment {
 	user := func(v any) string { return v.(map[string]any)["id"].(string) }
 	m := modelComment{Author: user(post["postedBy"]), Edited: post["editedAt"] != nil}
@@ -83,8 +83,8 @@ func seen(post map[string]any) modelComment {
 	return m
 }
 
-// TestCommentsAgreeWithAModel lets several users do anything in any order, and compares every list, count and comment with a
-// model in memory after each step.
+// TestCommentsAgreeWithAModel lets several users act in random order and compares every list, count and comment with an in-memory
+// model after each step.
 func TestCommentsAgreeWithAModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -197,7 +197,6 @@ func (m *commentModel) change(rt *rapid.T, role schema.Role, path string, post *
 	}
 }
 
-// compare reads the lists, the counters and every comment and reply.
 func (m *commentModel) compare(rt *rapid.T) {
 	same := func(what string, want, got any) {
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// bodyShape takes exactly one of the forms, or nothing.
+// bodyShape accepts an empty body or exactly one of the forms.
 func bodyShape(value any) error {
 	body, ok := value.(map[string]any)
 	if !ok || len(body) > 1 {
@@ -54,7 +54,7 @@ func bodyShape(value any) error {
 	}}, body)
 }
 
-// commentPages makes two pages of the space, for comments to stand on. The text of the first has a node with the key n1.
+// commentPages adds two pages to the space as targets for comments. The text of the first has a node with the key n1.
 func commentPages(h *apitest.Harness) (first, second string) {
 	h.T.Helper()
 	request := h.ChangeRequest(h.Ours)
@@ -66,7 +66,7 @@ func commentPages(h *apitest.Harness) (first, second string) {
 	return pages[0].ID, pages[1].ID
 }
 
-// places are where discussions stand, as paths of comments.
+// places maps the kinds of discussions to their comment paths.
 func places(h *apitest.Harness) map[string]string {
 	space := "/v1/spaces/" + h.Ours.Space.ID
 	return map[string]string{
@@ -75,7 +75,7 @@ func places(h *apitest.Harness) map[string]string {
 	}
 }
 
-// TestCommentsAreShownAsTheyAre posts comments of all forms and finds them by their address and in their list, in both forms.
+// TestCommentsAreShownAsTheyAre posts comments in every form and reads them by id and from their list, in both formats.
 func TestCommentsAreShownAsTheyAre(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -125,7 +125,7 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestCommentsStayInTheirPlace asks for comments and replies by the paths of other places.
+// TestCommentsStayInTheirPlace requests comments and replies through the paths of other places.
 func TestCommentsStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -161,7 +161,7 @@ func TestCommentsStayInTheirPlace(t *testing.T) {
 	}
 }
 
-// TestCommentFilters has every filter alone and together.
+// TestCommentFilters applies each filter alone and all combined.
 func TestCommentFilters(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -197,7 +197,7 @@ func TestCommentFilters(t *testing.T) {
 				t.Errorf("%s%s: %q, want %q", name, query, got, want)
 			}
 		}
-		// A token belongs to its order and filters.
+		// A page token is valid only with the order and filters it was issued for.
 		next := apitest.ReadPage(t, h, path+"?limit=1").Next.Page
 		for _, other := range []string{"?order=asc", "?status=open", "?targetPage=" + p1, "?authors=" + admin, "?targetPage="} {
 			h.WantError(h.Do("GET", path+other+"&page="+next, h.Ours.Tokens["admin"], nil), http.StatusBadRequest)
@@ -206,8 +206,8 @@ func TestCommentFilters(t *testing.T) {
 	}
 }
 
-// TestCommentPermissions: words are their author's and the admins', resolving is also the editors', and reactions are
-// everybody's who may comment. The booleans say the same.
+// TestCommentPermissions: authors and admins change the text, editors may also resolve, and everybody who may comment may react.
+// The permission booleans agree.
 func TestCommentPermissions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -260,7 +260,7 @@ func TestCommentPermissions(t *testing.T) {
 	}
 }
 
-// TestCommentLife follows one comment: edited, resolved, opened again, reacted to, replied to.
+// TestCommentLife follows one comment: edited, resolved, reopened, reacted to, replied to.
 func TestCommentLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -343,8 +343,8 @@ func TestCommentLife(t *testing.T) {
 	}
 }
 
-// TestCommentPagesNeitherSkipNorRepeat walks both orders while comments come and go between the pages, several of them posted
-// at the same time: what was there all the time is seen exactly once, in order.
+// TestCommentPagesNeitherSkipNorRepeat pages through both orders while comments are added and deleted, several posted at the same
+// time: every comment that existed throughout appears exactly once, in order.
 func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -357,7 +357,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 			stable, passing = append(stable, post()), append(passing, post())
 		}
 		h.Exec("update comments set posted_at = now() where id <> all($1)", passing[:4])
-		// The order of those with equal times is that of their ids.
+		// Ties in time are ordered by id.
 		order := h.IDs(path+"?order=asc", h.Ours.Tokens["read"])
 		for _, direction := range []string{"asc", "desc"} {
 			var seen []string
@@ -393,7 +393,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	}
 }
 
-// TestBadComments stores nothing of any of them.
+// TestBadComments checks that invalid comments store nothing.
 func TestBadComments(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMarkdownIsReadOnce: what is sent as Markdown comes back as it was, and as the document that was made of it when it came.
+// TestMarkdownIsReadOnce checks that Markdown is returned unchanged and is converted to a document only once, on arrival.
 func TestMarkdownIsReadOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -40,7 +40,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	if got := nodes(); got != 0 {
 		t.Errorf("the Markdown was read again: %d nodes", got)
 	}
-	// As it was written before documents were kept, and by a program that does not keep them.
+	// Rows written before documents were stored, or by a program that does not store them.
 	for _, before := range []string{"delete from comment_documents where comment_id = $1",
 		`update comments set body = '{"markdown":"a\n\nb"}' where id = $1`} {
 		h.Exec(before, comment)
@@ -49,14 +49,14 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 		}
 		h.Exec(`do $$ begin assert (select count(*) from comment_documents) = 1, 'the document is not kept'; end $$`)
 	}
-	// What is too large stands as the text that it is.
+	// Markdown that is too large is shown as plain text.
 	h.Exec(`update comments set body = jsonb_build_object('markdown', repeat(E'a\n\n', 20001)) where id = $1`, comment)
 	if got := nodes(); got != 1 {
 		t.Errorf("%d nodes", got)
 	}
 }
 
-// TestLinksAndConditionsAreChecked has the places that took anything.
+// TestLinksAndConditionsAreChecked covers the members that used to accept any link or condition.
 func TestLinksAndConditionsAreChecked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// outline writes a tree in one line.
+// outline renders a page tree on one line.
 func outline(pages []schema.RevisionPage) string {
 	var parts []string
 	for _, p := range pages {
@@ -35,7 +35,7 @@ func outline(pages []schema.RevisionPage) string {
 
 var pageURL = shape.Object(shape.Of{"app": shape.URI})
 
-// pageShape is what a page may be; body is the text that a read of a document has.
+// pageShape is the shape of a page; body is the shape of its text when read as a document.
 func pageShape(body shape.Of) func(v any) error {
 	document := shape.Of{
 		"id": shape.ID, "kind": shape.One("sheet"), "type": shape.One("document"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
@@ -140,7 +140,7 @@ func TestContentOfChangeRequests(t *testing.T) {
 	}
 	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?format=html", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
 	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?evaluated=x", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
-	// Another tenant's revision is not found below our space.
+	// Another tenant's revision is not found under our space.
 	_, _, foreign := h.MergedPage(h.Theirs)
 	h.WantError(h.Do("GET", space+"/revisions/"+foreign, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	h.WantError(h.Do("POST", path+"/content", h.Ours.Tokens[schema.RoleEdit], `{"changes":[{"operation":"insert_page"}]}`), http.StatusConflict)
@@ -215,14 +215,14 @@ func TestContentIsAllOrNothing(t *testing.T) {
 	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("rows %v, before %v", after, before)
 	}
-	// Changes that come to nothing make no revision.
+	// Changes without effect make no revision.
 	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"update_page","page":"`+kept+`","title":"Kept"}`)
 	if again := h.Do("GET", h.RequestPath(request.ID), h.Ours.Tokens[schema.RoleEdit], nil); string(again.Body) != string(state.Body) {
 		t.Errorf("%s, before %s", again.Body, state.Body)
 	}
 }
 
-// TestParallelContent has several editors on one request: every one's page is there in the end.
+// TestParallelContent has several editors on one request; all their pages are there in the end.
 func TestParallelContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -273,14 +273,14 @@ func TestUpdateAndConflicts(t *testing.T) {
 	if !get(empty.ID).Outdated {
 		t.Error("the empty request is not outdated")
 	}
-	// Without changes of its own, a request takes what main has.
+	// A request without changes of its own takes main's content.
 	if got := update(empty.ID); got.Result != "update" || got.Revision != head {
 		t.Errorf("%+v", got)
 	}
 	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
 		t.Errorf("%+v", got)
 	}
-	// Both sides moved: nothing changes, and the answer says so.
+	// Both sides moved: nothing changes, and the result is a conflict.
 	stale := get(rival.ID)
 	rows := h.Rows()
 	if got := update(rival.ID); got.Result != "conflicts" || got.Revision != stale.Revision {
@@ -292,7 +292,7 @@ func TestUpdateAndConflicts(t *testing.T) {
 	if got := get(rival.ID); fmt.Sprint(got) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
 		t.Errorf("%+v, before %+v", got, stale)
 	}
-	// Main moved without another content: the request's changes go on top of it.
+	// Main moved but its content is the same: the request's changes go on top of it.
 	late := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, late.ID, insert("Late"))
 	head = h.MergeNow(empty.ID).Revision
@@ -312,7 +312,7 @@ func TestUpdateAndConflicts(t *testing.T) {
 	}
 }
 
-// TestMergeRulesAreAsked merges only what the space's rules, or those it inherits, allow.
+// TestMergeRulesAreAsked merges only what the rules allow, whether set on the space or inherited.
 func TestMergeRulesAreAsked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -449,7 +449,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	// Over the organization, the pages come by their spaces, and those of others do not.
+	// Organization search groups pages by space and excludes other tenants' spaces.
 	h.MergedPage(h.Theirs)
 	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query="
 	a = h.Do("GET", organization+"command", h.Ours.Tokens[schema.RoleRead], nil)
@@ -460,7 +460,7 @@ func TestSearch(t *testing.T) {
 	if got := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, schema.RoleRead, "GET", organization+"hello", nil, 200); got.Count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// A page that is gone or has another text is found so.
+	// Search follows deleted pages and changed text.
 	next := h.ChangeRequest(h.Ours)
 	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(next.ID)+"/content/pages", nil, 200).Pages
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"delete_page","page":"`+pages[0].Pages[0].ID+`"}`,

@@ -8,15 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// richDocument is a rich document in a request. It is normalized as soon as it is read, as its checks expect. An object without
-// nodes is refused: it would wipe out the text that it replaces.
+// richDocument is a rich document in a request. It is normalized while decoding because its checks expect that. An object without
+// nodes is rejected: it would wipe out the text that it replaces.
 type richDocument struct {
 	schema.Document
 	noNodes bool
 }
 
-// OpenAPISchema requires less than the documents of answers have: members that the grammar fixes may be left out. The grammar
-// of the blocks is in schema.Document.
+// OpenAPISchema requires less than documents in responses do: members whose value the grammar fixes may be omitted.
+// schema.Document has the grammar of the blocks.
 func (richDocument) OpenAPISchema() map[string]any {
 	block := jsonschema.Dict{"type": "object", "required": []any{"type"}, "properties": jsonschema.Dict{"type": jsonschema.Enum(schema.BlockTypes())}}
 	return jsonschema.Dict{"type": "object", "required": []any{"nodes"}, "properties": jsonschema.Dict{
@@ -25,7 +25,7 @@ func (richDocument) OpenAPISchema() map[string]any {
 	}}
 }
 
-// UnmarshalJSONFrom reads and normalizes.
+// UnmarshalJSONFrom decodes and normalizes the document.
 func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(d, &r.Document); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Problems says what is wrong with the document.
+// Problems reports what is wrong with the document.
 func (r *richDocument) Problems(field string) []schema.Detail {
 	if r.noNodes {
 		return []schema.Detail{{Field: field + ".nodes", Problem: "is required"}}

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// emojiForms are one emoji of Unicode's grammar (UTS #51, ED-17a): signs with their variations, skins and tags, joined to one
-// picture; a flag; a keycap. The blocks of signs hold some that are no emoji; nobody is hurt by those.
+// emojiForms matches one emoji of Unicode's grammar (UTS #51, ED-17a): ZWJ sequences of symbols with variation selectors, skin
+// tones and tags; flags; keycaps. The symbol blocks also hold some non-emoji, which are harmless.
 var emojiForms = func() *regexp.Regexp {
 	const sign = `[©®‼⁉™ℹ↔-↪⌀-⏿Ⓜ▪-◾☀-➿⤴⤵⬅-⭕〰〽㊗㊙\x{1F000}-\x{1F1E5}\x{1F200}-\x{1FAFF}]` +
 		`(?:\x{FE0F}|[\x{1F3FB}-\x{1F3FF}])?[\x{E0020}-\x{E007F}]*`
 	return regexp.MustCompile(`^(?:` + sign + `(?:\x{200D}` + sign + `)*|[\x{1F1E6}-\x{1F1FF}]{2}|[0-9#*]\x{FE0F}?\x{20E3})$`)
 }()
 
-// isEmoji takes the two forms that the contract has: 👍 and 1f44d. facts §6.1
+// isEmoji accepts the two forms in the contract: 👍 and 1f44d. facts §6.1
 func isEmoji(text string) bool {
 	if emojiForms.MatchString(text) {
 		return true

@@ -1,7 +1,7 @@
 package content
 
-// CheckMergeRules is what a merge asks first.
+// CheckMergeRules exports checkMergeRules to tests.
 var CheckMergeRules = checkMergeRules
 
-// GitWaits is why Git operations stay queued.
+// GitWaits exports gitWaits to tests.
 const GitWaits = gitWaits

@@ -24,25 +24,24 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// How long a signed address is good for: a PDF's for as long as it takes to fetch it, a file's for as long as a page that
-// shows it may stay open.
+// Lifetimes of signed URLs: a PDF's covers the time to download it, a file's the time that a page showing it may stay open.
 const (
 	pdfLifetime  = 10 * time.Minute
 	fileLifetime = 24 * time.Hour
 )
 
-// exports serve files by signed addresses. An address needs no token: anybody who has it may fetch the file until it expires.
+// exports serves files at signed URLs. A URL needs no token: anybody who has it may fetch the file until it expires.
 type exports struct {
 	store *store.Store
 	view  view.Presenter
-	// key is what addresses are signed with, once it was asked for.
+	// key signs the URLs; it is loaded on first use.
 	key atomic.Pointer[[]byte]
-	// renderers has room for each PDF that is being made.
+	// renderers has a slot for each PDF being rendered.
 	renderers chan struct{}
 }
 
-// A PDF takes a processor for seconds and memory for its pages. Anybody with an address can ask for one, without a token whose
-// limits would apply, so few are made at once and a request waits only seconds for its turn.
+// A PDF takes a CPU for seconds and memory for its pages. Anybody with a signed URL can request one, without a token whose rate
+// limits would apply, so only a few render at once and a request waits only seconds for a slot.
 const (
 	maxRenderers = 2
 	rendererWait = 3 * time.Second
@@ -104,23 +103,23 @@ func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRe
 	return schema.ExportURL{URL: address}, err
 }
 
-// fileURL signs the address of a file of a revision.
+// fileURL signs the URL of a file in a revision.
 func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file string) (string, error) {
-	// The end is that of a whole hour, so that a browser finds the file it has under the same address for a while.
+	// Round the expiry to a full hour: the URL stays the same for a while, so browsers can cache the file.
 	expires := c.Now.Truncate(time.Hour).Add(time.Hour + fileLifetime)
 	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
 }
 
-// export is what a signed address gives access to.
+// export is what a signed URL gives access to.
 type export struct {
 	space, revision string
-	// page and only say which part of a revision is wanted as a PDF: a page with those below it, or that page alone.
+	// page and only select the part of a revision for a PDF: a page with its descendants, or that page alone.
 	page string
 	only bool
 	file string
 }
 
-// query writes what is signed, in one order.
+// query encodes the signed parameters in a fixed order.
 func (e export) query(expires time.Time) url.Values {
 	values := url.Values{"space": {e.space}, "revision": {e.revision}, "expires": {strconv.FormatInt(expires.Unix(), 10)}}
 	if e.page != "" {
@@ -135,7 +134,7 @@ func (e export) query(expires time.Time) url.Values {
 	return values
 }
 
-// pages are the pages that are wanted.
+// pages returns the selected pages.
 func (e export) pages(revision store.Revision) ([]tree.Page, error) {
 	if e.page == "" {
 		return revision.Pages, nil
@@ -176,7 +175,7 @@ func (h *exports) signature(ctx context.Context, path string, values url.Values)
 	return mac.Sum(nil), nil
 }
 
-// signedRequest has the parameters that every signed address has.
+// signedRequest has the parameters common to all signed URLs.
 type signedRequest struct {
 	Space     *string `query:"space" rules:"required"`
 	Revision  *string `query:"revision" rules:"required"`
@@ -184,7 +183,7 @@ type signedRequest struct {
 	Signature *string `query:"signature" rules:"required"`
 }
 
-// check refuses an address that was not given out, or not lately.
+// check rejects URLs with a bad signature or past their expiry.
 func (h *exports) check(ctx context.Context, c *access.Caller, path string, r *signedRequest, e export) error {
 	expires := time.Unix(int64(*r.Expires), 0)
 	want, err := h.signature(ctx, path, e.query(expires))
@@ -265,7 +264,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 	return frame.File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
 }
 
-// takeRenderer waits for a free renderer. The caller gives it back.
+// takeRenderer waits for a free slot. The caller must release it.
 func (h *exports) takeRenderer(ctx context.Context) error {
 	wait := time.NewTimer(rendererWait)
 	defer wait.Stop()
@@ -279,9 +278,8 @@ func (h *exports) takeRenderer(ctx context.Context) error {
 	}
 }
 
-// pdfPages are pages in the order in which they are read, each with its text when it is asked for. Hidden pages are among them:
-// they are hidden from readers of a site, not from those who may read the change request. Links hold no text and are
-// left out.
+// pdfPages yields pages in reading order and loads each text only when reached. Hidden pages are included: they are hidden from a
+// site's readers, not from users who may read the change request. Links have no text and are skipped.
 func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
 	return func(yield func(pdf.Page, error) bool) {
 		h.eachPage(ctx, organization, pages, 0, yield)

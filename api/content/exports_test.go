@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFRenderersAreFew: who finds none free waits for a while, is refused then, and takes none.
+// TestPDFRenderersAreFew: a request that finds no free slot waits for a while, is refused, and keeps no slot.
 func TestPDFRenderersAreFew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestPDFRenderersAreFew(t *testing.T) {
 	})
 }
 
-// TestSignedAddressesEnd looks at an address with a clock that has gone on.
+// TestSignedAddressesEnd checks a signed URL against a later clock.
 func TestSignedAddressesEnd(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

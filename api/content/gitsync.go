@@ -12,13 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// gitSync are the operations that take a space's content from a repository and write it back. They only queue what is to be
-// done: this version has no engine that does it, and every operation says so for as long as it waits.
+// gitSync has the operations that import a space's content from a repository and export it back. They only queue the work: this
+// version has no Git engine, and every queued operation says so.
 type gitSync struct {
 	store *store.Store
 }
 
-// gitWaits is the reason of an operation that waits.
+// gitWaits is the reason shown for a queued operation.
 const gitWaits = "queued: the git engine is not built into this version of the service"
 
 func gitOperations(h *gitSync) []frame.Operation {
@@ -53,7 +53,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 	}
 }
 
-// GitRequest is what imports and exports have in common.
+// GitRequest has the members common to imports and exports.
 type GitRequest struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=repositoryURL"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
@@ -79,7 +79,7 @@ func (h *gitSync) queue(ctx context.Context, c *access.Caller, kind string, r *G
 	if r.Timestamp != nil {
 		at, err := time.Parse(time.RFC3339Nano, *r.Timestamp)
 		if err != nil {
-			return frame.NoContent{}, schema.Internal(err) // The rules let only times through.
+			return frame.NoContent{}, schema.Internal(err) // The rules accept only valid times.
 		}
 		n.Timestamp = at
 	}

@@ -39,7 +39,7 @@ func TestGitOperations(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
-	// The order is that of the timestamps, not that of the calls.
+	// Operations are ordered by timestamp, not by call.
 	a := h.Do("GET", path+"/operations", creator, nil)
 	items := shape.Want(t, shape.ListOf(shape.GitOperationShape), a.Body)["items"].([]any)
 	first, second := items[0].(map[string]any), items[1].(map[string]any)
@@ -47,7 +47,7 @@ func TestGitOperations(t *testing.T) {
 		first["state"] != "queued" || first["reason"] != content.GitWaits || second["kind"] != "export" {
 		t.Errorf("%s", a.Body)
 	}
-	// What was only asked for is no synchronisation.
+	// A queued operation is not a synchronization.
 	h.WantError(h.Do("GET", path+"/info", reader, nil), http.StatusNotFound)
 	if got := shown(); got != nil {
 		t.Errorf("a space that was never synchronized shows %v", got)
@@ -63,7 +63,7 @@ func TestGitOperations(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// The password is nowhere but in the sealed column, from which the engine can read it.
+	// The password is only in the sealed column, where the engine can read it.
 	credentials, err := h.Store.GitCredentials(t.Context(), first["id"].(string))
 	if err != nil || credentials != "me:s3cr3t" {
 		t.Errorf("%q %v", credentials, err)
@@ -82,7 +82,7 @@ func TestGitOperations(t *testing.T) {
 	}
 }
 
-// TestGitOperationsInParallel queues operations with few different timestamps at once: the pages hold each of them once, in order.
+// TestGitOperationsInParallel queues operations with few distinct timestamps at once: the pages hold each of them once, in order.
 func TestGitOperationsInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// glossary are the operations on the terms that translations keep to.
+// glossary has the operations on the terms that translations must use.
 type glossary struct {
 	store *store.Store
 	view  view.Presenter
@@ -56,8 +56,8 @@ func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRe
 		func(row store.GlossaryRow, e schema.GlossaryEntry) []string { return []string{row.Term, e.ID} })
 }
 
-// glossaryOperation has the members of all three alternatives. The languages of terms are not only those that spaces can be
-// translated into: a glossary may come from elsewhere.
+// glossaryOperation has the members of all three alternatives. Terms may be in languages that spaces cannot be translated into,
+// because a glossary may come from elsewhere.
 type glossaryOperation struct {
 	Type         *string           `json:"type" rules:"required,enum=glossaryOperation"`
 	ID           *string           `json:"id"`

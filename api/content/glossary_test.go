@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGlossaryFollowsItsModel applies any sequence of changes to the service and to a map: both have the same entries, and a
-// change of which one operation is refused changes nothing.
+// TestGlossaryFollowsItsModel applies random sequences of changes to the service and to a map: both keep the same entries, and a
+// change with one rejected operation changes nothing.
 func TestGlossaryFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -40,7 +40,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 				o.ID = rapid.SampledFrom(ids).Draw(rt, "id")
 			}
 			if o.Type != schema.GlossaryDelete {
-				// The encoder leaves an empty map out, which is tested elsewhere.
+				// The encoder omits an empty map, which is tested elsewhere.
 				o.Translations = terms.Filter(func(m map[string]string) bool { return len(m) > 0 }).Draw(rt, "terms")
 			}
 			operations = append(operations, o)
@@ -67,7 +67,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 		}
 		for _, entry := range s.Glossary("?limit=1000") {
 			if _, known := next[entry.ID]; !known {
-				// Inserted in this order, and listed in it.
+				// New entries are listed in insertion order.
 				if len(inserted) == 0 {
 					rt.Fatalf("%+v is in no model", entry)
 				}
@@ -84,7 +84,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 	})
 }
 
-// TestGlossaryInParallel has writers change several entries in opposite orders: each change is whole.
+// TestGlossaryInParallel has writers change several entries in opposite orders: each change is atomic.
 func TestGlossaryInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// pages are the operations on what is in spaces and in change requests.
+// pages has the operations on the content of spaces and change requests.
 type pages struct {
 	store    *store.Store
 	view     view.Presenter
@@ -68,8 +68,8 @@ func pageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// revisionRequest has the parameters that the contract gives to reads of revisions. Octavo keeps no metadata of Git and no
-// computed pages with a revision, so what they leave out is not there in the first place.
+// revisionRequest has the contract's parameters for reading revisions. Octavo stores neither Git metadata nor computed pages with
+// a revision, so there is nothing for these parameters to leave out.
 type revisionRequest struct {
 	Metadata *bool `query:"metadata" rules:"default=true"`
 	Computed *bool `query:"computed" rules:"default=true"`
@@ -145,7 +145,7 @@ func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string)
 	return schema.RevisionPages{Pages: h.view.Pages(c.Space.Space.ID, row.Pages)}, nil
 }
 
-// pageRequest has the parameters of reads of one page. There is nothing to be evaluated: documents are kept as they are.
+// pageRequest has the parameters for reading one page. Documents are stored as they are, so there is nothing to evaluate.
 type pageRequest struct {
 	revisionRequest
 	Format    *string `query:"format" rules:"enum=format,default=document"`
@@ -170,7 +170,7 @@ func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathR
 	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.FindPath(pages, r.PagePath) })
 }
 
-// page answers one page of the current revision, with its text.
+// page returns one page of the current revision with its text.
 func (h *pages) page(
 	ctx context.Context, c *access.Caller, r *pageRequest, find func(pages []tree.Page) (tree.Placed, bool),
 ) (schema.RevisionPage, error) {

@@ -58,7 +58,7 @@ func (h *comments) postReply(ctx context.Context, c *access.Caller, r *postReply
 	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// replyPath names a reply to a comment of the scope's object.
+// replyPath identifies a reply to a comment on the scope's object.
 type replyPath struct {
 	commentPath
 	ReplyID string `path:"commentReplyId"`
@@ -87,8 +87,8 @@ type updateReplyRequest struct {
 	Body commentChange `body:"json"`
 }
 
-// Validate refuses what cannot be done: the contract lets a change of a reply hold `resolved`, but only comments have a status.
-// False is what a reply is anyway.
+// Validate rejects resolving a reply: the contract allows `resolved` in a change of a reply, but only comments have a status.
+// False is accepted because replies are never resolved.
 func (r *updateReplyRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if schema.Or(r.Body.Resolved, false) {
@@ -114,7 +114,7 @@ func (h *comments) resource(ctx context.Context, c *access.Caller, row store.Com
 	return commentResource(ctx, h.store, h.view, c, row, format)
 }
 
-// commentResource shows a comment as the caller sees it.
+// commentResource presents a comment as the caller sees it.
 func commentResource(
 	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
 ) (schema.Comment, error) {
@@ -138,7 +138,7 @@ func commentResource(
 	return comment, nil
 }
 
-// reply shows a reply as the caller sees it.
+// reply presents a reply as the caller sees it.
 func (h *comments) reply(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.CommentReply, error) {
 	body, err := shownBody(ctx, h.store, row.Comment, format)
 	if err != nil {
@@ -167,7 +167,7 @@ func targetOf(row store.Comment) schema.CommentTarget {
 	return target
 }
 
-// commentPermissions are what the operations ask for.
+// commentPermissions mirrors the checks in the operations.
 func commentPermissions(c *access.Caller, row store.Comment) schema.CommentPermissions {
 	return schema.CommentPermissions{
 		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row) || mayResolve(c, row), Reply: c.Rights.Has(access.RightComment), Delete: mayEdit(c, row),

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// reviews are the operations on who is asked to review a change request, and on what they say.
+// reviews has the operations on a change request's reviewers and their reviews.
 type reviews struct {
 	store *store.Store
 	view  view.Presenter
@@ -83,7 +83,7 @@ type requestReviewersRequest struct {
 	} `body:"json"`
 }
 
-// requestReviewers leaves the status as it is: the contract moves a draft only by its own operation.
+// requestReviewers does not change the status: in the contract, only a dedicated operation moves a change request out of draft.
 func (h *reviews) requestReviewers(
 	ctx context.Context, c *access.Caller, r *requestReviewersRequest,
 ) (schema.RequestedReviewers, error) {
@@ -128,7 +128,7 @@ func (h *reviews) requestReviewers(
 	return answer, nil
 }
 
-// unique drops repeats and keeps the order.
+// unique drops duplicates and keeps the order.
 func unique(values []string) []string {
 	kept := make([]string, 0, len(values))
 	seen := map[string]bool{}
@@ -180,7 +180,7 @@ type submitReviewRequest struct {
 
 func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewRequest) (schema.Review, error) {
 	review := store.NewReview{Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status}
-	// A verdict without words is no contribution to the discussion.
+	// An empty comment adds nothing to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
 		if err != nil {
@@ -231,7 +231,7 @@ func (h *reviews) resource(ctx context.Context, c *access.Caller, row store.Revi
 	return review, nil
 }
 
-// checkMergeRules refuses a merge that the rules of the space, or those it inherits from the organization, do not allow.
+// checkMergeRules rejects a merge that the rules of the space forbid, whether its own or inherited from the organization.
 func checkMergeRules(actor string, f store.MergeFacts) error {
 	space, err := schema.DecodeJSON[schema.MergeRules](f.SpaceRules)
 	if err != nil {

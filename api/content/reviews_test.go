@@ -31,7 +31,7 @@ var (
 	reviewersShape = shape.Of{"users": shape.List(shape.Object(reviewerShape))}
 )
 
-// TestRequestedReviewers asks, asks again, and takes back.
+// TestRequestedReviewers requests reviewers, requests them again, and removes them.
 func TestRequestedReviewers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -82,7 +82,7 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// Who may not review, is the author or of another tenant, or does not exist, is not asked; nor is anybody else then.
+	// A user who may not review, is the author, is in another tenant or does not exist is rejected, and then nobody is asked.
 	for body, fields := range map[string][]string{
 		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("review"), h.Theirs.Users["admin"].ID): {"users[1]", "users[2]"},
 		fmt.Sprintf(`{"users":[%q,%q,%q]}`, user("read"), user("edit"), user("admin")):        {"users[0]", "users[1]", "users[2]"},
@@ -116,12 +116,12 @@ func TestRequestedReviewers(t *testing.T) {
 		h.Exec("update change_requests set status = $2 where id = $1", request.ID, status)
 		h.WantError(h.Do("POST", path+"/requested-reviewers", h.Ours.Tokens["admin"], `{"users":[]}`), http.StatusConflict)
 		h.WantError(h.Do("POST", path+"/reviews", h.Ours.Tokens["admin"], `{"status":"approved"}`), http.StatusConflict)
-		// The discussion goes on.
+		// The discussion stays open.
 		h.Send("comment", "POST", path+"/comments", `{"body":{"markdown":"a"}}`, commentShape)
 	}
 }
 
-// TestReviews submits reviews and makes them outdated in every way there is.
+// TestReviews submits reviews and makes them outdated in every possible way.
 func TestReviews(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -180,14 +180,14 @@ func TestReviews(t *testing.T) {
 	want([]string{a, b}, []string{a, b})
 	c, _ := submit("review", `{"status":"approved"}`)
 	want([]string{a, b, c}, []string{b, c})
-	ask("create") // Asked after they reviewed.
+	ask("create") // Asked again after the review.
 	want([]string{a, b, c}, []string{c})
 	d, _ := submit("create", `{"status":"approved"}`)
 	if got := h.IDs(path+"/requested-reviewers", h.Ours.Tokens["read"]); len(got) != 0 {
 		t.Errorf("who has answered is still asked: %q", got)
 	}
 	h.Exec("insert into change_request_reviewers (change_request_id, user_id, revision, requested_by) values ($1, $2, $3, $2)",
-		request.ID, h.Ours.Users["read"].ID, request.Revision) // Somebody else.
+		request.ID, h.Ours.Users["read"].ID, request.Revision) // A different user.
 	want([]string{a, b, c, d}, []string{c, d})
 	states := mergeFacts(h, request).Reviews
 	if diff := cmp.Diff(map[string]schema.ReviewState{
@@ -230,7 +230,7 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: of the reviews of one user, one counts, however many come at once.
+// TestReviewsAtTheSameTime: however many reviews a user submits at once, one counts.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -264,7 +264,7 @@ func TestReviewsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// mergeFacts are what a merge of the request would be judged on.
+// mergeFacts returns the facts that a merge of the request would be judged on.
 func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.MergeFacts) {
 	h.T.Helper()
 	_, err := h.Store.MergeChangeRequest(h.T.Context(), request, request.CreatedBy, func(f store.MergeFacts) error {
@@ -277,7 +277,7 @@ func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.Me
 	return facts
 }
 
-// TestCheckMergeRules refuses and allows with what is stored.
+// TestCheckMergeRules checks merge decisions on stored facts.
 func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -320,7 +320,7 @@ func TestCheckMergeRules(t *testing.T) {
 	}
 }
 
-// TestNobodyApprovesTheirOwnWork has a contributor who did not make the change request add content, approve it and merge.
+// TestNobodyApprovesTheirOwnWork: a contributor who did not create the change request adds content, approves it and merges.
 func TestNobodyApprovesTheirOwnWork(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// searches are the operations that find pages by their words.
+// searches has the operations that search pages by their words.
 type searches struct {
 	store *store.Store
 	view  view.Presenter

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// spaces are the operations on spaces themselves; their content has operations of its own.
+// spaces has the operations on spaces themselves; those on their content are elsewhere.
 type spaces struct {
 	store *store.Store
 	view  view.Presenter
@@ -24,7 +24,7 @@ func spaceOperations(h *spaces) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/spaces", ID: "createSpace", Tag: "spaces",
 			Doc: "Create an empty space.",
-			// What it takes in the end depends on where the space goes.
+			// The handler checks the right to create, which depends on where the space goes.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
@@ -73,7 +73,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// A space that silently stayed empty would not be what was asked for.
+	// Reject it: silently creating an empty space would not be what the caller asked for.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}
@@ -95,7 +95,7 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 	if err != nil {
 		return schema.Space{}, err
 	}
-	// It inherits, so the caller has there what the caller has in the parent.
+	// The space inherits, so the caller's access equals that on the parent.
 	return h.view.Space(store.SpaceAccess{Space: row, ContentAccess: access})
 }
 
@@ -144,7 +144,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		Title: r.Body.Title, Emoji: r.Body.Emoji.Value, Icon: r.Body.Icon, EditMode: r.Body.EditMode, Language: r.Body.Language,
 		DefaultLevel: r.Body.DefaultLevel,
 	}
-	// An emoji takes the place of an icon, and without either there is the usual emoji.
+	// An emoji replaces the icon. A space with neither shows the default emoji.
 	if r.Body.Emoji.Value != nil {
 		change.Icon = schema.Opt[string]{Set: true}
 	}
@@ -162,7 +162,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	if _, err := h.store.UpdateSpace(ctx, c.Space.Space.ID, change); err != nil {
 		return schema.Space{}, err
 	}
-	// A new level may change what the caller has there.
+	// A new level may change the caller's own access.
 	space, err := h.store.Space(ctx, c.Principal.UserID, c.Space.Space.ID)
 	if err != nil {
 		return schema.Space{}, err

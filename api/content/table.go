@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table has the operations on collections, spaces and what is in them.
+// Table returns the operations on collections, spaces and their content.
 func Table(st *store.Store, v view.Presenter) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
 	return frame.Table{Operations: slices.Concat(

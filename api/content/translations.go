@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// translations are the operations on translations of spaces.
+// translations has the operations on translations of spaces.
 type translations struct {
 	store *store.Store
 	view  view.Presenter
@@ -72,7 +72,7 @@ func (h *translations) list(
 
 type createTranslationRequest struct {
 	Body struct {
-		// Without a source there is nothing to translate, so it is required although the language alone is documented as such.
+		// Without a source there is nothing to translate, so it is required although the contract documents the language alone.
 		Source *struct {
 			Space    *string `json:"space" rules:"required"`
 			Language *string `json:"language" rules:"required,enum=language"`
@@ -113,7 +113,7 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 	return h.view.Translation(c.Rights)(row)
 }
 
-// requireSpace refuses a space of another organization, and one whose content the caller may not read.
+// requireSpace rejects a space of another organization, or one whose content the caller may not read.
 func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id string) error {
 	refused := schema.Invalid("source.space", "names no space of this organization that you have access to")
 	if !schema.ValidID(id) {
@@ -167,7 +167,7 @@ func (h *translations) delete(ctx context.Context, c *access.Caller, r *translat
 	return frame.NoContent{}, h.store.DeleteTranslation(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// run records the wish. The status stays pending, which is the truth until somebody translates; lastRun says why.
+// run records the request. The status stays pending, which is true until something translates the space; lastRun says why.
 func (h *translations) run(ctx context.Context, c *access.Caller, r *translationRequest) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.RequestTranslationRun(ctx, c.Organization.Organization.ID, r.ID)
 }

@@ -39,7 +39,7 @@ func TestTranslation(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"object": "document", "data": map[string]any{"schemaVersion": 1.0}, "nodes": []any{}}, made["instructions"]); diff != "" {
 		t.Error(diff)
 	}
-	// Instructions are completed to what the grammar wants.
+	// Missing members of the instructions are filled in as the grammar requires.
 	a = h.Do("PUT", one, token, `{"instructions":{"nodes":[{"type":"paragraph","nodes":[{"object":"text","leaves":[{"text":"Be polite."}]}]}]}}`)
 	changed := shape.Want(t, translationShape, a.Body)
 	var document schema.Document
@@ -47,7 +47,7 @@ func TestTranslation(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil || a.Status != 200 || len(document.Problems("")) > 0 || document.Nodes[0].Nodes[0].Leaves[0].Text != "Be polite." {
 		t.Errorf("%d %s %v", a.Status, a.Body, document.Problems(""))
 	}
-	// Runs are counted, also those that are asked for at once, and say why nothing happens.
+	// Runs are counted, even concurrent ones, and say why nothing happens.
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
@@ -75,7 +75,7 @@ func TestTranslation(t *testing.T) {
 	h.WantError(h.Do("PUT", one, token, `{"instructions":{"nodes":[]}}`), 404)
 }
 
-// TestTranslationOfHiddenSpace names spaces that the caller has no access to.
+// TestTranslationOfHiddenSpace names spaces that the caller cannot access.
 func TestTranslationOfHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// vocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+// vocabulary defines the names in these operations' rules, in addition to the shared ones.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"editMode":                    schema.EditModes(),

@@ -1,5 +1,5 @@
-// Package insights has the operations on a site's events. Events, questions and balances go through the interfaces that it
-// declares, which cmd implements: it must not import ingest, and imports query only for the words that describe questions.
+// Package insights has the operations on a site's events. It reaches events, queries and balances through interfaces that it
+// declares and cmd implements: it must not import ingest, and it imports query only for the vocabulary that describes queries.
 //
 // Like every domain it imports the frame and access, and no other domain.
 package insights

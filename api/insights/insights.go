@@ -9,38 +9,38 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// EventIntake takes in a request's events. It returns when every one of them is safe, or none is. body is the decoded JSON
-// text and belongs to the caller: what is kept of it must be copied.
+// EventIntake accepts the events of a request. It returns when either all of them are safe or none is. body is the decoded JSON
+// text and belongs to the caller: implementations must copy what they keep.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) error
 }
 
-// EventBalances tell what became of the events of each site.
+// EventBalances reports what became of each site's events.
 type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
-// Insights answers questions about a site's events, as JSON bodies that are ready to be sent, with the headers that say how
-// the answer came about. body is the question as JSON text and belongs to the caller.
+// Insights answers queries about a site's events with ready-to-send JSON bodies, and headers that tell how the answer was
+// computed. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
 
-// EventBodyLimit bounds a batch of events, as it is sent and again when inflated.
+// EventBodyLimit bounds a batch of events, both as sent and after decompression.
 const EventBodyLimit = 4 << 20
 
-// queryBodyLimit bounds a question; one that names every column many times over is far below it.
+// queryBodyLimit bounds a query; one that names every column many times is far below it.
 const queryBodyLimit = 256 << 10
 
-// siteInsights are the operations on a site's events.
+// siteInsights has the operations on a site's events.
 type siteInsights struct {
 	intake   EventIntake
 	insights Insights
 	balances EventBalances
 }
 
-// Table has the operations on a site's events.
+// Table returns the operations on a site's events.
 func Table(intake EventIntake, answers Insights, balances EventBalances) frame.Table {
 	return frame.Table{Operations: insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances})}
 }
@@ -82,7 +82,7 @@ type trackEventsRequest struct {
 func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEventsRequest) (frame.NoContent, error) {
 	return frame.NoContent{}, h.intake.Accept(ctx, c.EventSite, r.Body, schema.ClientInfo{
 		IP: c.IP, Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
-		// Named, not "no site key": a kind of token that comes later has to be let in on purpose.
+		// Test for the allowed kind, not for "not a site key": future token kinds must be admitted deliberately.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 	})
 }
@@ -102,7 +102,7 @@ func (h *siteInsights) aggregate(ctx context.Context, c *access.Caller, r *aggre
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 
-// segmentsRequest is a schema.PageRequest whose pages are as long as the list that had none used to be.
+// segmentsRequest is a schema.PageRequest whose default limit is the length of the list before it had pages.
 type segmentsRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=100"`

@@ -32,7 +32,7 @@ func TestEventsGoToTheIntake(t *testing.T) {
 		if from.IP.String() != "198.51.100.7" || from.IdempotencyKey != "k" || time.Since(from.Now).Abs() > time.Minute {
 			t.Errorf("from %+v", from)
 		}
-		// Only a user's token imports.
+		// Only user tokens may import old events.
 		if from.AnyPast != (token != h.Ours.SiteKey) {
 			t.Errorf("token %d: events of any past %v", i, from.AnyPast)
 		}
@@ -67,7 +67,7 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	}
 }
 
-// TestEventBalance reads a site's balance, which is for admins of its organization only.
+// TestEventBalance reads a site's balance, which only admins of its organization may see.
 func TestEventBalance(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// OpenAPIBody describes what every event has; what a type has of its own is open.
+// OpenAPIBody describes the members common to all events; members specific to an event type are unconstrained.
 func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 	location := jsonschema.Dict{"url": jsonschema.Dict{"type": "string", "format": "uri"}, "displayContext": jsonschema.Enum(insights.DisplayContexts.Words())}
 	for _, id := range []string{"siteSection", "siteSpace", "siteShareKey", "space", "revision", "page"} {
@@ -26,7 +26,7 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"events": jsonschema.Array(event)}, "events")
 }
 
-// OpenAPIBody follows the column table.
+// OpenAPIBody is derived from the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
 		"range": jsonschema.Dict{"oneOf": []any{
@@ -45,7 +45,8 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range"))
 }
 
-// columnSchema is a column in one of the roles: those without a parameter together, each other one by itself.
+// columnSchema describes a column in one of the roles. Columns without a parameter share one alternative; each other column has
+// its own.
 func columnSchema(roles insights.Role) jsonschema.Dict {
 	var plain []string
 	var alternatives []any
@@ -68,7 +69,7 @@ func columnSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
 }
 
-// filterSchemas has an alternative per column that can be filtered.
+// filterSchemas has one alternative per filterable column.
 func filterSchemas() []any {
 	var all []any
 	for _, c := range insights.Columns() {

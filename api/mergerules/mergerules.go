@@ -17,7 +17,7 @@ type SpaceMergeRules struct {
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
-// OrganizationMergeRules are the merge rules that an organization can have: there is nothing above it to inherit from.
+// OrganizationMergeRules are the merge rules that an organization can have. It has no parent to inherit from.
 type OrganizationMergeRules struct {
 	Type  *string          `json:"type" rules:"required,enum=mergeRules"`
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
@@ -29,10 +29,10 @@ type MergeRuleInput struct {
 	Expression *string  `json:"expression" rules:"len=..1024"`
 }
 
-// OpenAPIKeywords ask for a list where the type is that of a list.
+// OpenAPIKeywords requires the list for the type that uses one.
 func (SpaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("spaceMergeRules") }
 
-// OpenAPIKeywords ask for a list where the type is that of a list.
+// OpenAPIKeywords requires the list for the type that uses one.
 func (OrganizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
 
 func listOfMergeRules(types string) jsonschema.Dict {
@@ -40,7 +40,8 @@ func listOfMergeRules(types string) jsonschema.Dict {
 	return jsonschema.Dict{"anyOf": []any{jsonschema.Dict{"required": []any{"rules"}}, jsonschema.Dict{"properties": jsonschema.Dict{"type": jsonschema.Enum(listless)}}}}
 }
 
-// OpenAPIKeywords have an alternative for the rules that take users and one for the others. What cannot be evaluated is in none.
+// OpenAPIKeywords has one alternative for rules that take users and one for the others. Rules that cannot be evaluated are in
+// neither.
 func (MergeRuleInput) OpenAPIKeywords() map[string]any {
 	var plain, ofUsers []string
 	for name, takes := range schema.MergeRuleKinds() {
@@ -60,7 +61,7 @@ func (MergeRuleInput) OpenAPIKeywords() map[string]any {
 	}}
 }
 
-// mergeRules checks what concerns several members of the rules.
+// Check validates constraints that span several members of the rules.
 func Check(c *rules.Checker, kind string, rules []MergeRuleInput) {
 	if kind == "rules" && rules == nil {
 		c.Add("mergeRules.rules", "is required")
@@ -82,7 +83,7 @@ func Check(c *rules.Checker, kind string, rules []MergeRuleInput) {
 	}
 }
 
-// Encode gives the rules as they are stored, once everybody whom they name is in the organization.
+// Encode returns the stored form of the rules after checking that every user they name is in the organization.
 func Encode(
 	ctx context.Context, st *store.Store, organization, kind string, rules []MergeRuleInput,
 ) ([]byte, error) {
@@ -109,7 +110,7 @@ func Encode(
 	return schema.EncodeJSON(stored)
 }
 
-// mergeRuleOf keeps of a rule what its kind takes.
+// mergeRuleOf keeps only the members of a rule that its kind takes.
 func mergeRuleOf(rule MergeRuleInput) schema.MergeRule {
 	takes := schema.MergeRuleKinds()[*rule.Rule]
 	kept := schema.MergeRule{Rule: *rule.Rule}

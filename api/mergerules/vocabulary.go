@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Vocabulary is what the names in the rules of merge rules mean.
+// Vocabulary defines the names in the validation rules of this package.
 var Vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"mergeRules":      {"rules", "none"},

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Collection shows a collection as the member sees it whose access was read with it.
+// Collection presents a collection to the member whose access was read with it.
 func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{

@@ -1,4 +1,4 @@
-// Package view presents resources: it makes their JSON, and their urls, from what the store gives.
+// Package view presents resources: it builds their JSON and their `urls` from store rows.
 //
 // It imports schema, store and access. It must not import the frame or a domain.
 package view

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Integration shows an integration as a user sees it.
+// Integration presents an integration as a user sees it.
 func (v Presenter) Integration(i store.Integration) (schema.Integration, error) {
 	owner, err := v.owner(i.Owner, i.IsMember)
 	if err != nil {
@@ -32,8 +32,8 @@ func (v Presenter) Integration(i store.Integration) (schema.Integration, error) 
 	return resource, nil
 }
 
-// owner shows an organization to anybody who may see what it published. Those who are not members learn its name, but not its
-// settings or who may join it.
+// owner presents an organization to anybody who may see what it published. Non-members see its name, but not its settings or who
+// may join it.
 func (v Presenter) owner(owner store.Membership, isMember bool) (schema.Organization, error) {
 	resource, err := v.Organization(owner)
 	if err != nil {
@@ -47,7 +47,7 @@ func (v Presenter) owner(owner store.Membership, isMember bool) (schema.Organiza
 	return resource, nil
 }
 
-// Installation shows an installation. An integration is installed for a whole organization, which takes effect at
+// Installation presents an installation. An integration is installed for a whole organization: the installation takes effect at
 // once and covers everything in it.
 func (v Presenter) Installation(i store.Installation) schema.IntegrationInstallation {
 	row := i.Row

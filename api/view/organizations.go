@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Organization shows an organization as a member sees it.
+// Organization presents an organization as a member sees it.
 func (v Presenter) Organization(m store.Membership) (schema.Organization, error) {
 	o := m.Organization
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](o.MergeRules)

@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// Pages shows pages with all that is below them, without their texts.
+// Pages presents pages with all their descendants, without their text.
 func (v Presenter) Pages(space string, pages []tree.Page) []schema.RevisionPage {
 	return v.pagesBelow(space, "", pages)
 }
@@ -22,7 +22,7 @@ func (v Presenter) pagesBelow(space, prefix string, pages []tree.Page) []schema.
 	return resources
 }
 
-// oldKinds are the values of `kind`, which the contract still requires beside `type`.
+// oldKinds maps page types to values of `kind`, which the contract still requires next to `type`.
 var oldKinds = map[string]string{tree.KindDocument: "sheet", tree.KindGroup: "group", tree.KindLink: "link"}
 
 func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {

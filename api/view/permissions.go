@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// OrganizationPermissions, like the functions below, shows rights as the booleans of a resource.
+// OrganizationPermissions presents rights as the booleans of a resource, like the functions below.
 func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	return schema.OrganizationPermissions{
 		View:                r.Has(access.RightView),

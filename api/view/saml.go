@@ -18,7 +18,7 @@ func (v Presenter) SAMLProvider(rights access.Rights, row store.SAMLProvider, te
 	location := v.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := schema.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),
-		// The contract wants an address even while there is none: that of the resource leads nobody to a stranger.
+		// The contract requires a URL even if none is set. The resource's own URL sends nobody to a third party.
 		SSOURL: schema.Or(row.SsoUrl, location), DefaultRole: schema.RoleFromNullable(row.DefaultRole), CreatedAt: row.CreatedAt.UTC(),
 		Status: schema.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),
 		URLs: schema.LocationURLs{Location: location},

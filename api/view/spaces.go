@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// GitSyncState is the repository of a space; nil while there is none.
+// GitSyncState returns the repository of a space, or nil if it has none.
 func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 	if s.GitSync == nil {
 		return nil, nil
@@ -18,10 +18,10 @@ func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 	return &state, nil
 }
 
-// DefaultSpaceEmoji is an open book, as the code point that the contract allows.
+// DefaultSpaceEmoji is an open book, as a code point, which the contract allows.
 const DefaultSpaceEmoji = "1f4d6"
 
-// Space shows a space as the member sees it whose access is in a.
+// Space presents a space to the member whose access is in a.
 func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 	s := a.Space
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](s.MergeRules)
@@ -43,8 +43,8 @@ func (v Presenter) Space(a store.SpaceAccess) (schema.Space, error) {
 	}, nil
 }
 
-// SpaceOfSite shows a space to a caller who reaches it through its site. A caller who may not see the space learns its id and
-// title; the other required members have neutral values. The time of creation is no secret: the id contains it.
+// SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its id and
+// title, and neutral values for the other required members. The creation time is no secret: the id contains it.
 func (v Presenter) SpaceOfSite(a store.SpaceAccess) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)

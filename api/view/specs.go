@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Spec shows specifications to a caller with these rights on their organization. A URL that was given as the
-// source is not fetched by this version: it stays pending, and the specification says so.
+// Spec presents specifications to a caller with these rights on their organization. This version does not fetch a source URL: the
+// specification stays pending and says so.
 func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.OpenAPISpec {
 	return func(s store.OpenAPISpec) schema.OpenAPISpec {
 		resource := schema.OpenAPISpec{
@@ -31,7 +31,7 @@ func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.Ope
 	}
 }
 
-// SpecVersion shows versions of a specification. One that was sent as text has its content's address as its url.
+// SpecVersion presents versions of a specification. For one sent as text, the url is that of its content.
 func (v Presenter) SpecVersion(organization, slug string) func(store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
 	return func(row store.OpenAPISpecVersion) schema.OpenAPISpecVersion {
 		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Team shows teams to a member with these rights in the organization.
+// Team presents teams to a member with these rights in the organization.
 func Team(rights access.Rights) func(store.TeamRow) schema.Team {
 	return func(row store.TeamRow) schema.Team {
 		t := row.Team

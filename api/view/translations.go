@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// noTranslator is why runs stay queued.
+// noTranslator is the reason shown for queued runs.
 const noTranslator = "no translator is configured on this installation; the run waits until there is one"
 
 func (v Presenter) Translation(rights access.Rights) func(store.Translation) (schema.Translation, error) {

@@ -22,7 +22,7 @@ func (v Presenter) SiteURLs(s store.Site) schema.SiteURLs {
 	return urls
 }
 
-// PublishedSite is where readers find a published site: behind the server that it is configured for, or here.
+// PublishedSite is the URL where readers find a published site: on its configured proxy, or here.
 func (v Presenter) PublishedSite(s store.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy

@@ -4,7 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Presenter makes resources, as JSON shows them, and their `urls`.
+// Presenter builds the JSON form of resources and their `urls`.
 type Presenter struct {
 	schema.URLs
 }
