@@ -20,16 +20,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bad is a value that a member must not have.
+// bad is an invalid value for a member.
 type bad struct {
 	path  []string // Names of members; "[]" is the entry of an array and "{}" that of a map.
 	value any
 	why   string
 }
 
-// TestBadInputOfEveryOperation makes, from the types and rules of every request, values of a wrong type, outside of their
-// bounds, of no allowed form or value, and leaves out what is required: each is a 400 that names the member, in the
-// contract's shape, and nothing is stored.
+// TestBadInputOfEveryOperation derives bad values from the types and rules of every request: wrong types, values out of
+// bounds or outside of an enum or pattern, and missing required members. Each gets a 400 that names the member, in the
+// contract's shape, and stores nothing.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -70,7 +70,7 @@ func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer)
 		return
 	}
 	e := h.WantError(a, http.StatusBadRequest)
-	// A value that spoils its place in a union may be reported for the whole of it.
+	// A bad value inside a union may be reported for the whole union.
 	first := ""
 	if len(b.path) > 0 {
 		first = strings.Replace(b.path[0], "[]", "[0]", 1)
@@ -85,14 +85,14 @@ func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer)
 	}
 }
 
-// put sets the value at a path, making what is on the way.
+// put sets the value at a path, creating what is missing on the way.
 func put(at any, path []string, value any) any {
 	if len(path) == 0 {
 		return value
 	}
 	switch path[0] {
 	case "[]":
-		// What is around the bad value is valid, as far as the example has it: one entry, or one object for many.
+		// Around the bad value the example stays valid where possible: one entry, or one object in place of many.
 		if entries, ok := at.([]any); ok && len(entries) > 0 {
 			at = entries[0]
 		} else if ok {
@@ -155,7 +155,7 @@ func badMembers(t testing.TB, op *frame.Operation) []bad {
 	return nil
 }
 
-// badRemovals are nulls for members that have no value which a PATCH could leave them without.
+// badRemovals are nulls for members that a PATCH cannot remove.
 func badRemovals(t testing.TB, body reflect.Type) []bad {
 	t.Helper()
 	all := []bad{}
@@ -167,7 +167,7 @@ func badRemovals(t testing.TB, body reflect.Type) []bad {
 	return all
 }
 
-// words is what the names in rules mean.
+// words defines the names in rules.
 var words, _ = api.Table().Vocabulary()
 
 func mustRule(t testing.TB, tag string) rules.Rule {
@@ -179,7 +179,7 @@ func mustRule(t testing.TB, tag string) rules.Rule {
 	return r
 }
 
-// badValues gives values that a member of the type must not have under its rule; paths start at the member.
+// badValues returns values that violate a member's type or rule; paths start at the member.
 func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTag) []bad {
 	t.Helper()
 	if reflect.PointerTo(of).Implements(reflect.TypeFor[rules.ProblemFinder]()) && of.Kind() != reflect.Pointer {
@@ -236,7 +236,7 @@ func badStruct(t testing.TB, of reflect.Type) []bad {
 		values := badValues(t, f.Type, r, f.Tag)
 		if r.Required {
 			values = append(values, bad{nil, missing{}, "required"})
-			// To schema.Opt null is a value, such as the role of a guest.
+			// In a schema.Opt null is a value, such as the guest's role.
 			if !rules.IsOpt(f.Type) {
 				values = append(values, bad{nil, nil, "required"})
 			}
@@ -248,7 +248,7 @@ func badStruct(t testing.TB, of reflect.Type) []bad {
 	return all
 }
 
-// badOneOrMany spoils the object alone, and as the entry of an array.
+// badOneOrMany makes the object invalid both alone and as the entry of an array.
 func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	t.Helper()
 	entry := of.Field(0).Type.Elem()
@@ -262,12 +262,13 @@ func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// isTextOrObject says whether a struct stands for one of its fields, which have no names of their own.
+// isTextOrObject reports whether a struct stands for one of its fields, which have no names of their own.
 func isTextOrObject(of reflect.Type) bool {
 	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }
 
-// badTextOrObject spoils each alternative; a text is no wrong type for the object, because it is the other alternative.
+// badTextOrObject makes each alternative invalid; text is not a wrong type for the object, because it is the other
+// alternative.
 func badTextOrObject(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	var all []bad
@@ -315,12 +316,12 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 			add(*r.Span.Least-1, "too low")
 			add(fmt.Sprint(*r.Span.Least-1), "too low")
 		}
-	default: // Other kinds are no scalars of requests: rules.go refuses them.
+	default: // Requests have no other scalar kinds: rules.go refuses them.
 	}
 	return all
 }
 
-// misfit finds a text within the bounds that has not the form.
+// misfit finds a text within the bounds that does not match the pattern.
 func misfit(t testing.TB, r rules.Rule) string {
 	t.Helper()
 	for _, text := range []string{"§§§§", "x", "    ", "a\nb", "/a//b/", "::::", "%%%%", "-----BEGIN PRIVATE KEY-----", "javascript:x"} {
@@ -332,7 +333,7 @@ func misfit(t testing.TB, r rules.Rule) string {
 	return ""
 }
 
-// pointee is the type that a pointer points to, or the type itself.
+// pointee returns the type that a pointer type points to, or the type itself.
 func pointee(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()

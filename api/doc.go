@@ -1,36 +1,37 @@
-// Package api is the contract: one table of operations (table.go), which has a line per domain. It puts the table, the frame
-// that serves it and the parts that operations need together, and holds no rule about HTTP, rights or resources itself.
+// Package api is the contract: one table of operations (table.go) with a line per domain. It assembles the table, the
+// frame that serves it and the dependencies of the operations. It has no rules about HTTP, rights or resources of its
+// own.
 //
 // The folders below it, from the bottom:
 //
 //	access      who may do what: rights, scopes, callers, tokens, rates
 //	frame       everything that serves any table: routing, limits, bodies, decoding, checks, encoding, metrics, health
 //	frame/rules, frame/jsonschema, frame/openapi
-//	            what members of requests must satisfy, and the OpenAPI document that says so
-//	view        what presents resources: their JSON and their urls
+//	            what members of requests must satisfy, and the OpenAPI document derived from it
+//	view        the presentation of resources: their JSON and their urls
 //	mergerules  the merge rules of organizations and spaces in requests
 //	orgs, sites, content, apps, insights
-//	            the operations by domain: in one file per resource its rows, request types and functions
+//	            the operations by domain: one file per resource with its rows, request types and functions
 //	apitest     the served table for tests, with an example call of every operation
 //	clienttest  the published client against a live server
 //
-// Domains do not import each other: what two of them need is in view, access, mergerules or schema. Nothing but cmd and tests
-// imports this package.
+// Domains do not import each other: what two of them need is in view, access, mergerules or schema. Nothing but cmd and
+// tests imports this package.
 //
 // # Adding an operation
 //
-// An operation of an existing resource, say GET /spaces/{spaceId}/git/branches, takes five files, each written once:
+// Adding an operation to an existing resource, say GET /spaces/{spaceId}/git/branches, takes changes in five files:
 //
 //  1. schema/git.go: the type of the answer.
 //  2. store/queries/git.sql: the statement; go generate ./store writes store/db.
 //  3. store/git.go: the method of the store.
-//  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. A name that a rule uses for the first
-//     time goes into api/content/vocabulary.go; how the row is presented, into api/view.
-//  5. api/apitest/examples_content.go: the example by which every test of the whole table calls the operation. Without one these
+//  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
+//     api/content/vocabulary.go; the presentation of the row goes into api/view.
+//  5. api/apitest/examples_content.go: the example with which every test of the whole table calls the operation. Without one these
 //     tests fail and name the operation.
 //
-// go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) judge the operation by its
-// row: tokens, rights, other tenants, limits, bad input, its description. A test in api/content says what it does. A resource of
-// its own has its own file, and a line in its domain's table.go. An operation on a new kind of object has a finder in
-// api/access/objects.go.
+// go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the
+// operation against its row: tokens, rights, other tenants, limits, bad input, its description. A test in api/content
+// checks what it does. A new resource gets a file of its own, and a line in its domain's table.go. An operation on a
+// new kind of object needs a finder in api/access/objects.go.
 package api

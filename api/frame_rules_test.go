@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPublicOperationsAreLimited uses an address up on every row that needs no token.
+// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token.
 func TestPublicOperationsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
@@ -45,7 +45,7 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNotKept looks at the headers of every operation's answer.
+// TestAnswersAreNotKept checks the caching headers of every operation's answer.
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -60,8 +60,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 	})
 }
 
-// TestRightsComeBeforeTheBody sends what is no JSON to every operation on an object of somebody else. Where the body names the
-// object, what is no JSON comes behind the name.
+// TestRightsComeBeforeTheBody sends invalid JSON to every operation on another tenant's object. If the body names the
+// object, the invalid part follows the name.
 func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -92,7 +92,7 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestNamedObjects: the object that is checked is the one that the function uses.
+// TestNamedObjects: the object that is authorized is the one that the function uses.
 func TestNamedObjects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

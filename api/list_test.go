@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestPagesNeitherSkipNorRepeat walks every list with pages of any size while objects come and go between the pages: what
-// was there all the time is seen exactly once, in order, and nothing is seen twice.
+// TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes while objects are added and deleted
+// between pages: an object that exists throughout is seen exactly once, in order, and none is seen twice.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -92,7 +92,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 		})
 	}
-	// A token keeps its place even when the object it was made of is gone.
+	// A token keeps its position even after the object it was made from is deleted.
 	path := lists["sites"].path
 	first := apitest.ReadPage(t, h, path+"?limit=2")
 	h.Exec("delete from sites where id = $1", first.Items[1].ID)

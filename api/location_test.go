@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLocationsAnswer loops over the operations that create: the Location of what was made reads it, as its creator, and only
-// what no operation reads has none.
+// TestLocationsAnswer loops over the operations that create: their creator can read the new object at its Location, and
+// only objects that no operation reads have none.
 func TestLocationsAnswer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

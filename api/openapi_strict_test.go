@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// document reads the OpenAPI document that the harness serves.
+// servedDocument reads the OpenAPI document that the harness serves.
 func servedDocument(h *apitest.Harness) *openapi3.T {
 	h.T.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(h.Do(http.MethodGet, "/v1/openapi.json", "", nil).Body)
@@ -24,7 +24,7 @@ func servedDocument(h *apitest.Harness) *openapi3.T {
 	return document
 }
 
-// describes says what the document has against a body of an operation.
+// describes validates a body against the document's description of the operation.
 func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	media := document.Paths.Value(op.Path).GetOperation(op.Method).RequestBody.Value.Content.Get("application/json")
 	var value any
@@ -34,7 +34,8 @@ func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	return media.Schema.Value.VisitJSON(value)
 }
 
-// TestTheDocumentIsAsStrictAsTheService sends bodies that differ in little: the service and its document take the same ones.
+// TestTheDocumentIsAsStrictAsTheService sends bodies that differ only slightly: the service and its document accept the
+// same ones.
 func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -129,7 +130,7 @@ func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	}
 }
 
-// TestTheDocumentTakesTheExamples holds the document to the bodies that every operation is known to take.
+// TestTheDocumentTakesTheExamples validates bodies that every operation is known to accept against the document.
 func TestTheDocumentTakesTheExamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -145,11 +146,11 @@ func TestTheDocumentTakesTheExamples(t *testing.T) {
 	})
 }
 
-// unsaid are members of which no regular expression says what they must be: an emoji, an expression of our language, anything but
+// unsaid are members whose rule no regular expression can state: an emoji, an expression in our language, anything but
 // a private key.
 var unsaid = []string{"addedReactions.[] pattern", "changes.[].condition pattern", "certificate pattern"}
 
-// TestTheDocumentRefusesBadInput has what TestBadInputOfEveryOperation has the service refuse.
+// TestTheDocumentRefusesBadInput validates the bad input of TestBadInputOfEveryOperation against the document.
 func TestTheDocumentRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// TestOpenAPIDocument reads the document that is served with a library of its own, and compares it with the table.
+// TestOpenAPIDocument parses the served document with an independent library, and compares it with the table.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -58,7 +58,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// TestAnswersFollowTheOpenAPIDocument validates what every operation really answers against what the document says.
+// TestAnswersFollowTheOpenAPIDocument validates every operation's actual answer against the document.
 func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -99,7 +99,7 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// TestRulesAreInTheOpenAPIDocument takes one rule of each kind.
+// TestRulesAreInTheOpenAPIDocument checks one rule of each kind.
 func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	raw, err := api.OpenAPI("https://docs.example.com")
@@ -124,7 +124,7 @@ func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	}
 }
 
-// TestDocsAreBrowsable loads the page and everything that it names.
+// TestDocsAreBrowsable loads the page and everything that it refers to.
 func TestDocsAreBrowsable(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

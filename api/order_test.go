@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestManyMovesToOnePlace puts things between the same two, and to both ends, far more often than there are positions between any.
+// TestManyMovesToOnePlace inserts between the same two items, and at both ends, far more often than there are free
+// positions.
 func TestManyMovesToOnePlace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,7 +64,7 @@ func TestManyMovesToOnePlace(t *testing.T) {
 				t.Fatalf("%s: %v, want %v", name, got, want)
 			}
 		}
-		// Each place by itself: what goes elsewhere gives the room back that it took.
+		// Exhaust each place separately: moving an item elsewhere frees its position again.
 		for range 40 {
 			put(2, 1, want[0], false)
 		}
@@ -94,7 +95,7 @@ func moveSiteItem(h *apitest.Harness, s *apitest.SiteOf, kind string) func(id, b
 	}
 }
 
-// TestOrderWithoutRoom uses up all room between things, and beside them, before it puts others there.
+// TestOrderWithoutRoom uses up all positions between and beside items before it inserts others there.
 func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -128,7 +129,7 @@ func TestOrderWithoutRoom(t *testing.T) {
 	squeeze(1<<63 - 5)
 	last := h.Collection(h.Ours, nil)
 	want(c, a, x, y, z, last)
-	// Nobody placed these.
+	// Nobody placed these explicitly.
 	h.Exec("update collections set position = 0")
 	unplaced := []string{a, c, x, y, z, last}
 	slices.Sort(unplaced)

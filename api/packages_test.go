@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 )
 
-// TestOnlyTheFrameSeesFasthttp keeps the operations' functions free of the server. The linter holds the rest of the import
-// rules; this one is older than it and is asked on every run.
+// TestOnlyTheFrameSeesFasthttp keeps the server out of the operations' functions. The linter checks the other import
+// rules; this test predates it and runs with every go test.
 func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -42,7 +42,7 @@ func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	if found == 0 {
 		t.Error("no file imports fasthttp: the test looks for the wrong name")
 	}
-	// What every function is given must not carry it either.
+	// The Caller, which every function gets, must not carry it either.
 	for i := range reflect.TypeFor[access.Caller]().NumField() {
 		if field := reflect.TypeFor[access.Caller]().Field(i); strings.Contains(field.Type.String(), "fasthttp") {
 			t.Errorf("Caller.%s is a %s", field.Name, field.Type)

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestQuotas creates until each quota is reached. The refusal names the setting and the limit, and leaves nothing behind; what is
-// there can still be changed.
+// TestQuotas creates objects until each quota is reached. The refusal names the setting and the limit, and stores
+// nothing; existing objects can still be changed.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -43,7 +43,7 @@ func TestQuotas(t *testing.T) {
 			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
 		}
 	}
-	// What is there before counts: each case says how many more come in.
+	// Existing objects count: each case says how many more are accepted.
 	cases := map[string]struct {
 		more   int
 		create []func(i int) apitest.Answer
@@ -100,7 +100,7 @@ func TestQuotas(t *testing.T) {
 				before := h.Rows()
 				a := create(7)
 				after := h.Rows()
-				// Whoever follows a link has an account before.
+				// Anyone who follows a link has an account already.
 				delete(before, "users")
 				delete(before, "tokens")
 				delete(after, "users")
@@ -115,7 +115,7 @@ func TestQuotas(t *testing.T) {
 			}
 		})
 	}
-	// At the limit, what is there can still be changed.
+	// At the limit, existing objects can still be changed.
 	h.Want(200, "PUT", org+"/openapi/a0", admin, `{"source":{"url":"https://example.com/b"}}`)
 	h.Want(200, "POST", "/v1/integrations/quota-0", admin, apitest.PublishBody(h.Ours.Organization.ID))
 	h.Want(204, "POST", org+"/conversations", admin, `{"id":"c0","parts":[],"subject":"Again"}`)

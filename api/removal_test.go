@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRemovedMembersHaveNothing removes a member who has something in every way, and looks at what is left.
+// TestRemovedMembersHaveNothing removes a member with access and objects of every kind, and checks what is left.
 func TestRemovedMembersHaveNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -53,7 +53,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 			t.Errorf("%s: %v", list, got)
 		}
 	}
-	// No link that the member made leads back; those of others stay, and so does the member's work.
+	// The member's own links no longer work, so none of them leads back; others' links and the member's work stay.
 	h.Want(404, "POST", org+"/invites/"+link, token, nil)
 	if got := h.Want(200, "GET", path, admin, nil); got["id"] != request.ID {
 		t.Errorf("%v", got)
@@ -62,7 +62,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	if got := h.Want(200, "GET", org, token, nil); got["permissions"].(map[string]any)["admin"] != false {
 		t.Error("coming back brought the old role back")
 	}
-	// Oneself may leave.
+	// Members may remove themselves.
 	h.Want(204, "DELETE", org+"/members/"+h.Ours.Users[schema.RoleGuest].ID, h.Ours.Tokens[schema.RoleGuest], nil)
 	h.Want(404, "GET", org, h.Ours.Tokens[schema.RoleGuest], nil)
 	if e := h.WantError(h.Do("DELETE", org+"/members/"+h.Ours.Users[schema.RoleAdmin].ID, admin, nil), 409); !strings.Contains(e.Message, "without an admin") {
@@ -70,7 +70,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 }
 
-// TestLastAdminStays lets two admins leave at once, many times: one is always left.
+// TestLastAdminStays lets two admins leave at once, many times: one always remains.
 func TestLastAdminStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -126,8 +126,8 @@ func TestDeleteTeam(t *testing.T) {
 	h.Want(200, "GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/teams/"+foreign, h.Theirs.Tokens[schema.RoleAdmin], nil)
 }
 
-// TestDeleteOrganization fills an organization, deletes it, and finds it gone for everybody at once, and from every table once
-// it is purged. The other tenant keeps all that it has.
+// TestDeleteOrganization fills an organization and deletes it: it is gone for everybody at once, and from every table
+// once it is purged. The other tenant keeps everything.
 func TestDeleteOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -135,12 +135,12 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Kept"}`)
 	before := h.Rows()
 	tenant := storetest.NewTenant(t, h.Store, "doomed")
-	// Every operation with an example leaves something there.
+	// Call every operation that has an example, so that each leaves its rows.
 	for i := range h.Table {
 		op := &h.Table[i]
 		switch op.ID {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
-			continue // They are about another organization, or about the members.
+			continue // They affect another organization, or the members.
 		}
 		if op.Method == http.MethodPost || op.Method == http.MethodPut {
 			h.Try(op, tenant, tenant.Tokens[schema.RoleAdmin])
@@ -194,7 +194,7 @@ func TestDeleteOrganization(t *testing.T) {
 	}
 	gone()
 	after := h.Rows()
-	// Accounts are no organization's, and secrets are the installation's.
+	// Accounts belong to no organization, and secrets to the installation.
 	for _, table := range []string{"users", "tokens", "secrets"} {
 		delete(before, table)
 		delete(after, table)

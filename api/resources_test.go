@@ -33,7 +33,7 @@ func TestUserResource(t *testing.T) {
 	}
 }
 
-// TestCreateReadList creates one of each resource in several ways, and finds the same thing by its address and in its list.
+// TestCreateReadList creates one of each resource in several ways, and finds it again by its address and in its list.
 func TestCreateReadList(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -45,7 +45,7 @@ func TestCreateReadList(t *testing.T) {
 		body       any
 		shape      shape.Of
 		want       map[string]any
-		// lists says that the collection's path also lists.
+		// lists says that the collection's path can also be listed.
 		read string
 	}{
 		{"organization", "/v1/orgs", `{"title":"Acme"}`, shape.Organization,
@@ -102,7 +102,7 @@ func TestCreateReadList(t *testing.T) {
 	}
 }
 
-// TestPermissionsFollowTheRole compares the booleans with the one function that enforces them.
+// TestPermissionsFollowTheRole compares the permission booleans with the one function that enforces them.
 func TestPermissionsFollowTheRole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -156,7 +156,7 @@ func TestContentLevelDecides(t *testing.T) {
 	}
 }
 
-// TestHiddenSpace takes the members' access to a space away: it is then gone for all but admins.
+// TestHiddenSpace takes away the members' access to a space: it is then gone for everyone but admins.
 func TestHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -216,13 +216,13 @@ func TestSiteFilters(t *testing.T) {
 	}
 }
 
-// TestBadInput has every member of every body and query with what is wrong about it. Nothing may be stored by any of them.
+// TestBadInput tries every kind of bad value in every member of every body and query. None of them may store anything.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	org := "/v1/orgs/" + h.Ours.Organization.ID
-	// The paths first: some of them are of objects that are made for them.
+	// Look up the paths first: some of them create their objects.
 	empty := map[string]bool{}
 	for _, op := range api.Table().Operations {
 		if op.BodyLimit > 0 && !optionalBody(op) {
@@ -333,7 +333,7 @@ func optionalBody(op frame.Operation) bool {
 	return false
 }
 
-// TestOrganizationsAreTheCallersOwn lists as a user of one, of none and of another organization.
+// TestOrganizationsAreTheCallersOwn lists organizations as a user of one, of none and of another organization.
 func TestOrganizationsAreTheCallersOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

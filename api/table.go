@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// table is the contract: a line per domain, each of which holds its own rows.
+// table is the contract: a line per domain, each with its own rows.
 func table(d Deps, v view.Presenter) frame.Table {
 	return frame.Join(
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
@@ -33,7 +33,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 	)
 }
 
-// sharedVocabulary is what names mean that operations of several domains use.
+// sharedVocabulary defines the names in rules that several domains use.
 var sharedVocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"role":     schema.RoleNames(),
@@ -45,13 +45,13 @@ var sharedVocabulary = rules.Vocabulary{
 	},
 }
 
-// Table is the table without a server behind it, for generated documents and tests.
+// Table returns the table without a server behind it, for generated documents and tests.
 func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
-// OpenAPI is the OpenAPI 3.1 document of the table, for a server at baseURL.
+// OpenAPI returns the OpenAPI 3.1 document of the table, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// Deps are the parts that the operations need. All but Resolver and Checks are required.
+// Deps are the dependencies of the operations. All but Resolver and Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   insights.EventIntake
@@ -59,16 +59,16 @@ type Deps struct {
 	Balances insights.EventBalances
 	Metrics  frame.Metrics
 	Log      *slog.Logger
-	// Resolver looks up the records that prove e-mail domains; nil is the host's.
+	// Resolver looks up the records that prove e-mail domains; nil means the host's resolver.
 	Resolver orgs.TXTResolver
 	// Checks are run by /readyz.
 	Checks []frame.Check
 }
 
-// New builds a server and refuses a table or a setting that is wrong; it opens nothing.
+// New builds a server. It refuses an invalid table or setting, and opens nothing.
 func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
 
-// NewWith is New with more rows beside those of the contract, for tests of the frame.
+// NewWith is New with rows added to those of the contract, for tests of the frame.
 func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, balances, metrics and log are required")
@@ -88,8 +88,8 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, document)
 }
 
-// NewWithoutOperations builds the server of a node that answers nothing of the contract: it serves health and
-// readiness. Of the dependencies it needs neither intake nor insights.
+// NewWithoutOperations builds the server of a node that serves nothing of the contract, only health and readiness. It
+// needs neither intake nor insights among its dependencies.
 func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestDatabaseTextStaysInside breaks the database under the server and looks for its words in every answer.
+// TestDatabaseTextStaysInside breaks the database under the server and searches every answer for database text.
 func TestDatabaseTextStaysInside(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -30,10 +30,10 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Do(op.Method, paths[op.ID], h.Ours.Tokens[schema.RoleAdmin], bodies[op.ID])
-		if !op.Scope.Public { // Its example may need no table.
+		if !op.Scope.Public { // A public operation's example may need no table.
 			h.WantError(a, http.StatusInternalServerError)
 		} else if a.Status < 400 {
-			return // These are no words but a file.
+			return // The answer is a file, with no error text to search.
 		}
 		for _, word := range []string{"relation", "SQLSTATE", "42P01", "pgx", "postgres", "sites", "does not exist", "select"} {
 			if strings.Contains(strings.ToLower(string(a.Body)), strings.ToLower(word)) {
@@ -51,7 +51,7 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 }
 
-// TestEveryOperationRefusesStrangers loops over the table: 401 without a good token, in the one shape.
+// TestEveryOperationRefusesStrangers loops over the table: 401 without a valid token, in the contract's error shape.
 func TestEveryOperationRefusesStrangers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -81,7 +81,7 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 	})
 }
 
-// TestEveryOperationHidesOtherTenants loops over the table: a foreign object and one that does not exist get equal answers.
+// TestEveryOperationHidesOtherTenants loops over the table: a foreign object and a missing one get equal answers.
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -120,7 +120,7 @@ func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	}
 }
 
-// TestMixedTenantsAreHidden asks for another tenant's site below the caller's own organization, and the other way round.
+// TestMixedTenantsAreHidden asks for another tenant's site below the caller's own organization, and vice versa.
 func TestMixedTenantsAreHidden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -194,8 +194,8 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	})
 }
 
-// TestUnknownKindsOfTokenOpenNothing has a token of a kind that this version does not know, as a newer one may have made it,
-// for nobody and for a user: it opens no operation, and the events of no tenant's site.
+// TestUnknownKindsOfTokenOpenNothing stores tokens of a kind unknown to this version, as a newer version might, both
+// without an owner and for a user: they give access to no operation, and to no site's events.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -25,7 +25,7 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
 }
 
-// authorizeNamed admits the caller by the object that the body names.
+// authorizeNamed authorizes the caller on the object that the body names.
 func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, body []byte) error {
 	name, err := memberText(body, s.Named.Member)
 	if err != nil {
@@ -40,8 +40,8 @@ var (
 	headerReset     = []byte("X-Ratelimit-Reset")
 )
 
-// limit admits a request of the token or refuses it with 429. Either way the response says what is left: the burst, what
-// remains of it, and the Unix second when all of it is there again.
+// limit counts a request against the token's rate, or refuses it with 429. Either way the response's headers say the
+// burst, what remains of it, and the Unix second when all of it is available again.
 func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error {
 	take := f.guard.Take(class, s, c.Now)
 	if take.Burst == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// benchFrame is the frame with one token and one site remembered, so that nothing but the frame is measured.
+// benchFrame returns the frame with one token and one site cached, so that only the frame is measured.
 func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	h := apitest.New(b, func(c *frame.Config, d *api.Deps) {
@@ -36,7 +36,7 @@ func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx
 	}
 }
 
-// TestFrameAllocatesNothing allows only what the router does with the values of the path.
+// TestFrameAllocatesNothing allows only the router's allocations for path values.
 func TestFrameAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates: make test, which runs without it, covers this")
@@ -49,7 +49,7 @@ func TestFrameAllocatesNothing(t *testing.T) {
 		ctx.Response.Reset()
 		handler(ctx)
 	})
-	// Each value of the path is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
+	// Each path value is copied and boxed: https://github.com/fasthttp/router/blob/v1.5.4/radix/node.go
 	if routed > 6 {
 		t.Errorf("%v allocations per event request", routed)
 	}
@@ -59,7 +59,7 @@ type discard struct{}
 
 func (discard) Accept(context.Context, schema.EventSite, []byte, schema.ClientInfo) error { return nil }
 
-// BenchmarkFrame is the whole way of an event request through the frame, without the intake.
+// BenchmarkFrame measures an event request's whole way through the frame, without the intake.
 func BenchmarkFrame(b *testing.B) {
 	handler, request := benchFrame(b)
 	b.ResetTimer()
@@ -79,7 +79,7 @@ func BenchmarkFrame(b *testing.B) {
 	})
 }
 
-// BenchmarkBare is what the frame is measured against: fasthttp's answer of 204 to the same request.
+// BenchmarkBare is the baseline: fasthttp answering the same request with 204.
 func BenchmarkBare(b *testing.B) {
 	_, request := benchFrame(b)
 	b.ResetTimer()

@@ -14,15 +14,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan says how a request fills its type. It is made once, when the server is built, from the tags of the fields:
+// bindPlan says how a request fills its type. It is compiled once, when the server is built, from the tags of the
+// fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without one, a slice takes several
 //	header:"Idempotency-Key" a header
 //	body:"json"              the body, decoded; with ",optional" it may be absent
-//	body:"raw"               the body as it is, without its encoding; it is gone when the function has returned
+//	body:"raw"               the body as it is, without its encoding; invalid once the function has returned
 //
-// Embedded structs are looked into. Every string that is bound is a copy.
+// Embedded structs are flattened. Every bound string is a copy.
 type bindPlan struct {
 	params []param
 	body   bodyPlan
@@ -35,17 +36,18 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	lasting  []string // Members that a PATCH cannot remove: see refuseNulls.
+	lasting  []string // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
-// param binds one field. read finds its values in the request; set puts them into the field and returns a problem that
+// param binds one field. read finds its values in the request; set stores them in the field and returns a problem that
 // completes the sentence "<name> ...", or nothing.
 type param struct {
 	name  string
 	index []int
 	read  func(c *call, name string) [][]byte
 	set   func(field reflect.Value, values [][]byte) string
-	// inPath tells how to answer a value that is not valid text: an odd path names nothing, an odd query is a mistake.
+	// inPath decides how to answer a value that is not valid text: an odd path names nothing, an odd query is a
+	// mistake.
 	inPath bool
 }
 
@@ -73,7 +75,7 @@ func newBindPlan(op *Operation, words rules.Vocabulary) (*bindPlan, error) {
 	return plan, nil
 }
 
-// validate applies the rules of the request's type, and when all hold the type's own method.
+// validate applies the rules of the request's type and then, if they all hold, the type's own Validate.
 func (p *bindPlan) validate(req any, c *rules.Checker) error {
 	p.rules(c, "", reflect.ValueOf(req).Elem())
 	if v, ok := req.(validator); ok && len(c.Details) == 0 {
@@ -138,7 +140,7 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	return nil
 }
 
-// paramSource is a place that a parameter can come from, by the tag that names it there. The values alias the request.
+// paramSource is a place that a parameter can come from, with its tag. The values alias the request.
 type paramSource struct {
 	Tag  string
 	read func(c *call, name string) [][]byte
@@ -148,7 +150,7 @@ var ParamSources = []paramSource{
 	{"path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// Not valid text either, which is what the caller of read looks for.
+			// This is not valid text either, which is what the caller of read checks for.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}
@@ -157,7 +159,7 @@ var ParamSources = []paramSource{
 	{"header", func(c *call, name string) [][]byte { return c.http.Request.Header.PeekAll(name) }},
 }
 
-// bind fills the request. It gathers what is wrong with all parameters, and then looks at the body.
+// bind fills the request. It collects the problems of all parameters before it looks at the body.
 func (p *bindPlan) bind(ctx context.Context, req reflect.Value, c *call) error {
 	var details []schema.Detail
 	for i := range p.params {
@@ -213,7 +215,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	return err
 }
 
-// scalarSetters has a row per kind that one value goes into.
+// scalarSetters has a row per kind of field that takes a single value.
 var scalarSetters = map[reflect.Kind]func(field reflect.Value, text string) string{
 	reflect.String: func(field reflect.Value, text string) string { field.SetString(text); return "" },
 	reflect.Bool:   setBool,
@@ -269,7 +271,7 @@ func setInt(field reflect.Value, text string) string {
 	return ""
 }
 
-// setStrings takes a parameter that is repeated, and one that holds a list with commas: clients send either.
+// setStrings accepts both a repeated parameter and a comma-separated list: clients send either.
 func setStrings(field reflect.Value, values [][]byte) string {
 	var all []string
 	for _, value := range values {
@@ -293,7 +295,8 @@ func validText(values [][]byte) bool {
 	return true
 }
 
-// unescapePath decodes one segment of a path. The router matched it as it was sent, so that an escaped slash stays inside.
+// unescapePath decodes one segment of a path. The router matched it as it was sent, so that an escaped slash stays
+// inside.
 func unescapePath(segment string) ([]byte, bool) {
 	if !strings.Contains(segment, "%") {
 		return []byte(segment), true

@@ -33,8 +33,9 @@ type fuzzRequest struct {
 	} `body:"json,optional"`
 }
 
-// FuzzBind sends anything as every part of a request. It is bound or refused with 400 or 404 (or, for encodings, 413 and
-// 415) that names a cause; it never panics, and what is bound is valid text without U+0000 outside of JSON.
+// FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or refused with 400 or 404 (or, for
+// encodings, 413 and 415) and a named cause; bind never panics, and bound text outside of JSON is valid and free of
+// U+0000.
 func FuzzBind(f *testing.F) {
 	for _, body := range []string{
 		``, `{}`, `[]`, `null`, `{"text":null,"number":1,"float":1e3,"flag":true,"list":["a"],"inner":{"map":{"a":1}}}`,

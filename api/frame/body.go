@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readBody reads the body, checks its media type and takes its encoding off. The result belongs to the call, in a pooled
-// buffer, and is gone when the operation's function has returned.
+// readBody reads the body, checks its media type and decodes its Content-Encoding. The result is in a pooled buffer
+// that belongs to the call and is invalid once the operation's function has returned.
 func (c *call) readBody(ctx context.Context, op *Operation) ([]byte, error) {
 	body, err := c.receive(ctx, op)
 	if err != nil || len(body) == 0 {
@@ -48,7 +48,7 @@ func checkMediaType(header []byte, accepts []string) error {
 		return nil
 	}
 	for _, accepted := range accepts {
-		// What nearly everybody sends needs no parsing.
+		// Nearly every client sends exactly this value, which needs no parsing.
 		if string(header) == accepted {
 			return nil
 		}
@@ -65,13 +65,13 @@ func checkMediaType(header []byte, accepts []string) error {
 	return schema.UnsupportedMedia("Content-Type must be " + strings.Join(accepts, " or ") + " in UTF-8")
 }
 
-// resetReader is a decompressor that can be used again.
+// resetReader is a decompressor that can be reused.
 type resetReader interface {
 	io.Reader
 	Reset(r io.Reader) error
 }
 
-// inflater keeps decompressors of one encoding: setting one up costs more than a small body does.
+// inflater pools the decompressors of one encoding: setting one up costs more than decompressing a small body.
 type inflater struct {
 	pool sync.Pool
 	make func(r io.Reader) (resetReader, error)
@@ -86,8 +86,8 @@ var inflaters = map[string]*inflater{
 	"zstd":    {make: newZstdReader},
 }
 
-// inflate reads until the limit and one byte further, so a small body that would inflate to gigabytes costs no more than
-// the limit.
+// inflate reads at most one byte past the limit, so a small body that would inflate to gigabytes costs no more than the
+// limit.
 func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Operation) ([]byte, error) {
 	source := bytes.NewReader(sent)
 	reader, ok := p.pool.Get().(resetReader)
@@ -95,7 +95,7 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	if ok {
 		err = reader.Reset(source)
 	} else if reader, err = p.make(source); err != nil {
-		reader = nil // It may be a typed nil, or half made.
+		reader = nil // It may be a typed nil, or half initialized.
 	}
 	var inflated []byte
 	if err == nil {
@@ -118,13 +118,13 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	}
 }
 
-// newZstdReader bounds the window, which is memory that a few bytes of input can ask for.
+// newZstdReader bounds the window: a few bytes of input can make the decoder allocate all of it.
 func newZstdReader(r io.Reader) (resetReader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 }
 
-// deflateReader reads what is sent as "deflate": by the standard a zlib stream (RFC 9110, 8.4.1.2), but by long habit of some
-// clients a raw deflate stream.
+// deflateReader reads "deflate" bodies. The standard says they are zlib streams (RFC 9110, 8.4.1.2), but some clients
+// send raw deflate streams.
 type deflateReader struct {
 	current io.Reader
 	zlib    io.ReadCloser
@@ -145,7 +145,7 @@ func (d *deflateReader) Reset(r io.Reader) error {
 		return err
 	}
 	r = io.MultiReader(bytes.NewReader(head[:n]), r)
-	// A zlib header names method 8, and its two bytes are a multiple of 31.
+	// A zlib header names method 8, and its two bytes form a multiple of 31.
 	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return d.resetZlib(r)
 	}

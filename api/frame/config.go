@@ -10,49 +10,48 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Config is what an operator may set.
+// Config holds the operator's settings.
 type Config struct {
 	// Listen is the address to serve on, `host:port`.
 	Listen string
-	// BaseURL is the address under which clients reach the service; every `urls` member starts with it.
+	// BaseURL is the address at which clients reach the service; every `urls` member starts with it.
 	BaseURL string
-	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
-	// AuthTTL is how long an answer about a token or an insights site is remembered, and so the longest time for which a
+	// AuthTTL is how long the answer about a token or an insights site is cached, and so the longest time for which a
 	// revoked token is still accepted. 0 means 5 s.
 	AuthTTL time.Duration
-	// AuthEntries bounds the tokens, and as many insights sites, that are remembered. 0 means 65,536.
+	// AuthEntries bounds the cache of tokens, and separately that of insights sites. 0 means 65,536.
 	AuthEntries int
-	// HeaderTimeout bounds the wait for a connection's first request, and for the headers and the first piece of the body of
-	// each, so that a slow sender cannot hold a connection. 0 means 10 s.
+	// HeaderTimeout bounds the wait for a connection's first request, and for each request's headers and first piece of
+	// body, so that a slow sender cannot hold a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
-	// ReadTimeout bounds the reading of one large body; bodyStall bounds each pause in it. 0 means 30 s.
+	// ReadTimeout bounds reading one large body; bodyStall bounds each pause in it. 0 means 30 s.
 	ReadTimeout time.Duration
-	// WriteTimeout bounds the writing of one response. 0 means 30 s.
+	// WriteTimeout bounds writing one response. 0 means 30 s.
 	WriteTimeout time.Duration
-	// IdleTimeout closes kept connections that carry nothing. 0 means 75 s.
+	// IdleTimeout closes keep-alive connections that carry nothing. 0 means 75 s.
 	IdleTimeout time.Duration
 	// OperationTimeout bounds the work on one request, except for operations that bound themselves. 0 means 20 s.
 	OperationTimeout time.Duration
-	// DrainWait is how long Stop goes on serving, not ready and closing each connection after its next answer, so that load
-	// balancers and clients move on before connections are refused. It ends early once there is no connection.
+	// DrainWait is how long Stop keeps serving while not ready, closing each connection after its next answer, so that
+	// load balancers and clients move on before connections are refused. It ends early once no connection is left.
 	DrainWait time.Duration
-	// MaxConns bounds the open connections. Where all are taken, those that have been idle for the longest time make room.
-	// 0 means 16,384.
+	// MaxConns bounds the open connections. When all are taken, those idle longest make room. 0 means 16,384.
 	MaxConns int
-	// MaxConnsPerIP bounds the open connections of one address, or IPv6 network of /64; 0 sets no bound. Trusted proxies have
-	// none.
+	// MaxConnsPerIP bounds the open connections of one address, or of one IPv6 /64 network; 0 means no bound. It does
+	// not apply to trusted proxies.
 	MaxConnsPerIP int
-	// BodyMemory bounds, in bytes, what the bodies of all requests in flight take beyond the first 16 KiB of each. Those of one
-	// token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
+	// BodyMemory bounds, in bytes, the memory that the bodies of all requests in flight take beyond the first 16 KiB of
+	// each. The bodies of one token take at most a quarter of it, or 16 MiB if that is more. 0 means 64 MiB.
 	BodyMemory int
-	// RateLimit bounds the requests per second of one token on this node, with twice as many at once. 0 sets no
+	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
 	RateLimit int
 	// EventRateLimit is the same for requests that post events.
 	EventRateLimit int
-	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and WrongTokenRateLimit
-	// those that show no good one. 0 sets no bound.
+	// PublicRateLimit bounds the requests per second of one address to operations that need no token, and
+	// WrongTokenRateLimit the requests without a valid token. 0 means no bound.
 	PublicRateLimit, WrongTokenRateLimit int
 	// MaxHeaderBytes bounds the request line and headers. 0 means 8 KiB: each connection holds a buffer of that size.
 	MaxHeaderBytes int
@@ -72,7 +71,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// guard is the part of the settings that is about callers.
+// guard returns the settings about callers.
 func (c Config) guard() access.Config {
 	return access.Config{
 		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
@@ -80,7 +79,7 @@ func (c Config) guard() access.Config {
 	}
 }
 
-// Deps are the parts that a server needs beside its table. All but Checks are required.
+// Deps are the dependencies of a server beside its table. All but Checks are required.
 type Deps struct {
 	Store   *store.Store
 	Metrics Metrics

@@ -4,14 +4,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// allowOrigin lets a page of any origin read the answer. Tokens are sent by hand and never by the browser on its own, so
+// allowOrigin lets a page of any origin read the answer. Scripts send tokens explicitly and browsers never add them, so
 // there is no ambient authority that another origin could borrow.
 func allowOrigin(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.SetCanonical(headerAllowOrigin, anyOrigin)
 	ctx.Response.Header.SetCanonical(headerExposeHeaders, exposedHeaders)
 }
 
-// Headers of every event request, in fasthttp's canonical form, so that it does not normalise them each time.
+// Headers of every event request, in fasthttp's canonical form so that it does not normalise them each time.
 var (
 	headerAllowOrigin   = []byte("Access-Control-Allow-Origin")
 	anyOrigin           = []byte("*")
@@ -19,7 +19,7 @@ var (
 	exposedHeaders      = []byte("X-Request-Id, Retry-After")
 )
 
-// preflight answers the question that a browser asks before it sends.
+// preflight answers a browser's CORS preflight request.
 func (f *frame) preflight(method string) fasthttp.RequestHandler {
 	methods := method + ", OPTIONS"
 	return func(ctx *fasthttp.RequestCtx) {

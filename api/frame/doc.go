@@ -1,6 +1,6 @@
-// Package frame serves any table of operations over HTTP. A request goes through matching, limits, authorization, decoding,
-// checking, the operation's function, encoding and measuring, in this order and in one place; functions see typed requests and an
-// access.Caller, never fasthttp.
+// Package frame serves any table of operations over HTTP. A request goes through matching, limits, authorization,
+// decoding, checking, the operation's function, encoding and metrics, in this order and in one place; functions see
+// typed requests and an access.Caller, never fasthttp.
 //
 // It knows no resource: it must not import view, a domain, or package api.
 package frame

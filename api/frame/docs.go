@@ -16,8 +16,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// docs are the pages that describe the table: the OpenAPI document, and a page to browse it and to try operations out. They
-// need no token, as they hold nothing that is not in the repository.
+// docs are the pages that describe the table: the OpenAPI document, and a page to browse it and try operations out.
+// They need no token: everything in them is in the repository.
 type docs struct {
 	document []byte
 	browser  http.Handler
@@ -28,7 +28,7 @@ func newDocs(document []byte, baseURL string) (*docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use base URL: %w", err)
 	}
-	// A proxy may serve us below a prefix, which the browser's addresses then have and ours do not.
+	// A proxy may serve us below a prefix that browsers use but we never see.
 	prefix := strings.TrimRight(base.Path, "/")
 	browser := v5emb.NewHandlerWithConfig(swgui.Config{
 		Title: "Octavo API", SwaggerJSON: prefix + "/v1/openapi.json", BasePath: prefix + "/docs/", InternalBasePath: "/docs/",
@@ -48,8 +48,8 @@ func newDocs(document []byte, baseURL string) (*docs, error) {
 // inlineScript is a script in the page itself.
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
-// contentPolicy lets the page run its own scripts and call the service, and nothing else: its inline scripts are named by what
-// they are.
+// contentPolicy lets the page run its own scripts and call the service, and nothing else: inline scripts are allowed by
+// their hash.
 func contentPolicy(browser http.Handler, base *url.URL) (string, error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "/docs", nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func contentPolicy(browser http.Handler, base *url.URL) (string, error) {
 		"; frame-ancestors 'none'; base-uri 'none'; form-action 'none'", nil
 }
 
-// pageBuffer is a page that nobody asked for.
+// pageBuffer captures the page when we render it ourselves, without a client.
 type pageBuffer struct {
 	bytes.Buffer
 	header http.Header
@@ -77,7 +77,7 @@ func (b *pageBuffer) Header() http.Header { return b.header }
 
 func (b *pageBuffer) WriteHeader(int) {}
 
-// withPolicy gives the page's answers the headers that keep it apart from others.
+// withPolicy adds the headers that isolate the page from other sites.
 func withPolicy(browser http.Handler, policy string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -89,7 +89,7 @@ func withPolicy(browser http.Handler, policy string) http.Handler {
 	})
 }
 
-// charsetWriter says in which encoding a page is, which its handler leaves out.
+// charsetWriter adds the charset that the page's handler leaves out.
 type charsetWriter struct{ http.ResponseWriter }
 
 func (w charsetWriter) Write(p []byte) (int, error) {

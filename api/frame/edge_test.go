@@ -51,8 +51,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory holds connections that announce as much as any operation takes: with a token that nobody
-// knows, and with a good one.
+// TestAnnouncedBodiesTakeNoMemory holds connections that announce the largest body any operation takes, with an unknown
+// token and with a valid one.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10
@@ -74,10 +74,11 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsTakeLittle: what has sent nothing has no buffers yet, and ends with the time for it or with the server.
+// TestSilentConnectionsTakeLittle: a connection that has sent nothing has no buffers yet, and is closed on its timeout
+// or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // with the client's end
+	const conns, most = 500, 8 << 10 // most counts the client's end, too
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {
@@ -115,7 +116,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestBodyMemoryIsBounded fills the memory for bodies: the next large one is refused, small ones are not, and it passes.
+// TestBodyMemoryIsBounded fills the memory for bodies: the next large one is refused and small ones are not, until
+// memory is free again.
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -149,7 +151,7 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestBodyMemoryIsShared fills the share of a site's key: its next large body is refused, and those of others pass.
+// TestBodyMemoryIsShared fills the share of a site's key: its next large body is refused, and others' bodies pass.
 func TestBodyMemoryIsShared(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -204,7 +206,7 @@ func TestBodyMemoryIsShared(t *testing.T) {
 	eventually.True(t, apitest.Patience, "no holders", func() bool { return memory.Holders() == 0 })
 }
 
-// TestContinueIsForThoseWhoMaySend asks by Expect whether a body is welcome.
+// TestContinueIsForThoseWhoMaySend asks with Expect whether a body is welcome.
 func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -235,8 +237,8 @@ func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	}
 }
 
-// TestFramingIsStrict sends what a proxy could read otherwise than we do. The connection ends, and what came behind is no
-// request.
+// TestFramingIsStrict sends what a proxy could interpret differently. The connection closes, and the bytes that follow
+// are not taken for a request.
 func TestFramingIsStrict(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -263,7 +265,7 @@ func TestFramingIsStrict(t *testing.T) {
 	}
 }
 
-// TestCutBodiesAreNotTaken ends the client's side in the middle of a body.
+// TestCutBodiesAreNotTaken closes the client's side in the middle of a body.
 func TestCutBodiesAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -287,7 +289,7 @@ func TestCutBodiesAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestRefusedBodiesAreNotRequests sends a refused request and another behind it, in one piece.
+// TestRefusedBodiesAreNotRequests sends a refused request and another behind it, in one write.
 func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -310,7 +312,7 @@ func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	w.WantClosed()
 }
 
-// TestConnectionsOfOneAddress are bounded, but for trusted proxies.
+// TestConnectionsOfOneAddress: each address has a bounded number of connections, except trusted proxies.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
@@ -348,8 +350,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsMakeRoom takes all connections. Idle ones, the oldest first, end for the next; where all are busy, the
-// next is refused.
+// TestIdleConnectionsMakeRoom takes all connections. The next one closes idle ones, oldest first; if all are busy, it
+// is refused.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
@@ -388,12 +390,13 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestWrongTokensAreLimited: after some, an address is told to wait, and the database is not asked. Who was known goes on.
+// TestWrongTokensAreLimited: after a few wrong tokens an address is told to wait, and the database is not asked. Known
+// tokens keep working.
 func TestWrongTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WrongTokenRateLimit, c.AuthTTL = 1, time.Nanosecond })
 	good := h.Ours.Tokens[schema.RoleAdmin]
-	for range 5 { // A good one costs nothing, known or not.
+	for range 5 { // A valid token costs nothing, cached or not.
 		if a := h.Do("GET", "/v1/user", good, nil); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -418,7 +421,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/user", good, nil), http.StatusInternalServerError)
 }
 
-// TestRefusalsQuoteLittle sends names of megabytes in a few bytes.
+// TestRefusalsQuoteLittle sends names of megabytes, compressed to a few bytes.
 func TestRefusalsQuoteLittle(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -444,7 +447,7 @@ func TestRefusalsQuoteLittle(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedInSamples: every one is in a line of its own or in a count.
+// TestRefusalsAreLoggedInSamples: every refusal has a line of its own or is counted in one.
 func TestRefusalsAreLoggedInSamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// What the tests of the served frame reach past its interface for.
+// These exports let the tests of the served frame reach past its interface.
 
 // BodyPieces are the sizes that bodies grow by.
 var BodyPieces = bodyPieces
@@ -17,16 +17,16 @@ var BodyPieces = bodyPieces
 // LeastBodyShare is what the bodies of one token may always take.
 const LeastBodyShare = leastBodyShare
 
-// DefaultBodyMemory is Config.BodyMemory where an operator sets none.
+// DefaultBodyMemory is Config.BodyMemory if the operator sets none.
 var DefaultBodyMemory = Config{}.withDefaults().BodyMemory
 
-// InlineScript finds the scripts in the page of the documentation.
+// InlineScript finds the scripts in the documentation page.
 var InlineScript = inlineScript
 
-// Handler is what serves every request.
+// Handler serves every request.
 func (s *Server) Handler() fasthttp.RequestHandler { return s.http.Handler }
 
-// Stopping says whether Drain was called.
+// Stopping reports whether Drain was called.
 func (s *Server) Stopping() bool { return s.stopping.Load() }
 
 // Buffered counts the connections that fasthttp has buffers for.
@@ -45,7 +45,7 @@ func (s *Server) Busy() (n int) {
 	return n
 }
 
-// SetBodyMemory replaces the memory for bodies: nobody waits long for it.
+// SetBodyMemory replaces the memory for bodies, with a short wait for it.
 func (s *Server) SetBodyMemory(bytes int) BodyMemory {
 	s.frame.bodies = newBodyMemory(bytes, time.Millisecond)
 	return BodyMemory{s.frame.bodies}
@@ -54,21 +54,21 @@ func (s *Server) SetBodyMemory(bytes int) BodyMemory {
 // BodyMemory is the memory for bodies.
 type BodyMemory struct{ *bodyMemory }
 
-// Fill takes room for a body of a token.
+// Fill takes memory for a body of a token.
 func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release func(), err error) {
 	b := &body{memory: m.bodyMemory, token: token}
 	_, err = b.fill(ctx, strings.NewReader(strings.Repeat(" ", size)), size, nil)
 	return b.release, err
 }
 
-// Holders counts the tokens that hold room.
+// Holders counts the tokens that hold memory.
 func (m BodyMemory) Holders() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.holders)
 }
 
-// Panics, Requests and Ended are counters.
+// Panics counts the panics of an operation.
 func (m *PrometheusMetrics) Panics(operation string) prometheus.Counter {
 	return m.panics.WithLabelValues(operation)
 }
@@ -78,7 +78,7 @@ func (m *PrometheusMetrics) Requests(operation, status string) prometheus.Counte
 	return m.requests.WithLabelValues(operation, status)
 }
 
-// Ended counts connections that were ended for a reason.
+// Ended counts the connections that were ended for a reason.
 func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
 	return m.ended.WithLabelValues(reason)
 }

@@ -22,33 +22,33 @@ type frame struct {
 	guard   *access.Guard
 	metrics Metrics
 	log     *slog.Logger
-	// refusals says which refusals are logged.
+	// refusals decides which refusals are logged.
 	refusals *refusalLog
 	bodies   *bodyMemory
 	ids      *requestIDs
 	proxies  []netip.Prefix
 	timeout  time.Duration
-	// base is the context of every call. It ends when Stop gives up waiting; fasthttp's own context is not used, because a
-	// context derived from it costs a goroutine and it must not be kept.
+	// base is the parent context of every call. It ends when Stop gives up waiting. fasthttp's own context is not used:
+	// a context derived from it costs a goroutine, and it must not be kept.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool
 }
 
-// route is a row of the table, made ready to be served.
+// route is a row of the table, prepared for serving.
 type route struct {
 	op   *Operation
 	plan *bindPlan
 }
 
-// call is one request on its way through the frame. It is reused: no part of it may be kept.
+// call is one request on its way through the frame. It is pooled: do not keep any part of it.
 type call struct {
 	access.Caller
 	idBuffer []byte // The request's id, which the Caller reads.
 	frame    *frame
 	http     *fasthttp.RequestCtx
 	checks   rules.Checker
-	// raw is the body as it was sent, and inflated without its encoding; received are the bytes that were read.
+	// raw is the body as sent, inflated the same body without its Content-Encoding; received counts the bytes read.
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
@@ -71,7 +71,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	return f, nil
 }
 
-// prepare makes the rows ready, in the table's order.
+// prepare compiles the rows for serving, in the table's order.
 func (f *frame) prepare(table Table) ([]*route, error) {
 	if err := checkTable(table.Operations); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	f.end(c, rt.op.ID)
 }
 
-// continues answers `Expect: 100-continue`, by which a client asks whether it may send its body. It refuses callers without a
-// good token and bodies larger than the operation takes. Other refusals wait until the body is here.
+// continues answers `Expect: 100-continue`, with which a client asks whether it may send its body. It refuses callers
+// without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its own time only before the handler.
@@ -134,8 +134,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	f.leave(c)
 }
 
-// run does the steps from authentication to encoding. A panic of any of them is one failed request, not the end of the
-// process: fasthttp itself would not catch it.
+// run does the steps from authentication to encoding. A panic in any of them fails that one request instead of ending
+// the process: fasthttp itself would not catch it.
 func (f *frame) run(rt *route, c *call) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -176,14 +176,14 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	return c
 }
 
-// end measures the call and leaves it.
+// end records the call's metrics and releases it.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
 	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, len(response.Body()))
 	f.leave(c)
 }
 
-// leave takes back what the call held. Code that kept a part of it would see the next call's data.
+// leave releases what the call held. Code that kept any of it would see the next call's data.
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()
@@ -191,7 +191,7 @@ func (f *frame) leave(c *call) {
 	f.calls.Put(c)
 }
 
-// PathParam gives a path parameter as it was sent. It aliases the request.
+// PathParam returns a path parameter as it was sent. The result aliases the request.
 func (c *call) PathParam(name string) string {
 	value, _ := c.http.UserValue(name).(string)
 	return value

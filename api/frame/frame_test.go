@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// probe is a row that is in no contract; tests give it a function.
+// probe is a row outside of the contract, with a function from the test.
 func probe[Req, Resp any](method, path string, fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) frame.Operation {
 	return frame.Operation{
 		Method: method, Path: path, ID: "probe", Tag: "test", Doc: "Probe the frame.", Scope: access.Public(), Status: http.StatusOK,
@@ -40,7 +40,8 @@ type keepRequest struct {
 	} `body:"json"`
 }
 
-// TestNothingAliasesTheRequest keeps every string that a function can see, spoils the request's buffers, and looks again.
+// TestNothingAliasesTheRequest keeps every string that a function can see, overwrites the request's buffers, and
+// compares.
 func TestNothingAliasesTheRequest(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -85,13 +86,13 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 
-	// What the frame itself remembers must not be the request's either.
+	// What the frame itself caches must not alias the request either.
 	org, site := h.Ours.Organization.ID, h.Ours.Site.ID
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {
 		t.Fatalf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
 	}
-	// It is found again after the buffers were spoiled, without the database.
+	// It is still found after the buffers were overwritten, without the database.
 	h.Store.Stop()
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {
@@ -144,11 +145,11 @@ func TestPanicIsOneFailedRequest(t *testing.T) {
 	}
 }
 
-// TestMalformedRequests writes bytes that are no request; the answer has the contract's shape even so.
+// TestMalformedRequests writes bytes that are not a request; even so, the answer has the contract's shape.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	// Only what never arrives may meet a short time: a large request may take its while on a busy machine.
+	// Short timeouts are only for requests that never arrive in full: a large one may take a while on a busy machine.
 	impatient := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.HeaderTimeout, c.ReadTimeout = 300*time.Millisecond, 300*time.Millisecond
 	})
@@ -251,7 +252,7 @@ func TestEncodedBodiesAreRead(t *testing.T) {
 	h := apitest.New(t)
 	events := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 	want := `{"events":["` + strings.Repeat("é", 50_000) + `"]}`
-	// Twice, so that decompressors are used again.
+	// Twice, so that pooled decompressors are reused.
 	for range 2 {
 		for name, encode := range apitest.Encoders {
 			if a := h.Do("POST", events, h.Ours.SiteKey, encode(t, []byte(want)), "Content-Encoding", name); a.Status != 204 {

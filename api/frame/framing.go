@@ -12,18 +12,18 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With StreamRequestBody it
-// does not, but it still waits for the first MaxRequestBodySize bytes, or 8 KiB: hence firstBodyBytes. The frame reads the
-// rest once it has admitted the caller (see received.go).
+// By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
+// StreamRequestBody it does not, but it still waits for the first MaxRequestBodySize bytes, or 8 KiB: hence
+// firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
-// What fasthttp takes and does not show, so that it cannot be refused here: blanks and extensions behind a chunk's size (they
-// are skipped, as RFC 9112, 7.1.1, demands of extensions that are not understood).
+// fasthttp accepts blanks and extensions after a chunk's size without showing them, so they cannot be refused here. It
+// skips them, as RFC 9112, 7.1.1, demands for unknown extensions.
 
-// firstBodyBytes is how much of a body fasthttp waits for before it calls the handler; it takes no 0.
+// firstBodyBytes is how much of a body fasthttp waits for before it calls the handler. fasthttp does not accept 0.
 const firstBodyBytes = 1
 
-// A verdict on a request's headers travels to the handler in front of the method, behind a NUL, which no method holds.
-// fasthttp gives the hook that sees the headers before the body nothing else to write to.
+// The verdict on a request's headers travels to the handler in front of the method, separated by a NUL, which no method
+// contains. The hook that sees the headers before the body can write to nothing else.
 const (
 	verdictUnread byte = iota + 1
 	verdictBothLengths
@@ -32,8 +32,8 @@ const (
 	verdictVersion
 )
 
-// framingFaults says why headers leave open where the request ends, or how it is to be read. A proxy in front may read such a
-// request otherwise than we do, so the connection ends with it (RFC 9112, 6.3 and 11.2).
+// framingFaults says why headers leave it ambiguous where the request ends, or how to read it. A proxy in front may
+// read such a request differently, so we close the connection after it (RFC 9112, 6.3 and 11.2).
 var framingFaults = map[byte]error{
 	verdictBothLengths:    errors.New("the request has a Content-Length and a Transfer-Encoding"),
 	verdictTransferCoding: errors.New("the Transfer-Encoding is not chunked"),
@@ -41,8 +41,8 @@ var framingFaults = map[byte]error{
 	verdictVersion:        errors.New("the HTTP version is neither 1.0 nor 1.1"),
 }
 
-// headersReceived looks at a request between its headers and its body. Who shows no token gets an answer at once: a body that
-// was announced is neither waited for nor read.
+// headersReceived inspects a request between its headers and its body. A caller without a token is answered at once: an
+// announced body is neither awaited nor read.
 func headersReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	verdict := framingVerdict(h)
 	if verdict == 0 {
@@ -88,26 +88,26 @@ func framingVerdict(h *fasthttp.RequestHeader) byte {
 	return 0
 }
 
-// hasName tells whether a header line is the one of that name, which is in lower case.
+// hasName reports whether a header line has the given name, which is in lower case.
 func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// plausibleToken tells whether an Authorization header holds what could be a token.
+// plausibleToken reports whether an Authorization header holds what could be a token.
 func plausibleToken(header []byte) bool {
 	token, ok := access.BearerToken(header)
 	return ok && schema.ValidToken(token)
 }
 
-// Bounds of what is still read of a body that nobody wanted, so that the connection can be kept. A client that was refused
-// with a small body has sent it already, as a rule.
+// Limits on reading the rest of an unwanted body so that the connection can be kept. A client refused with a small body
+// has usually sent all of it already.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
 )
 
-// framed is the outermost handler. It acts on the verdict about the headers, and sees to it that a body which was not read to
-// its end is not taken for the next request.
+// framed is the outermost handler. It acts on the verdict about the headers, and makes sure that the rest of an unread
+// body is not taken for the next request.
 func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if method := ctx.Method(); len(method) > 2 && method[0] == 0 {
@@ -124,7 +124,7 @@ func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// endBody makes the connection ready for its next request, or lets it end.
+// endBody makes the connection ready for its next request, or lets it close.
 func endBody(ctx *fasthttp.RequestCtx) {
 	stream := ctx.Request.BodyStream()
 	if stream == nil {
@@ -146,7 +146,7 @@ func endBody(ctx *fasthttp.RequestCtx) {
 	leaveUnread(ctx)
 }
 
-// leaveUnread ends the connection with this request.
+// leaveUnread closes the connection after this request.
 func leaveUnread(ctx *fasthttp.RequestCtx) {
 	ctx.SetConnectionClose()
 	if conn, ok := ctx.Conn().(*edgeConn); ok {
@@ -154,8 +154,8 @@ func leaveUnread(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// mayContinue answers `Expect: 100-continue`: only a caller whom the operation could admit, and whose body it could take, is
-// asked for the body. fasthttp sends the response as it stands if the status is another than 100.
+// mayContinue answers `Expect: 100-continue`: it asks for the body only if the operation could admit the caller and
+// take a body of that size. For any status but 100, fasthttp sends the response as it stands.
 func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		continues(ctx)
@@ -164,7 +164,7 @@ func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fastht
 			return status
 		}
 		ctx.Response.Reset()
-		ctx.Response.Header.SetNoDefaultContentType(true) // As the server has it.
+		ctx.Response.Header.SetNoDefaultContentType(true) // As the server is configured.
 		return fasthttp.StatusContinue
 	}
 }

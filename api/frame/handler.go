@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Handler is an operation's function behind one type, with the types the rest of the table's readers need.
+// Handler holds an operation's function behind one type, with the request and response types that other readers of the
+// table need.
 type Handler struct {
 	Request  reflect.Type
 	Response reflect.Type
@@ -25,7 +26,7 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204.
 type NoContent struct{}
 
-// Encoded is a response that is encoded already, as JSON if it names no other type, with headers of its own. The frame
+// Encoded is a response that is already encoded, as JSON unless it names another type, with its own headers. The frame
 // copies Body before the call ends.
 type Encoded struct {
 	Body        []byte
@@ -33,35 +34,35 @@ type Encoded struct {
 	ContentType string
 }
 
-// Statused is a response that says by itself which status of success it has: for operations that create or update.
+// Statused is a response that chooses its own success status: for operations that either create or update.
 type Statused interface {
 	Status() int
 }
 
-// File is a response of another type than JSON. The row of its operation says which types it can have.
+// File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
 	Body      []byte
 	MediaType string
 	Name      string
-	// Shown lets a browser show the file itself; what users uploaded is only ever saved.
+	// Shown lets a browser display the file itself; users' uploads are only ever saved.
 	Shown bool
 }
 
-// Located is a resource that an operation reads, at the address that goes into the Location header when it is created. What is
-// only ever listed has no such address.
+// Located is a resource that has an operation to read it, at the address that goes into the Location header on
+// creation. A resource that can only be listed has no such address.
 type Located interface {
 	Location() string
 }
 
-// validator is a request type that can say what is wrong with its members together, once each of them follows its rules.
+// validator is a request type that checks its members against each other, once each of them follows its own rules.
 type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler of a function. A request with a raw body is reused by later calls, as its body is: a function that keeps
-// it or its []byte would see another caller's data there. Strings of requests are copies and may be kept.
+// Handle makes a Handler of a function. A request with a raw body is pooled, as its body is: a function that keeps it
+// or its []byte would see another caller's data there. Strings in requests are copies and may be kept.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
-	// Of operations with raw bodies, events arrive most often: their requests are not allocated.
+	// Among operations with raw bodies, events arrive most often: do not allocate their requests.
 	reused := hasRawBody(reflect.TypeFor[Req]())
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
@@ -107,7 +108,7 @@ func hasRawBody(request reflect.Type) bool {
 	return false
 }
 
-// responder picks the encoding by the response type, once.
+// responder picks the encoding for the response type, once.
 func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
@@ -149,7 +150,7 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 	}
 }
 
-// baseName is a file's name without folders, so that a client cannot be made to save it elsewhere.
+// baseName strips folders from a file's name, so that a client cannot be made to save it elsewhere.
 func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if base == "." || base == ".." || base == "/" {
@@ -158,7 +159,7 @@ func baseName(name string) string {
 	return base
 }
 
-// writeFile sends a file with headers that keep browsers from guessing another type or running it.
+// writeFile sends a file with headers that stop browsers from sniffing its type or running it.
 func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	disposition := "attachment"
 	if file.Shown {

@@ -11,16 +11,16 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// checkTime bounds one check of readiness.
+// checkTime bounds one readiness check.
 const checkTime = 3 * time.Second
 
-// Check is a part of the service that must work before it is sent requests.
+// Check is a part of the service that must work before a load balancer sends it requests.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
 
-// readiness is the answer of /readyz. It says which part is missing and not why: the reason is in the log.
+// readiness is the answer of /readyz. It says which part is down but not why: the reason is in the log.
 type readiness struct {
 	Ready  bool              `json:"ready"`
 	Checks map[string]string `json:"checks"`
@@ -34,9 +34,9 @@ func healthz(ctx *fasthttp.RequestCtx) {
 
 const alive = `{"alive":true}`
 
-// readyz runs the checks side by side. A server that is stopping is not ready, so that its load balancer moves on. Checks that
-// the query excludes, each by an `exclude` of its name, are run and shown, and not counted: a load balancer that excludes the
-// insights store goes on sending events while that is away, which the log keeps.
+// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer moves on. The query can
+// exclude checks by name (`exclude`): they still run and are shown, but do not count. A load balancer that excludes the
+// insights store keeps sending events while that is down; the log keeps them.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {
@@ -81,12 +81,12 @@ func (s *Server) readiness(excluded map[string]bool) readiness {
 	return answer
 }
 
-// Health answers /healthz and /readyz on another listener than the server's own, for operators who keep that one apart.
+// Health serves /healthz and /readyz, for operators who want them on a separate listener.
 func (s *Server) Health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", string(contentJSON))
-		_, _ = io.WriteString(w, alive) // The client may have gone.
+		_, _ = io.WriteString(w, alive) // The client may be gone.
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		excluded := map[string]bool{}

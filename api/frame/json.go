@@ -15,9 +15,9 @@ import (
 
 var contentJSON = []byte("application/json")
 
-// writeJSON encodes straight into the response's own buffer. Text that is not UTF-8, which only a message that quotes a
-// request can hold, is written with replacement characters instead of not at all. Maps are written in the order of their keys:
-// the same answer has the same bytes.
+// writeJSON encodes straight into the response's own buffer. Invalid UTF-8, which can only come from a message that
+// quotes a request, becomes replacement characters instead of an error. Map keys are sorted, so that the same answer
+// has the same bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
 	if err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true)); err != nil {
@@ -26,7 +26,7 @@ func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	return nil
 }
 
-// jsonHeaders are those of every answer in JSON: nobody takes it for anything else, and nobody keeps it.
+// jsonHeaders sets the headers of every JSON answer: no sniffing and no caching.
 func jsonHeaders(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentTypeBytes(contentJSON)
 	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
@@ -40,8 +40,8 @@ var (
 	noStore                  = []byte("no-store")
 )
 
-// readJSON decodes strictly: members match in case, no member comes twice, text is valid UTF-8, and numbers are numbers.
-// Members that the type does not have are ignored. All of value is copied out of body.
+// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and
+// numbers must be numbers. Unknown members are ignored. value keeps no reference to body.
 func readJSON(body []byte, value any) error {
 	if err := json.Unmarshal(body, value); err != nil {
 		return jsonError(err)
@@ -49,7 +49,7 @@ func readJSON(body []byte, value any) error {
 	return nil
 }
 
-// jsonError names the member that cannot be read, and why.
+// jsonError names the member that cannot be decoded, and says why.
 func jsonError(err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return schema.Invalid(jsonPath(semantic.JSONPointer), wrongType(semantic))
@@ -80,7 +80,7 @@ func wrongType(err *json.SemanticError) string {
 	case got == 0:
 		return "must be " + want
 	case kindName(got) == want || (got == '0' && want == "an integer"):
-		// The kind is right and the value is not: a fraction, or a number beyond the range.
+		// The kind is right but the value is not: a fraction, or a number out of range.
 		return "must be " + want + " in range"
 	default:
 		return "must be " + want + ", got " + kindName(got)
@@ -97,7 +97,7 @@ func typeName(t reflect.Type) string {
 	return "of another type"
 }
 
-// typeNames says what JSON a Go type is read from.
+// typeNames names the JSON that each Go kind is read from.
 var typeNames = map[reflect.Kind]string{
 	reflect.String: "a string", reflect.Bool: "a boolean",
 	reflect.Int: "an integer", reflect.Int8: "an integer", reflect.Int16: "an integer", reflect.Int32: "an integer",
@@ -119,7 +119,8 @@ var kindNames = map[jsontext.Kind]string{
 	jsontext.KindBeginArray: "an array", jsontext.KindEndArray: "an array",
 }
 
-// jsonPath writes a JSON pointer as people write paths: /events/3/location/url is events[3].location.url. Long ones are cut.
+// jsonPath writes a JSON pointer in the usual path notation: /events/3/location/url is events[3].location.url. Long
+// ones are cut.
 func jsonPath(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for token := range pointer.Tokens() {

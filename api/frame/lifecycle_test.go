@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 	if a := h.Do("GET", "/healthz", "", nil); a.Status != 200 {
 		t.Errorf("healthz: %d", a.Status)
 	}
-	// They name tenants: they are on the operators' listener.
+	// Metrics name tenants, so they are only on the operators' listener.
 	h.WantError(h.Do("GET", "/metrics", "", nil), http.StatusNotFound)
 	readyBut := func(query string, status int, want string) {
 		t.Helper()
@@ -59,7 +59,7 @@ func TestHealth(t *testing.T) {
 	readyBut("?exclude=server&exclude=log", 503, "ok")
 }
 
-// TestStopFinishesWhatIsInFlight stops the server while a request is being worked on.
+// TestStopFinishesWhatIsInFlight stops the server while it works on a request.
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -83,7 +83,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		}
 		stopped <- err
 	}()
-	// The listener is closed before the request ends.
+	// The listener closes before the request ends.
 	eventually.True(t, apitest.Patience, "the listener's end", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
@@ -104,7 +104,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// TestStopLetsClientsLeave: a connection that is kept alive is not closed under a request. It has one more answer, which says
+// TestStopLetsClientsLeave: a keep-alive connection is not closed under a request. It gets one more answer, which says
 // that it is the last.
 func TestStopLetsClientsLeave(t *testing.T) {
 	t.Parallel()
@@ -142,12 +142,12 @@ func TestStopLetsClientsLeave(t *testing.T) {
 	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("the connection is open: %v", err)
 	}
-	if err := <-stopped; err != nil { // not after an hour
+	if err := <-stopped; err != nil { // promptly, not after the hour of DrainWait
 		t.Error(err)
 	}
 }
 
-// TestStopGivesUp ends the context of a function that does not come to an end.
+// TestStopGivesUp cancels the context of a function that does not return.
 func TestStopGivesUp(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -181,7 +181,7 @@ func TestOperationsHaveDeadlines(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/probe", "", nil), http.StatusServiceUnavailable)
 }
 
-// TestIntakeDoesNotAskPostgres: once a token and a site are known, events need no database.
+// TestIntakeDoesNotAskPostgres: once a token and a site are cached, events need no database.
 func TestIntakeDoesNotAskPostgres(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Hour })

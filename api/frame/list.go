@@ -10,15 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// A page of a list ends when it has as many objects as were asked for, or maxListBytes of them as JSON; an object that is
-// larger is a page of its own. Rows are read in steps, so that a page which ends early has not read a thousand of them.
+// A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first; a larger
+// object gets a page to itself. Rows are read in steps, so a page that ends early has not read a thousand of them.
 const (
 	maxListBytes = 4 << 20
 	listStep     = 100
 )
 
-// ListPage answers one page of a list whose one sort key is the id. name identifies the list with its filters: a page token
-// of another list is refused.
+// ListPage returns one page of a list sorted by id alone. name identifies the list and its filters: a page token of
+// another list is refused.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
 	read func(after string, size int) (store.Page[Row], error), resource func(Row) Resource, id func(Resource) string,
@@ -28,7 +28,7 @@ func ListPage[Row, Resource any](
 		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
 }
 
-// ListMadePage is ListPage for objects that cannot always be made of their rows.
+// ListMadePage is ListPage for objects whose conversion from a row can fail.
 func ListMadePage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
 	read func(after string, size int) (store.Page[Row], error), resource func(Row) (Resource, error), id func(Resource) string,
@@ -38,7 +38,7 @@ func ListMadePage[Row, Resource any](
 		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
 }
 
-// FirstKey is the position in a list with one sort key; "" is the start.
+// FirstKey returns the position in a list with one sort key; "" is the start.
 func FirstKey(after []string) string {
 	if after == nil {
 		return ""
@@ -46,8 +46,8 @@ func FirstKey(after []string) string {
 	return after[0]
 }
 
-// ListKeyed answers one page of a list that is sorted by several keys, the last of which makes the order total. read gets
-// the keys of the last row of the page before, nil for the first page, and refuses keys that it cannot read.
+// ListKeyed returns one page of a list sorted by several keys, the last of which makes the order total. read gets the
+// keys of the previous page's last row, or nil for the first page, and refuses keys that it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (store.Page[Row], error), resource func(Row) Resource,
@@ -56,7 +56,7 @@ func ListKeyed[Row, Resource any](
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
 }
 
-// ListMade is listKeyed for objects that take more than their row to make.
+// ListMade is ListKeyed for objects that need more than their row.
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (store.Page[Row], error), resource func(Row) (Resource, error),
@@ -99,7 +99,7 @@ func ListMade[Row, Resource any](
 	}
 }
 
-// byteCount counts what is written to it.
+// byteCount counts the bytes written to it.
 type byteCount int
 
 func (n *byteCount) Write(p []byte) (int, error) {
@@ -107,7 +107,7 @@ func (n *byteCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// encodedSize is the size of an object as JSON. What cannot be encoded fails when the answer is.
+// encodedSize returns the size of an object as JSON. An object that cannot be encoded fails later, with the answer.
 func encodedSize(value any) int {
 	var n byteCount
 	if err := json.MarshalWrite(&n, value, jsontext.AllowInvalidUTF8(true)); err != nil {

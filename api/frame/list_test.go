@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestListsAreBoundedByBytes walks a list whose objects are of all sizes: a page has something, is no larger than the bound
-// unless it is one object, and goes on until each object came once.
+// TestListsAreBoundedByBytes walks a list of objects of all sizes: no page is empty or larger than the bound, unless a
+// single object is, and every object comes exactly once.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120

@@ -17,15 +17,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Reasons for which a connection is ended before its time. They are labels of a metric.
+// Reasons for ending a connection early. They are metric labels.
 const (
 	endedByAddress = "address"
 	endedByAll     = "all"
 	endedIdle      = "idle"
 )
 
-// connections are the open ones. They are bounded in total and by address. A trusted proxy carries many clients, so only the
-// total bound applies to it.
+// connections tracks the open connections and bounds them in total and per address. A trusted proxy carries many
+// clients, so only the total bound applies to it.
 type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix
@@ -43,8 +43,8 @@ func newConnections(cfg Config, ended func(reason string)) *connections {
 	}
 }
 
-// admit takes a new connection in, or says why not. Where all are taken, those that have carried nothing for the longest time
-// make room.
+// admit takes a new connection in, or says why not. If all slots are taken, it closes the connections that have been
+// idle longest to make room.
 func (c *connections) admit(conn *edgeConn) (refused string) {
 	counted := c.mostOfAddress > 0 && !access.Trusted(conn.ip, c.trusted)
 	address := access.Network(conn.ip)
@@ -76,9 +76,9 @@ func (c *connections) forget(conn *edgeConn) {
 	}
 }
 
-// closeIdle closes a sixteenth of the connections, at least one: those that have been without a request for the longest time.
-// So that is done seldom enough for its cost not to matter. c.mu is held; the connections are forgotten when their goroutines
-// have noticed, which needs the lock.
+// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. Closing many at once
+// makes it rare enough for its cost not to matter. The caller holds c.mu; the connections are forgotten only when their
+// goroutines notice, because that takes the lock.
 func (c *connections) closeIdle() int {
 	idle := make([]*edgeConn, 0, len(c.open))
 	for conn := range c.open {
@@ -91,7 +91,7 @@ func (c *connections) closeIdle() int {
 	for _, conn := range idle {
 		since := conn.idleSince.Load()
 		if since <= 0 || !conn.idleSince.CompareAndSwap(since, connClosing) {
-			continue // A request has come in the meantime.
+			continue // A request has arrived in the meantime.
 		}
 		_ = conn.TCPConn.Close()
 		delete(c.open, conn)
@@ -109,7 +109,7 @@ func (c *connections) count() int {
 	return len(c.open)
 }
 
-// closeWaiting closes those that have sent nothing.
+// closeWaiting closes the connections that have sent nothing.
 func (c *connections) closeWaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,12 +120,12 @@ func (c *connections) closeWaiting() {
 	}
 }
 
-// edgeListener gives out the connections that are admitted, each with its first request, and answers the others.
+// edgeListener hands out admitted connections once their first request begins, and answers the others itself.
 type edgeListener struct {
 	*net.TCPListener
 	connections *connections
 	lingering   chan struct{}
-	// firstWait is how long a connection's first byte is awaited.
+	// firstWait is how long to wait for a connection's first byte.
 	firstWait time.Duration
 	begun     chan *edgeConn
 	failed    chan error
@@ -133,10 +133,10 @@ type edgeListener struct {
 	closed    chan struct{}
 }
 
-// mostLingering bounds the connections that are closed with patience at one time.
+// mostLingering bounds how many connections may linger at once.
 const mostLingering = 256
 
-// listen begins to accept connections. Close ends that, and those that have not sent anything.
+// listen begins to accept connections. Close stops that, and closes the connections that have sent nothing.
 func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
 	closed := make(chan struct{})
 	edge := &edgeListener{
@@ -147,7 +147,7 @@ func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeLi
 	return edge
 }
 
-// Accept gives out a connection that has begun its first request. It never gives fasthttp an error that passes: it would stop
+// Accept returns a connection whose first request has begun. It never returns a temporary error: fasthttp would stop
 // serving.
 func (l *edgeListener) Accept() (net.Conn, error) {
 	select {
@@ -166,7 +166,7 @@ func (l *edgeListener) Close() error {
 	return err
 }
 
-// acceptPause is how long no connection is accepted when the process has no file descriptor for it.
+// acceptPause is how long to stop accepting when the process has run out of file descriptors.
 const acceptPause = 10 * time.Millisecond
 
 func (l *edgeListener) run() {
@@ -202,8 +202,8 @@ func (l *edgeListener) run() {
 	}
 }
 
-// await gives a connection out when its first byte is there. fasthttp takes a buffer for a whole header at once, and ten
-// thousand connections that send nothing would leave the garbage collector no room to work in.
+// await hands out a connection once its first byte is there. fasthttp allocates a buffer for a whole header at once:
+// ten thousand silent connections would leave the garbage collector no room to work in.
 func (l *edgeListener) await(conn *edgeConn) {
 	if !conn.awaitFirst() {
 		_ = conn.Close()
@@ -216,13 +216,13 @@ func (l *edgeListener) await(conn *edgeConn) {
 	}
 }
 
-// refusedConnections are the answers to connections that are not served.
+// refusedConnections are the answers to connections that are not served, by reason.
 var refusedConnections = map[string][]byte{
 	endedByAddress: refusedConnection(schema.TooManyRequests("too many connections from this address", time.Second)),
 	endedByAll:     refusedConnection(&schema.Error{Code: schema.CodeUnavailable, Message: "too many connections, try again", RetryAfter: time.Second}),
 }
 
-// refusedConnection is an answer as it goes over the wire.
+// refusedConnection encodes an answer as it goes over the wire.
 func refusedConnection(e *schema.Error) []byte {
 	var ctx fasthttp.RequestCtx
 	writeError(&ctx, e)
@@ -231,8 +231,9 @@ func refusedConnection(e *schema.Error) []byte {
 	return append(ctx.Response.Header.Header(), ctx.Response.Body()...)
 }
 
-// refuseConnection answers without waiting, as others wait to be accepted. What it writes fits into the empty buffer of a new
-// connection. A request that has arrived is taken off: closed on it, the connection would be reset and the answer lost.
+// refuseConnection answers without blocking, because other connections wait to be accepted. The answer fits into the
+// empty buffer of a new connection. It reads a request that has already arrived: closing with unread data would reset
+// the connection and lose the answer.
 func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_, _ = tcp.Write(answer)
 	if raw, err := tcp.SyscallConn(); err == nil {
@@ -245,30 +246,30 @@ func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_ = tcp.Close()
 }
 
-// connClosing marks a connection that is closed for want of use: a request that comes now is too late.
+// connClosing marks a connection that is being closed for idleness: a request that arrives now is too late.
 const connClosing = -1
 
-// lingerTime is how long is read on from a connection whose request was refused before its end.
+// lingerTime is how long to keep reading from a connection whose request was refused before its end.
 const lingerTime = 2 * time.Second
 
-// edgeConn is a connection that knows whether it carries a request, and closes with patience.
+// edgeConn is a connection that knows whether it carries a request, and lingers on close if it has to.
 type edgeConn struct {
 	*net.TCPConn
 	listener *edgeListener
 	ip       netip.Addr
-	// counted is the address that the connection counts for, if any.
+	// counted is the address that the connection counts against, if any.
 	counted netip.Addr
-	// waiting: nothing has come in yet.
+	// waiting is true until something arrives.
 	waiting atomic.Bool
-	// idleSince is when the connection began to carry no request, in Unix nanoseconds; 0 while it carries one.
+	// idleSince is when the connection became idle, in Unix nanoseconds; 0 while it carries a request.
 	idleSince atomic.Int64
-	// The connection's one goroutine, which also closes it, owns the rest. unread: a request was refused before it was read
-	// to its end. begun: something has come in. ended: the client has sent its last byte.
+	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
+	// it was read to its end. begun: something has arrived. ended: the client has sent its last byte.
 	unread, begun, ended bool
 	closed               atomic.Bool
 }
 
-// awaitFirst waits until something has come in, and leaves it there. False: nothing will.
+// awaitFirst waits until data arrives, without consuming it. It returns false if none will.
 func (c *edgeConn) awaitFirst() bool {
 	defer c.waiting.Store(false)
 	raw, err := c.SyscallConn()
@@ -276,7 +277,7 @@ func (c *edgeConn) awaitFirst() bool {
 		return false
 	}
 	select {
-	case <-c.listener.closed: // before it could see this one
+	case <-c.listener.closed: // Closed before closeWaiting could see this connection.
 		return false
 	default:
 	}
@@ -284,7 +285,7 @@ func (c *edgeConn) awaitFirst() bool {
 	arrived := false
 	err = raw.Read(func(fd uintptr) bool {
 		n, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
-		for errors.Is(err, syscall.EINTR) { // To wait again would be to wait for more than is there.
+		for errors.Is(err, syscall.EINTR) { // Retry here: returning false would wait for more data than has already arrived.
 			n, _, err = syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
 		}
 		arrived = n > 0
@@ -311,7 +312,7 @@ func (c *edgeConn) busy() {
 	}
 }
 
-// connState keeps the connection's idleSince. fasthttp calls a connection active as soon as it waits for its first request.
+// connState keeps idleSince up to date. fasthttp calls a connection active even while it waits for its first request.
 func connState(conn net.Conn, state fasthttp.ConnState) {
 	c, ok := conn.(*edgeConn)
 	if !ok {
@@ -327,15 +328,15 @@ func connState(conn net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// clientEnded tells whether a request ended because its client went.
+// clientEnded reports whether a request ended because its client went away.
 func clientEnded(ctx *fasthttp.RequestCtx) bool {
 	conn, ok := ctx.Conn().(*edgeConn)
 	return ok && conn.ended
 }
 
-// Close reads on for a while when a request was refused before it was read to the end: a plain close with unread data resets
-// the connection, and the client would see that instead of the 413 it was sent (RFC 9112, 9.6). Under many refusals the
-// others are closed plainly.
+// Close lingers, reading on for a while, if a request was refused before it was read to its end: closing with unread
+// data resets the connection, and the client would see that instead of its 413 (RFC 9112, 9.6). Beyond mostLingering,
+// connections close without lingering.
 func (c *edgeConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil

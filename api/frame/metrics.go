@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics is told about every request.
+// Metrics observes every request.
 type Metrics interface {
-	// ObserveRequest counts a request that was answered; the operation is an operationId, "none" or "malformed".
+	// ObserveRequest counts an answered request; operation is an operationId, "none" or "malformed".
 	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
 	// ObservePanic counts a function that panicked.
 	ObservePanic(operation string)
@@ -26,7 +26,7 @@ type PrometheusMetrics struct {
 	bytesOut *prometheus.CounterVec
 	panics   *prometheus.CounterVec
 	ended    *prometheus.CounterVec
-	// series holds the label lookups that were done: with them, observing a request allocates nothing.
+	// series caches the label lookups, so that observing a request allocates nothing.
 	series sync.Map
 }
 
@@ -74,7 +74,7 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 	return m, nil
 }
 
-// ObserveRequest counts a request that was answered.
+// ObserveRequest counts an answered request.
 func (m *PrometheusMetrics) ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int) {
 	key := seriesKey{operation, status}
 	found, ok := m.series.Load(key)

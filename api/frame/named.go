@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// memberText reads one member, a string that must not be empty, of a body that is an object. It skips the members before it and
+// memberText returns one member, a non-empty string, of a body that is an object. It skips the members before it and
 // does not read those after it.
 func memberText(body []byte, member string) (string, error) {
 	// Duplicate names are refused later, when the whole body is decoded.

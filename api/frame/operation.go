@@ -13,32 +13,34 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 )
 
-// Operation is one row of the table: everything the service knows about one operation. The router, authentication, limits,
-// decoding, metrics, the OpenAPI document and the tests all read it from here, so adding an operation adds a row.
+// Operation is one row of the table: everything the service knows about one operation. The router, authentication,
+// limits, decoding, metrics, the OpenAPI document and the tests all read it from here, so adding an operation means
+// adding a row.
 type Operation struct {
-	// Method and Path say where it is; the path is below /v1 and holds `{name}` for its parameters.
+	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
 	Method string
 	Path   string
-	// ID is the operationId: unique, and the label of the operation in metrics and logs.
+	// ID is the operationId: unique, and the operation's label in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
 	Tag string
-	// Doc is one sentence that says what it does.
+	// Doc says in one sentence what it does.
 	Doc string
 	// Scope says who may call it.
 	Scope access.Scope
-	// Status is the status of success.
+	// Status is the success status.
 	Status int
-	// BodyLimit bounds the body in bytes, as sent and again when inflated. 0 means that there is no body.
+	// BodyLimit bounds the body in bytes, both as sent and when inflated. 0 means that there is no body.
 	BodyLimit int
-	// Accepts are the media types of the body. A request that names none is taken to send the first.
+	// Accepts are the accepted media types of the body. A request that names none is taken to send the first.
 	Accepts []string
-	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded that the function bounds itself.
+	// Timeout bounds the function; 0 means Config.OperationTimeout, and Unbounded means that the function bounds
+	// itself.
 	Timeout time.Duration
-	// Tail lets the last parameter of the path take all that is left of it, slashes too.
+	// Tail lets the last path parameter match the rest of the path, slashes included.
 	Tail bool
-	// Produces are the media types of the answer of an operation whose response type is File, or Encoded as something else
-	// than JSON; others answer JSON.
+	// Produces are the media types of the answer, for operations whose response type is File, or Encoded as something
+	// other than JSON; others answer JSON.
 	Produces []string
 	// Rate is the limit that the operation counts against.
 	Rate access.RateClass
@@ -54,16 +56,16 @@ const Unbounded time.Duration = -1
 // ResourceBodyLimit is the BodyLimit of operations that take one resource.
 const ResourceBodyLimit = 1 << 20
 
-// MediaJSON is what bodies are in, unless a row says otherwise.
+// MediaJSON is the media type of bodies, unless a row says otherwise.
 var MediaJSON = []string{"application/json"}
 
-// Table is what a server serves: operations, and what the names in the rules of their requests mean.
+// Table is what a server serves: the operations, and the vocabulary that the rules of their requests use.
 type Table struct {
 	Operations   []Operation
 	Vocabularies []rules.Vocabulary
 }
 
-// Vocabulary is all of the table's vocabularies together.
+// Vocabulary joins all of the table's vocabularies.
 func (t Table) Vocabulary() (rules.Vocabulary, error) {
 	return rules.Join(append([]rules.Vocabulary{rules.Common}, t.Vocabularies...)...)
 }
@@ -86,7 +88,7 @@ var (
 	}
 )
 
-// checkTable finds every row that must not be served. A table that is wrong stops the start, not the first request.
+// checkTable finds every invalid row. An invalid table fails the start, not the first request.
 func checkTable(table []Operation) error {
 	var problems []error
 	seenID, seenRoute := map[string]bool{}, map[string]bool{}

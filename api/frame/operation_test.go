@@ -53,7 +53,7 @@ func TestTableIsChecked(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBindable makes sure that a field that no plan can fill stops the start.
+// TestRequestsAreBindable makes sure that a field that no plan can fill fails the start.
 func TestRequestsAreBindable(t *testing.T) {
 	t.Parallel()
 	for problem, handler := range map[string]Handler{

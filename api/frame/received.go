@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bodyPieces are the sizes that a body's buffer may have. It grows by what has arrived: to bodyLeap times that at most, and no
-// further than what was announced needs. The first piece is free; the others count against Config.BodyMemory.
+// bodyPieces are the possible sizes of a body's buffer. The buffer grows with what has arrived, to at most bodyLeap
+// times that, and never beyond what the announced length needs. The first piece is free; the others count against
+// Config.BodyMemory.
 var bodyPieces = [...]int{16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
 
 const bodyLeap = 8
@@ -20,31 +21,33 @@ const bodyLeap = 8
 const (
 	// bodyWait is how long a body waits for memory before its request is refused.
 	bodyWait = 2 * time.Second
-	// bodyStall is how long a large body may go without a byte.
+	// bodyStall is how long a large body may pause between two bytes.
 	bodyStall = 5 * time.Second
-	// bodyShare is the part of the memory that the bodies of one token may take, though never less than leastBodyShare: one of
-	// the largest bodies, as sent and inflated. A site's key is public, and must not keep everybody else's large bodies out.
+	// bodyShare is the fraction of the memory that the bodies of one token may take, though never less than
+	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public and must not keep
+	// everybody else's large bodies out.
 	bodyShare      = 4
 	leastBodyShare = 16 << 20
 )
 
-// bodyMemory bounds what the bodies of all requests in flight take, as sent and inflated, and shares it between tokens.
+// bodyMemory bounds the memory that the bodies of all requests in flight take, as sent and inflated, and shares it
+// between tokens.
 type bodyMemory struct {
 	gate   *fair.Gate
 	pieces [len(bodyPieces)]sync.Pool
 
 	mu      sync.Mutex
-	holders map[string]*bodyHolder // tokens that have some of it, or wait for it
+	holders map[string]*bodyHolder // tokens that hold memory or wait for it
 }
 
-// bodyHolder is one token. Operations without a token have no body.
+// bodyHolder is one token's share. Operations without a token have no body.
 type bodyHolder struct {
 	fair.Party
 	token  string
 	bodies int
 }
 
-// bodyPiecesMost bounds how many pieces are taken at once, which the bytes do long before.
+// bodyPiecesMost bounds the number of pieces taken at once; the bound on bytes takes effect long before.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
@@ -63,7 +66,7 @@ func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
 	return m
 }
 
-// hold finds a token's holder and keeps it until drop.
+// hold finds a token's holder and keeps it alive until drop.
 func (m *bodyMemory) hold(token string) *bodyHolder {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +87,7 @@ func (m *bodyMemory) drop(h *bodyHolder) {
 	}
 }
 
-// unwatched shows nobody who waits.
+// unwatched reports waiters to nobody.
 type unwatched struct{}
 
 func (unwatched) Waiting(int) {}
@@ -97,15 +100,15 @@ func (m *bodyMemory) take(class int) *[]byte {
 	return piece
 }
 
-// body is one request's body in memory, as far as it has come. It belongs to a call until the call ends.
+// body is one request's body in memory, as much as has arrived. It belongs to a call until the call ends.
 type body struct {
 	memory *bodyMemory
-	// token is whose share it counts against; holder is that token's, once it has more than the first piece.
+	// token is whose share the body counts against; holder is set once it has more than the first piece.
 	token  string
 	holder *bodyHolder
 	piece  *[]byte
 	class  int
-	// announced is the length in bytes, less than 1 if it is not known.
+	// announced is the length in bytes, less than 1 if unknown.
 	announced int
 	// taken are the bytes by which it has grown, piece by piece.
 	taken []int64
@@ -114,7 +117,7 @@ type body struct {
 
 var errBodyTooLarge = errors.New("the body is larger than its limit")
 
-// fill reads to the end of r, and at most limit bytes. ready is called before each read beyond the first piece.
+// fill reads r to its end, but at most limit bytes. It calls ready before each read beyond the first piece.
 func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() error) ([]byte, error) {
 	if b.piece == nil {
 		b.piece, b.class = b.memory.take(0), 0
@@ -153,7 +156,7 @@ func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() er
 	return nil, io.ErrNoProgress
 }
 
-// grow makes room for the next piece of a body of at most limit bytes, waiting for memory if there is none.
+// grow makes room for the next piece of a body of at most limit bytes, waiting for memory if necessary.
 func (b *body) grow(ctx context.Context, limit int) error {
 	if b.class+1 == len(bodyPieces) {
 		return errBodyTooLarge
@@ -183,7 +186,7 @@ func (b *body) grow(ctx context.Context, limit int) error {
 	return nil
 }
 
-// nextClass is the piece after the one that is full.
+// nextClass picks the piece that follows the full one.
 func (b *body) nextClass(limit int) int {
 	want := min(bodyLeap*bodyPieces[b.class], limit)
 	if b.announced > 0 {
@@ -197,7 +200,7 @@ func (b *body) nextClass(limit int) int {
 	return len(bodyPieces) - 1
 }
 
-// release gives the memory back. Code that kept a part of it would see the next request's data.
+// release gives the memory back. Code that kept any of it would see the next request's data.
 func (b *body) release() {
 	if b.piece == nil {
 		return
@@ -212,7 +215,7 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
-// receive reads the body off the connection. The frame has admitted the caller before.
+// receive reads the body off the connection. The frame has already admitted the caller.
 func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	request := &c.http.Request
 	length := request.Header.ContentLength()
@@ -221,7 +224,7 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	}
 	stream := request.BodyStream()
 	if stream == nil {
-		// There is none, or a test has put it there.
+		// There is no stream: the body is empty, or a test has set it.
 		got := request.Body()
 		if c.received = len(got); c.received > op.BodyLimit {
 			return nil, tooLarge(op)
@@ -237,18 +240,18 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	got, err := c.raw.fill(ctx, stream, op.BodyLimit, ready)
 	c.received = len(got)
 	if err == nil && (len(got) < length || length < 0 && clientEnded(c.http)) {
-		// fasthttp's streams end alike with the body and with the connection.
+		// fasthttp's streams report EOF both at the end of the body and when the connection closes.
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		// The rest of the body is still to come: the connection cannot go on.
+		// The rest of the body is still to come, so the connection cannot be reused.
 		c.http.SetConnectionClose()
 		return nil, receiveError(op, err)
 	}
 	return got, request.CloseBodyStream()
 }
 
-// awaitProgress gives the next part of a large body its time.
+// awaitProgress extends the read deadline for the next part of a large body.
 func (c *call) awaitProgress() error {
 	deadline := time.Now().Add(bodyStall)
 	if whole := c.Now.Add(c.readTimeout); whole.Before(deadline) {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Bounds of the lines about refused requests in one second: of one operation and status, and of all. A flood of them must not
-// cost more than what it is refused. Metrics count every one.
+// Limits on the log lines about refused requests per second: per operation and status, and in total. During a flood,
+// logging must not cost more than refusing. Metrics count every refusal.
 const (
 	refusalLines    = 10
 	allRefusalLines = 200
 )
 
-// refusalLog says which refusals get a line of their own, and counts the others.
+// refusalLog decides which refusals get a line of their own, and counts the others.
 type refusalLog struct {
 	mu     sync.Mutex
 	second int64
@@ -31,7 +31,7 @@ type refusalCount struct{ lines, suppressed int }
 
 func newRefusalLog() *refusalLog { return &refusalLog{of: map[refusalKind]*refusalCount{}} }
 
-// take says whether a refusal is logged.
+// take reports whether to log a refusal.
 func (l *refusalLog) take(operation string, status int, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -49,8 +49,8 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
 }
 
-// Bounds of what an error quotes of its request, in bytes, and of the details it has. A few bytes, inflated, can hold a name of
-// megabytes.
+// Limits on what an error quotes from its request, in bytes, and on its number of details. A few compressed bytes can
+// hold a name of megabytes.
 const (
 	LongestName    = 200
 	longestMessage = 1000
@@ -73,7 +73,7 @@ func cut(e *schema.Error) *schema.Error {
 	return &short
 }
 
-// Clip cuts text to so many bytes, at the start of a character.
+// Clip cuts text to at most that many bytes, at a character boundary.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -93,18 +93,18 @@ func writeError(ctx *fasthttp.RequestCtx, e *schema.Error) {
 	if seconds := e.RetryAfterSeconds(); seconds > 0 {
 		ctx.Response.Header.Set("Retry-After", strconv.Itoa(seconds))
 	}
-	// The body is made of strings and integers, which always encode.
+	// The body consists of strings and integers, which always encode.
 	_ = writeJSON(ctx, e.Body())
 }
 
-// notFound answers for a path that is in no row.
+// notFound answers for a path that no row has.
 func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	f.refuse(c, noOperation, schema.NotFound("path"))
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers for a path that other methods have; the router has set Allow.
+// methodNotAllowed answers for a path that exists with other methods; the router has set Allow.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	f.refuse(c, noOperation, schema.MethodNotAllowed(string(ctx.Method())))
@@ -118,11 +118,11 @@ func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// malformed answers bytes that are not a request. fasthttp closes the connection afterwards.
+// malformed answers bytes that are not a valid request. fasthttp closes the connection afterwards.
 func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its own time only once it has a request.
-	// The path may be unknown here, so browsers may always read the answer.
+	// The path may be unknown here, so always let browsers read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))
 	leaveUnread(ctx)
@@ -156,7 +156,7 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// byteSize writes a limit as people do.
+// byteSize formats a limit for people to read.
 func byteSize(n int) string {
 	if n >= 1<<20 && n%(1<<20) == 0 {
 		return strconv.Itoa(n>>20) + " MiB"

@@ -46,7 +46,7 @@ func TestClientIP(t *testing.T) {
 	}
 }
 
-// TestErrorsAlwaysEncode: a message may quote what a request held, even if that is no text.
+// TestErrorsAlwaysEncode: a message may quote anything from a request, even invalid UTF-8.
 func TestErrorsAlwaysEncode(t *testing.T) {
 	t.Parallel()
 	ctx := &fasthttp.RequestCtx{}
@@ -69,7 +69,7 @@ func TestFilesAreNamedWithoutFolders(t *testing.T) {
 	}
 }
 
-// TestRefusalLogIsBounded: each operation has its lines in a second, and all of them together have theirs.
+// TestRefusalLogIsBounded: lines per second are bounded for each operation, and in total.
 func TestRefusalLogIsBounded(t *testing.T) {
 	t.Parallel()
 	l, now := newRefusalLog(), time.Unix(1000, 0)

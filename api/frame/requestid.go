@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 )
 
-// requestIDs makes ids that are unique across processes without asking for randomness per request.
+// requestIDs makes ids that are unique across processes without reading randomness for each request.
 type requestIDs struct {
 	prefix [8]byte
 	next   atomic.Uint64
@@ -26,7 +26,7 @@ func newRequestIDs() *requestIDs {
 	return ids
 }
 
-// append takes the client's own id where it is sane, and makes one otherwise.
+// append appends the client's own id if it is sane, and a new one otherwise.
 func (ids *requestIDs) append(dst, fromClient []byte) []byte {
 	if saneRequestID(fromClient) {
 		return append(dst, fromClient...)
@@ -50,8 +50,8 @@ func saneRequestID(id []byte) bool {
 	return true
 }
 
-// clientIP finds the client's address. X-Forwarded-For is read from the right, where the nearest proxy wrote, and only as
-// far as the addresses are trusted: everything further left may be made up.
+// clientIP finds the client's address. It reads X-Forwarded-For from the right, where the nearest proxy wrote, and only
+// as far as the addresses are trusted: anything further left may be forged.
 func clientIP(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	var ip netip.Addr
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {

@@ -25,17 +25,17 @@ type Server struct {
 	checks []Check
 	docs   *docs
 	http   *fasthttp.Server
-	// connections are those of the listener.
+	// connections are the listener's open connections.
 	connections *connections
 	listener    net.Listener
 	stopping    atomic.Bool
 	served      chan error
-	// endUses ends the recorder of token uses and the reports of refusals.
+	// endUses stops the recorder of token uses and the reports of refusals.
 	endUses context.CancelFunc
 }
 
-// New builds the server of a table, described by the OpenAPI document. It refuses a row or a setting that is wrong, and
-// opens nothing.
+// New builds the server for a table, described by the OpenAPI document. It refuses invalid rows and settings, and opens
+// nothing.
 func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	cfg = cfg.withDefaults()
 	f, err := newFrame(cfg, d)
@@ -61,7 +61,8 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 		ReadTimeout:    cfg.HeaderTimeout,
 		WriteTimeout:   cfg.WriteTimeout,
 		IdleTimeout:    cfg.IdleTimeout,
-		// The listener bounds the connections: those that it has closed may still be about to end here.
+		// The listener bounds the connections. This bound is higher because connections that it has closed may still be
+		// ending here.
 		Concurrency:                  2 * cfg.MaxConns,
 		ReadBufferSize:               cfg.MaxHeaderBytes,
 		WriteBufferSize:              4 << 10,
@@ -76,7 +77,8 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	return s, nil
 }
 
-// router registers every row, once, with the function that answers it. HEAD is answered wherever GET is: fasthttp leaves the body out.
+// router registers every row with the function that answers it. HEAD is answered wherever GET is: fasthttp leaves the
+// body out.
 func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.RequestCtx)) *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
@@ -108,7 +110,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	return r
 }
 
-// page serves what is not of the contract, with the frame's answer to a panic.
+// page serves a page outside of the contract, with the frame's answer to a panic.
 func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHandler) {
 	guarded := func(ctx *fasthttp.RequestCtx) {
 		defer func() {
@@ -146,13 +148,13 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Addr is the address that is listened on, once Start has returned.
+// Addr returns the listening address, once Start has returned.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// OpenConnections counts the connections that are open.
+// OpenConnections counts the open connections.
 func (s *Server) OpenConnections() int { return s.connections.count() }
 
-// Done gives the error that ended serving; nil after Stop. The caller of Start must watch it.
+// Done delivers the error that ended serving; nil after Stop. The caller of Start must watch it.
 func (s *Server) Done() <-chan error { return s.served }
 
 // leaving sends clients elsewhere once the server is stopping: it closes each connection after its answer.
@@ -165,10 +167,12 @@ func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler 
 	}
 }
 
-// Drain makes /readyz answer 503 while requests are still served, so that a load balancer can take the node out before Stop.
+// Drain makes /readyz answer 503 while requests are still served, so that a load balancer can take the node out before
+// Stop.
 func (s *Server) Drain() { s.stopping.Store(true) }
 
-// Stop drains, then accepts no more connections, lets the requests in flight finish as long as ctx allows, and ends them.
+// Stop drains, stops accepting connections, lets the requests in flight finish for as long as ctx allows, and then
+// cancels them.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	s.awaitLeaving(ctx)
@@ -188,7 +192,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// awaitLeaving waits until all connections are closed, but not longer than DrainWait.
+// awaitLeaving waits until all connections are closed, but no longer than DrainWait.
 func (s *Server) awaitLeaving(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainWait)
 	defer cancel()
@@ -203,7 +207,7 @@ func (s *Server) awaitLeaving(ctx context.Context) {
 	}
 }
 
-// serverLog takes fasthttp's own lines, which are about connections, into the log.
+// serverLog sends fasthttp's own lines, which are about connections, to the log.
 type serverLog struct {
 	log *slog.Logger
 }

@@ -20,7 +20,7 @@ var emailInviteShape = shape.Of{
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 
-// TestNobodyIsMadeAMember invites a stranger: until the stranger accepts, neither sees anything of the other.
+// TestNobodyIsMadeAMember invites a stranger: until the stranger accepts, neither side sees anything of the other.
 func TestNobodyIsMadeAMember(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,13 +63,13 @@ func TestNobodyIsMadeAMember(t *testing.T) {
 	if l := apitest.Line(own["items"].([]any)[0].(map[string]any), "organization.id", "organization.title", "id"); l != h.Ours.Organization.ID+" ours "+stranger.ID {
 		t.Error(l)
 	}
-	// The invite is nobody else's to accept.
+	// Nobody else can accept the invite.
 	_, other := storetest.User(t, h.Store, "other")
 	for _, who := range []string{other, h.Theirs.Tokens[schema.RoleAdmin]} {
 		h.WantError(h.Do("POST", s.Org+"/invites/"+stranger.ID, who, nil), 404)
 	}
 	h.WantError(h.Do("POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites/"+stranger.ID, token, nil), 404)
-	// It can be declined, and taken back.
+	// An invite can be declined, and revoked.
 	for _, end := range []func(){
 		func() { h.Want(204, "DELETE", "/v1/user/invites/"+h.Ours.Organization.ID, token, nil) },
 		func() { h.Want(204, "DELETE", s.Org+"/invites/"+stranger.ID, s.Token, nil) },
@@ -102,7 +102,7 @@ func TestNobodyIsMadeAMember(t *testing.T) {
 	}
 }
 
-// TestEndedInvitesAreDeleted leaves what has no end or has not come to it.
+// TestEndedInvitesAreDeleted: only expired invites are deleted.
 func TestEndedInvitesAreDeleted(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -121,7 +121,7 @@ func TestEndedInvitesAreDeleted(t *testing.T) {
 	}
 }
 
-// TestEmailDomains proves domains by their records, and lets nobody in by one that is not proved.
+// TestEmailDomains proves domains by their records; an unproved domain lets nobody in.
 func TestEmailDomains(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -183,14 +183,14 @@ func TestEmailDomains(t *testing.T) {
 	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "elsewhere.example", store.ProvedByOperator); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
-	// Changing other settings leaves the proof; naming the domain again does not bring it back. Members stay.
+	// Changing other settings keeps the proof; naming the domain again does not restore a lost one. Members stay.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"title":"Still"}`)
 	join(204)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example"]}`)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example","example.com"]}`)
 	join(404)
 	h.Want(200, "GET", s.Org+"/members/"+member, s.Token, nil)
-	// The operator may vouch instead.
+	// The operator can vouch for the domain instead.
 	if err := h.Store.ProveDomain(t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", store.ProvedByOperator); err != nil {
 		t.Fatal(err)
 	}

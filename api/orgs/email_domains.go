@@ -15,18 +15,18 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TXTResolver looks TXT records up; *net.Resolver is one.
+// TXTResolver looks up TXT records; *net.Resolver is one.
 type TXTResolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
 
-// domainLookupTimeout bounds the look-up of one record.
+// domainLookupTimeout bounds the lookup of one record.
 const domainLookupTimeout = 5 * time.Second
 
-// domainRecordPrefix begins the TXT record that proves a domain.
+// domainRecordPrefix begins the TXT record that proves ownership of a domain.
 const domainRecordPrefix = "octavo-domain-verification="
 
-// emailDomains are the operations on the domains whose people may join an organization.
+// emailDomains are the operations on the domains whose users may join an organization.
 type emailDomains struct {
 	store    *store.Store
 	resolver TXTResolver
@@ -48,7 +48,7 @@ func emailDomainOperations(h *emailDomains) []frame.Operation {
 	}
 }
 
-// list has all domains on one page: there are few.
+// list returns all domains on one page: there are few.
 func (h *emailDomains) list(ctx context.Context, c *access.Caller, _ *struct{}) (schema.List[schema.EmailDomain], error) {
 	domains, err := h.store.EmailDomains(ctx, c.Organization.Organization)
 	list := schema.List[schema.EmailDomain]{Items: make([]schema.EmailDomain, len(domains)), Count: int64(len(domains))}
@@ -90,12 +90,13 @@ func (h *emailDomains) find(ctx context.Context, organization store.Organization
 	return domains[at], nil
 }
 
-// lookUp refuses a domain without the record that proves it. Name servers that do not answer are the domain's fault, not ours.
+// lookUp refuses a domain without the record that proves it. If the name servers do not answer, we blame the domain,
+// not ourselves.
 func (h *emailDomains) lookUp(ctx context.Context, domain store.EmailDomain) error {
 	ctx, cancel := context.WithTimeout(ctx, domainLookupTimeout)
 	defer cancel()
 	record := domainRecord(domain)
-	// The dot at the end keeps the host's own search list out of it.
+	// The trailing dot keeps the resolver from applying the host's search list.
 	texts, err := h.resolver.LookupTXT(ctx, record.Name+".")
 	if slices.Contains(texts, record.Value) {
 		return nil

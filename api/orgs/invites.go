@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// invites are the operations by which people become members.
+// invites are the operations that make people members.
 type invites struct {
 	store *store.Store
 	view  view.Presenter
@@ -33,7 +33,7 @@ func inviteOperations(h *invites) []frame.Operation {
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.invite),
 		},
 		{
-			// The caller is not a member yet, so no right on the organization can be required.
+			// The caller is not a member yet, so this cannot require a right on the organization.
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
 			Tag: "invites", Doc: "Accept an invite by e-mail, whose id is the caller's own, or take what a link invite gives.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
 		},
@@ -86,10 +86,10 @@ func inviteOperations(h *invites) []frame.Operation {
 	}
 }
 
-// maxEmail is the longest address that mail can be sent to.
+// maxEmail is the longest valid mail address.
 const maxEmail = 254
 
-// emailInvite is one to invite: an address, or an object with a role of its own.
+// emailInvite is one person to invite: an address, or an object that also has a role.
 type emailInvite struct {
 	email  string
 	role   schema.Opt[string]
@@ -121,7 +121,7 @@ func (emailInvite) OpenAPISchema() map[string]any {
 	}}}
 }
 
-// Problems checks the address and the role; the field of an address is that of the entry unless it is a member of it.
+// Problems checks the address and the role. A bare address is reported under the entry's own field.
 func (e emailInvite) Problems(field string) []schema.Detail {
 	var c rules.Checker
 	at := field
@@ -143,7 +143,7 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite gives each person the role beside the address, or else the request's, or else the organization's default.
+// invite gives each person the role named beside the address, else the request's role, else the organization's default.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (schema.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)

@@ -27,7 +27,7 @@ type listLinkInvitesRequest struct {
 	schema.PageRequest
 }
 
-// list has the invites to the organization as a whole, as the contract has it.
+// list returns only the invites to the organization as a whole, as the contract demands.
 func (h *invites) list(ctx context.Context, c *access.Caller, r *listLinkInvitesRequest) (schema.List[schema.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
 	return frame.ListPage(ctx, "link invites "+organization, r.PageRequest,
@@ -91,8 +91,8 @@ func (h *invites) create(ctx context.Context, c *access.Caller, r *createLinkInv
 	return h.resource(ctx, c, row)
 }
 
-// requireContent refuses what is not in the organization. An admin of the organization, who alone gets here, may give access
-// to all that is.
+// requireContent refuses content outside the organization. Only admins of the organization get here, and they may give
+// access to all of its content.
 func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, collection *string) error {
 	organization := c.Organization.Organization.ID
 	refuse := func(field, owner string, err error) error {
@@ -132,7 +132,7 @@ type updateLinkInviteRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// update takes the member that the invite has: a role for one to the organization, a level for one to content.
+// update accepts the member that the invite has: a role for an invite to the organization, a level for one to content.
 func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInviteRequest) (schema.LinkInvite, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.LinkInvite(ctx, organization, r.ID)
@@ -156,7 +156,7 @@ func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteReq
 	return frame.NoContent{}, h.store.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// resource shows an invite of any form as the caller sees it.
+// resource presents an invite of any form to the caller.
 func (h *invites) resource(ctx context.Context, c *access.Caller, row store.LinkInvite) (schema.LinkInvite, error) {
 	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {

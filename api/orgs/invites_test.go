@@ -48,14 +48,14 @@ func TestInviteByEmail(t *testing.T) {
 	if !slices.Contains(got.Users, known.ID) {
 		t.Errorf("a second account was made: %+v", got)
 	}
-	// Members stay what they are.
+	// Existing members keep their roles.
 	if again := s.Invite(`{"emails":["ann@example.com","ours-read@example.com"],"role":"admin"}`); again.Invited != 0 || len(again.Users) != 0 {
 		t.Errorf("%+v", again)
 	}
 	if role, _ := h.Role(h.Ours.Users[schema.RoleRead].ID); role != schema.RoleRead {
 		t.Errorf("role %q", role)
 	}
-	// Without a role, the organization's own counts; null is a guest.
+	// Without a role in the request, the organization's default applies; null makes a guest.
 	h.Exec("update organizations set default_role = 'comment' where id = $1", h.Ours.Organization.ID)
 	for body, want := range map[string]schema.Role{
 		`{"emails":["d1@example.com"]}`: schema.RoleComment, `{"emails":["d2@example.com"],"role":null}`: schema.RoleGuest,
@@ -96,7 +96,7 @@ func TestInviteToSSO(t *testing.T) {
 	end $$`)
 }
 
-// TestInvitesInParallel invites the same new people from many sides: each has one account and one invite.
+// TestInvitesInParallel invites the same new people concurrently: each gets one account and one invite.
 func TestInvitesInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -151,7 +151,7 @@ func TestLinkInvite(t *testing.T) {
 			t.Errorf("%q became %q", who.is, role)
 		}
 	}
-	// What it gives can change; whoever followed it before keeps what they got.
+	// A link's role can change; those who followed it earlier keep what they got.
 	changed := shape.Want(t, linkInviteShape, h.Do("PATCH", s.Org+one, s.Token, `{"role":null}`).Body)
 	if changed["role"] != nil || !cmp.Equal(changed, shape.Want(t, linkInviteShape, h.Do("GET", s.Org+one, s.Token, nil).Body)) {
 		t.Errorf("%v", changed)
@@ -168,7 +168,7 @@ func TestLinkInvite(t *testing.T) {
 	if diff := cmp.Diff([]any{changed}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
 	}
-	// An organization that has turned its links off makes none, and says so to whoever follows one.
+	// With its links turned off, an organization creates none, and anyone who follows an old one is told so.
 	lostUser, lost := storetest.User(t, h.Store, "lost")
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":false}`)
 	for _, e := range []schema.ErrorObject{
@@ -179,7 +179,7 @@ func TestLinkInvite(t *testing.T) {
 		}
 	}
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":true}`)
-	// A link ends by itself.
+	// A link expires on its own.
 	h.Exec("update link_invites set expires_at = now() - interval '1 second'")
 	if e := h.WantError(h.Do("POST", join, lost, nil), 403); !strings.Contains(e.Message, "ended") {
 		t.Errorf("%+v", e)
@@ -198,7 +198,8 @@ func TestLinkInvite(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{"role":"read"}`), 404)
 }
 
-// TestFollowInParallel has one stranger follow a link for a low and one for a high role again and again: the high one stays.
+// TestFollowInParallel lets one stranger follow links for a low and a high role at once, again and again: the high one
+// wins.
 func TestFollowInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -324,7 +325,7 @@ func TestLinkInviteToContent(t *testing.T) {
 		if role, ok := h.Role(stranger.ID); !ok || role != schema.RoleGuest {
 			t.Errorf("role %q %v", role, ok)
 		}
-		// A higher level raises, a lower one does not take away.
+		// A higher level raises access; a lower one does not reduce it.
 		for _, level := range []string{`"edit"`, `"read"`, `null`} {
 			changed := shape.Want(t, form, h.Do("PATCH", one, s.Token, `{"level":`+level+`}`).Body)
 			if !cmp.Equal(changed, shape.Want(t, form, h.Do("GET", one, s.Token, nil).Body)) {

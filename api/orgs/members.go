@@ -40,7 +40,7 @@ func memberOperations(h *members) []frame.Operation {
 		{
 			Method: http.MethodDelete, Path: "/orgs/{organizationId}/members/{userId}", ID: "removeMemberFromOrganizationById",
 			Tag: "organizations", Doc: "Remove a member, as an admin, or leave; an organization keeps at least one admin.",
-			// Everybody may leave.
+			// Everybody may leave, so the view right is enough.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{

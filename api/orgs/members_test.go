@@ -67,7 +67,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestLastAdmin lets two admins lower each other at once, many times: one admin is always left.
+// TestLastAdmin lets two admins demote each other at once, many times: one admin always remains.
 func TestLastAdmin(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -143,7 +143,7 @@ func TestTeams(t *testing.T) {
 	path := org + "/teams/" + id + "/members"
 	h.Want(403, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	h.Want(204, "PUT", path, admin, map[string]any{"memberships": map[string]any{edit: map[string]any{"role": "owner"}}})
-	// Its owner may now change it, and lose it.
+	// The owner may now change the team, and even give up owning it.
 	h.Want(204, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	if got := h.Want(200, "GET", org+"/teams/"+id, h.Ours.Tokens[schema.RoleEdit], nil); got["members"] != 2.0 || got["permissions"].(map[string]any)["admin"] != true {
 		t.Errorf("%v", got)
@@ -172,7 +172,7 @@ func TestTeams(t *testing.T) {
 	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs), admin, nil)
 }
 
-// TestUsersAreSeenByTheirOwn reads users by whom they share an organization with.
+// TestUsersAreSeenByTheirOwn reads users: only those who share an organization with a user see that user.
 func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -188,7 +188,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	}
 }
 
-// TestOrganizationSettings changes every setting of an organization, and takes back those that can be.
+// TestOrganizationSettings changes every setting of an organization, and resets those that can be reset.
 func TestOrganizationSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -59,7 +59,7 @@ type createOrganizationRequest struct {
 	Body struct {
 		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
 		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
-		// The answers of the published client's onboarding are checked and have no effect here.
+		// The published client's onboarding sends these answers. They are validated but have no effect here.
 		OnboardingPreferences *struct {
 			Source    *string  `json:"source" rules:"enum=onboardingSource"`
 			Audience  *string  `json:"audience" rules:"enum=onboardingAudience"`
@@ -111,7 +111,7 @@ type updateOrganizationRequest struct {
 	} `body:"json"`
 }
 
-// contentSetting names the content that a visitor of an organization's address gets.
+// contentSetting names the content to show to visitors of an organization's address.
 type contentSetting struct {
 	Type *string `json:"type" rules:"required,enum=contentTarget"`
 	Site *string `json:"site" rules:"required"`
@@ -156,7 +156,7 @@ func (h *organizations) remove(ctx context.Context, c *access.Caller, _ *struct{
 func (h *organizations) subdomain(ctx context.Context, _ *access.Caller, r *struct {
 	Subdomain string `path:"subdomain"`
 }) (schema.Subdomain, error) {
-	// No other form can be a hostname, so nothing else needs to be looked for.
+	// Text of any other form cannot be a hostname, so there is no point in looking it up.
 	if !subdomainForm.Match(r.Subdomain) {
 		return schema.Subdomain{}, schema.NotFound("subdomain")
 	}

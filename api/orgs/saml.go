@@ -80,7 +80,7 @@ func (h *samlProviders) list(
 		func(p schema.SAMLProvider) string { return p.ID })
 }
 
-// resource answers one provider.
+// resource presents one provider.
 func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row store.SAMLProvider) (schema.SAMLProvider, error) {
 	teams, err := h.store.DefaultTeams(ctx, c.Principal.UserID, row)
 	if err != nil {
@@ -89,11 +89,11 @@ func (h *samlProviders) resource(ctx context.Context, c *access.Caller, row stor
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
-// isNoPrivateKey keeps out what an administrator copies by mistake and what must not be shown to others.
+// isNoPrivateKey rejects private keys, which administrators paste by mistake and which must not be shown to others.
 func isNoPrivateKey(text string) bool { return !strings.Contains(text, "PRIVATE KEY-----") }
 
-// SAMLSettings are what an administrator takes from the identity provider. Null takes a value back, and so does an empty
-// text, which is how the resource shows that there is none.
+// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
+// empty text, which is how the resource shows a missing value.
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
@@ -164,7 +164,7 @@ func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlPro
 	return frame.NoContent{}, h.store.DeleteSAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// logins shows any member what they need to log in, and nothing of the providers' settings.
+// logins shows any member how to log in, without revealing the providers' settings.
 func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (schema.SSOLogins, error) {
 	organization := c.Organization.Organization.ID
 	rows, err := h.store.SSOLogins(ctx, organization)
@@ -180,8 +180,9 @@ func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{
 	return logins, nil
 }
 
-// isCertificate says whether a text is a certificate as administrators copy it: with the lines of PEM, or only what is
-// between them. The contract takes any text: one that is none is kept, and nobody can log in by it.
+// isCertificate reports whether a text is a certificate as administrators copy it: PEM, or only the base64 between its
+// header and footer. The contract accepts any text: one that is not a certificate is stored, but nobody can log in with
+// it.
 func isCertificate(text string) bool {
 	var der []byte
 	if block, rest := pem.Decode([]byte(text)); block != nil {

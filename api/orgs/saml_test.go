@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// testCertificate makes a certificate as PEM and as the base64 of its DER.
+// testCertificate makes a certificate, as PEM and as its DER in base64.
 func testCertificate(t testing.TB) (asPEM, asBase64 string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -122,7 +122,7 @@ func TestSAMLProvider(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{}`), 404)
 }
 
-// TestSAMLDefaultTeam sets, shows and takes back the team; a team that is deleted is no provider's any more.
+// TestSAMLDefaultTeam sets, shows and unsets the default team; deleting the team unsets it, too.
 func TestSAMLDefaultTeam(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -177,7 +177,7 @@ func TestSAMLChangesAtOnce(t *testing.T) {
 	s := apitest.NewSupport(h)
 	_, certificate := testCertificate(t)
 	one := "/saml/" + apitest.Examples["updateOrganizationSAMLProvider"].Make(h, h.Ours)["samlProviderId"]
-	// Once is not enough for two of them to meet.
+	// The two rarely collide in a single round.
 	for i := range 20 {
 		label, entity, role := fmt.Sprint("L", i), fmt.Sprint("E", i), []schema.Role{schema.RoleRead, schema.RoleEdit}[i%2]
 		var wait sync.WaitGroup

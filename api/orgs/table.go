@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table has the operations on people and what they are in.
+// Table returns the operations on people and what they belong to.
 func Table(st *store.Store, v view.Presenter, resolver TXTResolver) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		userOperations(&users{store: st, view: v}),

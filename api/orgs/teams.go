@@ -42,7 +42,7 @@ func teamOperations(h *teams) []frame.Operation {
 		{
 			Method: http.MethodPut, Path: "/orgs/{organizationId}/teams/{teamId}/members", ID: "updateMembersInOrganizationTeam",
 			Tag: "teams", Doc: "Change who is in a team, and who owns it.",
-			// Owners of the team may do it as well as admins of the organization.
+			// The team's owners may do this, as well as the organization's admins.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),
 		},
@@ -108,7 +108,7 @@ type updateTeamMembersRequest struct {
 	} `body:"json"`
 }
 
-// membership is what a user is to be in a team.
+// membership is the role that a user is to have in a team.
 type membership struct {
 	Role *string `json:"role" rules:"required,enum=teamRole"`
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// vocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+// vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"memberRole":         schema.MemberRoles(),

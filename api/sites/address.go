@@ -10,22 +10,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// siteAddress is where readers find a published site, and what its sections, site spaces and pages are found below:
+// siteAddress is where readers find a published site, and the prefix of its sections, site spaces and pages:
 //
 //	<base>/~/sites/<site>[/~<share key>][/<section>][/<site space>][/<page>]...
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
-// The default section and the default site space of a section leave their path out. Paths of the structure cannot begin with
-// "~", so nothing is mistaken for a key; where a page, or a site space of the default section, has the path of a section, the
-// address is the section's. The address holds the site's id, because its basename may change.
+// The default section, and the default site space of a section, omit their path. Paths of the structure cannot begin
+// with "~", so nothing is mistaken for a key; if a page, or a site space of the default section, has the same path as a
+// section, the section wins. The address holds the site's id, because its basename may change.
 //
-// The zero siteAddress is that of a site that nobody can read now: one that is not published, or one that is published by
-// share links to a caller without the key of an active one. A wrong key is not an error: it opens nothing, so that what is
-// answered has no published address, and tells nothing about keys.
+// The zero siteAddress means that the caller cannot read the site: it is not published, or it is published by share
+// links and the caller has no active key. A wrong key is not an error: it opens nothing, so the answer has no published
+// address and reveals nothing about keys.
 type siteAddress struct{ root string }
 
-// address resolves the address of a site for a caller who may have sent a share key. Sites that anybody may read need none
-// and take no notice of it.
+// address resolves a site's address for a caller who may have sent a share key. Public sites ignore the key.
 func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) (siteAddress, error) {
 	root := h.view.PublishedSite(site)
 	switch {
@@ -44,10 +43,10 @@ func (h *sites) address(ctx context.Context, site store.Site, shareKey *string) 
 	return siteAddress{sharedRoot(root, key)}, nil
 }
 
-// sharedRoot is the address of a site with the key that opens it.
+// sharedRoot returns the address of a site with the key that opens it.
 func sharedRoot(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
-// siteView is a site as the caller sees it: its address, and what the caller may do with each of its spaces.
+// siteView is a site as the caller sees it: its address, and the caller's rights on each of its spaces.
 type siteView struct {
 	siteAddress
 	spaces map[string]store.ContentAccess
@@ -63,7 +62,7 @@ func (h *sites) seenBy(ctx context.Context, c *access.Caller, shareKey *string) 
 	return siteView{address, spaces}, err
 }
 
-// published gives the address of a part of the site, nothing where nobody can read it.
+// published returns the address of a part of the site, or nothing if the caller cannot read it.
 func (a siteAddress) published(path []string) schema.PublishedURLs {
 	if a.root == "" {
 		return schema.PublishedURLs{}
@@ -71,7 +70,7 @@ func (a siteAddress) published(path []string) schema.PublishedURLs {
 	return schema.PublishedURLs{Published: a.target(path)}
 }
 
-// target is the address of a part of the site, or its path below the site's address where that is not known.
+// target returns the address of a part of the site, or only its path below the site if the address is unknown.
 func (a siteAddress) target(path []string) string {
 	var b strings.Builder
 	b.WriteString(a.root)

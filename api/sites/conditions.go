@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/condition"
 )
 
-// condition checks the expression that decides whether visitors see something; null removes one, and so does the empty text,
-// which the contract allows.
+// checkCondition checks the expression that decides whether visitors see something. Null removes it, and so does empty
+// text, which the contract allows.
 func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	if schema.Or(text.Value, "") == "" {
 		return
@@ -17,7 +17,7 @@ func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	}
 }
 
-// conditionOrNone is a condition as it is stored: the empty one is none.
+// conditionOrNone returns a condition as it is stored: an empty one becomes none.
 func conditionOrNone(text schema.Opt[string]) schema.Opt[string] {
 	if schema.Or(text.Value, "") == "" {
 		text.Value = nil

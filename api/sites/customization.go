@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// customization are the operations on how sites and their site spaces look. What is answered is always everything: the
-// defaults, with what the site sets over them and what the site space overrides over that.
+// customization are the operations on the look of sites and site spaces. Answers are always complete: the defaults,
+// then the site's settings, then the site space's overrides.
 type customization struct {
 	store *store.Store
 }
@@ -53,8 +53,8 @@ func customizationOperations(h *customization) []frame.Operation {
 	}
 }
 
-// readCustomizationRequest takes `unmasked`, which is deprecated: it asks not to hide what the site's plan does not include.
-// There are no plans, so nothing is hidden either way.
+// readCustomizationRequest accepts the deprecated `unmasked`, which asks not to hide what the site's plan does not
+// include. There are no plans, so nothing is ever hidden.
 type readCustomizationRequest struct {
 	Unmasked *bool `query:"unmasked" rules:"default=false"`
 }
@@ -67,7 +67,7 @@ func (h *customization) get(ctx context.Context, c *access.Caller, _ *readCustom
 type setCustomizationRequest struct {
 	Body struct {
 		schema.Customization
-		// Favicon is the one member that the contract requires; it stands before the embedded one.
+		// Favicon is the one member that the contract requires; it shadows the embedded one.
 		Favicon *schema.Favicon `json:"favicon" rules:"required"`
 	} `body:"json"`
 }
@@ -79,7 +79,7 @@ func (r *setCustomizationRequest) Validate() []schema.Detail {
 func (r *setCustomizationRequest) settings() schema.Customization {
 	settings := r.Body.Customization
 	settings.Favicon = schema.Some(*r.Body.Favicon)
-	// Null says no more here than absence.
+	// Here null means the same as absence.
 	return schema.Merge(schema.Customization{}, settings)
 }
 
@@ -133,7 +133,7 @@ func overridden(settings, overrides schema.Customization) schema.Customization {
 	return schema.Merge(schema.Merge(schema.DefaultCustomization(), settings), overrides)
 }
 
-// customizationProblems checks what concerns several members of a leaf.
+// customizationProblems checks rules that span several members of a leaf.
 func customizationProblems(settings schema.Customization) []schema.Detail {
 	var c rules.Checker
 	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
@@ -145,8 +145,8 @@ func customizationProblems(settings schema.Customization) []schema.Detail {
 	return c.Details
 }
 
-// overrideProblems checks what the contract asks of overrides alone: the groups of a single switch have it, if only as null,
-// and an announcement cannot be dropped by itself.
+// checkOverrides checks what the contract requires of overrides only: groups with a single switch must name it, if only
+// as null, and an announcement cannot be removed by itself.
 func checkOverrides(c *rules.Checker, o schema.Customization) {
 	if o.Announcement.Null() {
 		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")

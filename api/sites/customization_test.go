@@ -86,7 +86,7 @@ func TestSiteCustomization(t *testing.T) {
 	if err := json.Unmarshal([]byte(fullCustomization), &sent); err != nil {
 		t.Fatal(err)
 	}
-	// What was sent, with what the defaults and the absent members of leaves come to.
+	// The answer is what was sent, with the defaults and the absent members of leaves filled in.
 	sent["styling"].(map[string]any)["font"].(map[string]any)["custom"] = true
 	sent["announcement"].(map[string]any)["enabled"] = true
 	sent["announcement"].(map[string]any)["style"] = "info"
@@ -108,19 +108,19 @@ func TestSiteCustomization(t *testing.T) {
 	if diff := cmp.Diff(fresh, shape.Want(t, customizationShape, h.Do("PUT", path, admin, `{"favicon":{}}`).Body)); diff != "" {
 		t.Error(diff)
 	}
-	// What is answered can be sent back.
+	// An answer can be sent back as it is.
 	h.Do("PUT", path, admin, full.Body)
 	if diff := cmp.Diff(got, shape.Want(t, customizationShape, h.Do("GET", path, admin, nil).Body)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// leafNames are the members of a JSON tree whose objects are no groups.
+// leafNames are the members whose objects are leaves, not groups.
 var leafNames = map[string]bool{
 	"primaryColor": true, "tint": true, "font": true, "monospaceFont": true, "favicon": true, "logo": true, "announcement": true, "primaryLink": true,
 }
 
-// over lays one JSON tree over another, leaf by leaf; it knows nothing of the types.
+// over merges one JSON tree over another, leaf by leaf, without using the types.
 func over(base, patch map[string]any, leaves map[string]bool) map[string]any {
 	merged := map[string]any{}
 	for name, value := range base {
@@ -164,7 +164,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 			t.Errorf("%s: read: %s", step.patch, diff)
 		}
 	}
-	// All overrides at once go by DELETE, which may be repeated; the site's own settings stay.
+	// DELETE removes all overrides at once and may be repeated; the site's own settings stay.
 	h.Do("PATCH", path, admin, `{"title":"Here","favicon":{},"header":{"links":[]},"announcement":{"enabled":false,"message":"Hi","style":"info"}}`)
 	for range 2 {
 		if a := h.Do("DELETE", path, admin, nil); a.Status != http.StatusNoContent {
@@ -174,13 +174,13 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	if diff := cmp.Diff(inherited, read()); diff != "" {
 		t.Error(diff)
 	}
-	// A change of the site reaches the site space where it overrides nothing.
+	// A change to the site shows in the site space wherever it overrides nothing.
 	h.Do("PATCH", path, admin, `{"styling":{"theme":"gradient"}}`)
 	h.Do("PUT", site+"/customization", admin, `{"favicon":{},"title":"Other","styling":{"theme":"bold","depth":"flat"}}`)
 	if got := read(); got["title"] != "Other" || got["styling"].(map[string]any)["theme"] != "gradient" || got["styling"].(map[string]any)["depth"] != "flat" {
 		t.Errorf("%v", got)
 	}
-	// Another site's site space is not found here, and not touched.
+	// Another site's site space is not found through this site, and not changed.
 	local := "/site-spaces/" + h.SiteSpace(h.Theirs) + "/customization"
 	foreign, theirs := site+local, "/v1/orgs/"+h.Theirs.Organization.ID+"/sites/"+h.Theirs.Site.ID+local
 	kept := h.Do("PATCH", theirs, h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Theirs"}`)

@@ -1,4 +1,5 @@
-// Package sites has the operations on sites: their settings, structure, addresses, redirects, share links and looks.
+// Package sites implements the operations on sites: their settings, structure, addresses, redirects, share links and
+// looks.
 //
 // Like every domain it imports the frame, access, view and mergerules, and no other domain.
 package sites

@@ -18,13 +18,13 @@ import (
 type siteModel struct {
 	sections       []string
 	defaultSection string
-	// spaces are the site spaces by their section in order, and content the space of each.
+	// spaces are the site spaces of each section, in order; content is the space of each.
 	spaces   map[string][]string
 	defaults map[string]string
 	content  map[string]string
 }
 
-// String writes the model as the outline of the structure would be, with ids for titles.
+// String writes the model like the outline of the structure, with ids for titles.
 func (m *siteModel) String() string {
 	spaces := func(section string) string {
 		words := []string{}
@@ -50,7 +50,7 @@ func (m *siteModel) String() string {
 	return strings.Join(words, " ")
 }
 
-// next is what is the default after ids[i] has gone.
+// next is the default after ids[i] is gone.
 func next(ids []string, i int) string {
 	rest := slices.Delete(slices.Clone(ids), i, i+1)
 	switch {
@@ -71,7 +71,7 @@ func (m *siteModel) leave(section, id string) {
 	m.spaces[section] = slices.Delete(slices.Clone(m.spaces[section]), i, i+1)
 }
 
-// enter puts a site space before the one at i of a section.
+// enter inserts a site space into a section before position i.
 func (m *siteModel) enter(section, id string, i int) {
 	m.spaces[section] = slices.Insert(slices.Clone(m.spaces[section]), i, id)
 	if m.defaults[section] == "" {
@@ -83,7 +83,7 @@ func (m *siteModel) holds(section, space string) bool {
 	return slices.ContainsFunc(m.spaces[section], func(id string) bool { return m.content[id] == space })
 }
 
-// parents are what site spaces may stand in now.
+// parents are the sections that can hold site spaces now.
 func (m *siteModel) parents() []string {
 	if len(m.sections) == 0 {
 		return []string{""}
@@ -108,7 +108,7 @@ func (m *siteModel) sectionOf(id string) string {
 	return "none"
 }
 
-// TestStructureFollowsModel does whatever one can do with sections and site spaces, and compares with the model each time.
+// TestStructureFollowsModel makes random changes to sections and site spaces, and compares with the model after each.
 func TestStructureFollowsModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -153,7 +153,7 @@ func TestStructureFollowsModel(t *testing.T) {
 	})
 }
 
-// structureOf reads the structure, and makes sure that the lists say the same and that paths are unique.
+// structureOf reads the structure, and checks that the lists agree with it and that paths are unique.
 func structureOf(s *apitest.SiteOf) string {
 	s.T.Helper()
 	words, sections, spaces := []string{}, []string{}, []string{}
@@ -199,7 +199,8 @@ func structureOf(s *apitest.SiteOf) string {
 	return strings.Join(words, " ")
 }
 
-// addSection: what is at the root comes into a section of its own in front, or into the new one if that is the home page's.
+// addSection moves what is at the root into a section of its own, placed first, or into the new one if that has the
+// space of the home page.
 func (m *siteModel) addSection(s *apitest.SiteOf, space string) {
 	got := s.Ok("POST", "/sections", map[string]any{"spaceId": space, "title": "Same title"}, 201)
 	id := got["id"].(string)
@@ -327,8 +328,8 @@ func (m *siteModel) setDefaultSection(s *apitest.SiteOf, id string) {
 	m.defaultSection = id
 }
 
-// TestStructureUnderParallelWriters adds, moves and deletes from many sides at once, spaces themselves too: one section is the
-// default afterwards, one site space of each section, and nothing shares a place.
+// TestStructureUnderParallelWriters adds, moves and deletes concurrently, spaces included: afterwards there is one
+// default section, one default site space in each section, and no two items share a position.
 func TestStructureUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -370,7 +371,8 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 					}
 				}
 				a := s.Do(method, s.Base+path, s.Token, body)
-				// A path that another writer took meanwhile is a conflict, too: writers take turns, and there is none.
+				// A 409 for a path that another writer took meanwhile would be a failure: writers take turns, so there
+				// must be none.
 				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is there already")
 				if a.Status >= 500 || a.Status == 403 || taken {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.Status, a.Body)
@@ -392,7 +394,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 	wantWholeStructure(t, h, s)
 }
 
-// wantWholeStructure looks for what must hold of every site past the API.
+// wantWholeStructure checks the invariants of every site in the database, bypassing the API.
 func wantWholeStructure(t testing.TB, h *apitest.Harness, s *apitest.SiteOf) {
 	t.Helper()
 	conn := h.Connect()

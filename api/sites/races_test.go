@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 )
 
-// TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed: none of it fails
-// because the other came first.
+// TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed: neither
+// side fails because the other came first.
 func TestSpacesGoWhileSitesChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -56,8 +56,8 @@ func TestSpacesGoWhileSitesChange(t *testing.T) {
 	}
 }
 
-// TestNoSiteShowsWhatWasTransferred lets a space move to another organization while it is added to a site: the site, which
-// found the space in its own organization at first, does not get it.
+// TestNoSiteShowsWhatWasTransferred transfers a space to another organization while it is being added to a site. The
+// site, which first found the space in its own organization, must not get it.
 func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -81,15 +81,16 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "First")
 }
 
-// TestSpaceGoesWhileASiteTakesItIn deletes a space that a site takes in at that moment, while another writer changes the site: whoever
-// deletes has to find the site and wait for its turn there, before anything of the site is gone.
+// TestSpaceGoesWhileASiteTakesItIn deletes a space while a site is adding it and another writer changes the site. The
+// deletion must find the site and wait for its lock before it deletes anything of the site.
 func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	s := h.NewSite(`{}`)
 	site, space := s.Base[strings.LastIndex(s.Base, "/")+1:], h.FreshSpace(h.Ours, "Goes").ID
 	take, change := h.Begin(), h.Begin()
-	// Who takes in has the lock first, as a rule. Here it has none, so that the other one has it in any case when it is through.
+	// Normally the writer that adds the space holds the site's lock. Here it does not, so that the other writer is sure
+	// to hold it once the addition commits.
 	change.Do("select id from sites where id = $1 for no key update", site)
 	take.Do("insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
 	answered := make(chan apitest.Answer, 1)
@@ -97,7 +98,7 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	take.AwaitWaiting()
 	take.Finish()
 	change.AwaitWaiting()
-	change.Do("update site_spaces set hidden = true where site_id = $1", site) // a deadlock, if the row was gone first
+	change.Do("update site_spaces set hidden = true where site_id = $1", site) // deadlocks if the row was deleted first
 	change.Finish()
 	if a := <-answered; a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)

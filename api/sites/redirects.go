@@ -57,7 +57,7 @@ func (h *sites) listRedirects(ctx context.Context, c *access.Caller, r *listRedi
 		redirectResource, func(s schema.SiteRedirect) string { return s.ID })
 }
 
-// redirectDestination has the members of every kind of destination; the kind says which of them count.
+// redirectDestination has the members of every kind of destination; the kind determines which of them apply.
 type redirectDestination struct {
 	Kind          *string `json:"kind" rules:"required,enum=redirectKind"`
 	SiteSectionID *string `json:"siteSectionId"`
@@ -66,7 +66,7 @@ type redirectDestination struct {
 	URL           *string `json:"url" rules:"len=..2048,pattern=plainURL"`
 }
 
-// problems finds the members that the kind needs and that are missing.
+// problems finds the missing members that the kind requires.
 func (d *redirectDestination) problems() []schema.Detail {
 	var c rules.Checker
 	need := func(name string, value *string) {
@@ -88,7 +88,7 @@ func (d *redirectDestination) problems() []schema.Detail {
 	return c.Details
 }
 
-// resource keeps the members that the kind has.
+// resource keeps the members that apply to the kind.
 func (d *redirectDestination) resource() schema.SiteRedirectDestination {
 	to := schema.SiteRedirectDestination{Kind: *d.Kind}
 	switch *d.Kind {
@@ -163,9 +163,9 @@ type findRedirectRequest struct {
 	Source   *string `query:"source" rules:"required,len=..512,pattern=redirectSource"`
 }
 
-// findRedirect resolves the destination as it is now, after every renaming and move. The target is an address if the
-// caller can read the site, and otherwise the path below the site's address. For a caller who may not read the space of a page it is that
-// of the site space, whether the page is there or not.
+// findRedirect resolves the destination as it is now, after every rename and move. The target is a URL if the caller
+// can read the site, and otherwise the path below the site's address. If the caller may not read a page's space, the
+// target is that of the site space, whether or not the page exists.
 func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedirectRequest) (schema.SiteRedirectTarget, error) {
 	site := c.Site.Site
 	row, err := h.store.SiteRedirectBySource(ctx, site.ID, *r.Source)
@@ -190,28 +190,28 @@ func (h *sites) findRedirect(ctx context.Context, c *access.Caller, r *findRedir
 	return found, nil
 }
 
-// mustLeadSomewhere blames the member of a request that names what the site does not have.
+// mustLeadSomewhere refuses a destination that the site does not have, and blames the member that names it.
 func (h *sites) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
 	if to.Kind == schema.RedirectToExternal {
 		return nil
 	}
 	found, err := h.destination(ctx, c, to)
-	// A page that the caller may not read is as good as none: the answer must not tell which pages a closed space has.
+	// A page that the caller may not read counts as missing: the answer must not reveal which pages a closed space has.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && found.closed {
 		return schema.Invalid("destination."+found.member, "names nothing in this site")
 	}
 	return err
 }
 
-// destination is what a redirect leads to: its path below the site's address, and the member of the redirect that names it.
-// Of a page in a space that is closed to the caller the path leads to the site space.
+// destination is what a redirect leads to: its path below the site's address, and the member of the redirect that names
+// it. For a page in a space that is closed to the caller, the path is that of the site space.
 type destination struct {
 	path   []string
 	member string
 	closed bool
 }
 
-// destination finds what a redirect leads to. Where there is nothing, it still gives the member that names it.
+// destination finds what a redirect leads to. If that does not exist, the result still has the member that names it.
 func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) (destination, error) {
 	site := c.Site.Site.ID
 	if to.Kind == schema.RedirectToSection {

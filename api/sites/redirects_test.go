@@ -33,7 +33,7 @@ func TestShareLinks(t *testing.T) {
 	}
 	for search, want := range map[string]string{"PART": "Partners", key: "Partners", key[3:20]: "Partners", "~" + key: "Partners", address: "Partners", address + "/faq": "Partners", "r": "Partners Press", "nothing%": ""} {
 		got := s.Items("/share-links?search="+url.QueryEscape(search), "name")
-		if search == "r" && len(got) < 2 { // Keys may hold it, too.
+		if search == "r" && len(got) < 2 { // Keys may contain it, too.
 			t.Errorf("search %q: %q", search, got)
 		} else if search != "r" && strings.Join(got, " ") != want {
 			t.Errorf("search %q: %q", search, got)
@@ -109,7 +109,7 @@ func TestShareLinks(t *testing.T) {
 		}
 	}
 	s.Refused("PATCH", one, `{"active":true}`, 404, "")
-	// Whoever may only read the site does not get the keys.
+	// A caller with only read access to the site does not get the keys.
 	s.Token = h.Ours.Tokens[schema.RoleReview]
 	s.Refused("GET", "/share-links", nil, 403, "")
 }
@@ -161,7 +161,7 @@ func TestRedirects(t *testing.T) {
 	}
 	s.Refused("GET", "/redirect", nil, 400, "source")
 
-	// Everything is resolved at the moment of asking.
+	// Destinations are resolved at the time of the request.
 	s.Ok("POST", "/publish", nil, 200)
 	s.Ok("PATCH", "/sections/"+section, `{"path":"manual"}`, 200)
 	s.Ok("PATCH", "/site-spaces/"+page, `{"path":"q-a"}`, 200)
@@ -212,7 +212,7 @@ func TestRedirects(t *testing.T) {
 	wantLines(t, s.Items("/redirects?search=OLD", "source"), "/old", "/old/Space")
 	wantLines(t, s.Items("/redirects?search=%25", "source"), "/caf%c3%a9/%41-page", "/%61way")
 
-	// A destination that has gone stays in the redirect and is found no more.
+	// A deleted destination stays in the redirect but is no longer found.
 	s.Ok("DELETE", "/site-spaces/"+page, nil, 204)
 	for _, gone := range []string{"/old/Space", "/caf%C3%A9/A-page"} {
 		s.Refused("GET", "/redirect?source="+url.QueryEscape(gone), nil, 404, "")
@@ -225,8 +225,8 @@ func TestRedirects(t *testing.T) {
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
 }
 
-// TestRedirectsIntoClosedSpaces asks for pages of a space that the caller may not read: a page that is there and one that is
-// not get the same answers, and no slug of a page is told.
+// TestRedirectsIntoClosedSpaces asks for pages of a space that the caller may not read: existing and missing pages get
+// the same answers, and no page's slug leaks.
 func TestRedirectsIntoClosedSpaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -163,7 +163,7 @@ func (h *sites) moveSection(ctx context.Context, c *access.Caller, r *moveSectio
 	return h.oneSection(ctx, c, row)
 }
 
-// oneSection answers with what a change has left.
+// oneSection answers with the section after a change.
 func (h *sites) oneSection(ctx context.Context, c *access.Caller, row store.SiteSectionRow) (schema.SiteSection, error) {
 	view, err := h.seenBy(ctx, c, nil)
 	if err != nil {

@@ -114,7 +114,7 @@ func TestSections(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "A", "Getting Started")
 }
 
-// TestDefaultFollowsTheNext deletes defaults in the middle, at the end and last of all.
+// TestDefaultFollowsTheNext deletes defaults in the middle, at the end, and the only one.
 func TestDefaultFollowsTheNext(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -137,7 +137,7 @@ func TestDefaultFollowsTheNext(t *testing.T) {
 			}
 		}
 	}
-	// A space that goes away with all its site spaces leaves a default behind, too.
+	// Deleting a space with all its site spaces leaves a default behind, too.
 	s := h.NewSite(`{}`)
 	space := h.FreshSpace(h.Ours, "Gone")
 	s.Ok("POST", "/site-spaces", map[string]any{"spaceId": space.ID}, 201)
@@ -198,7 +198,8 @@ func TestSiteSpaces(t *testing.T) {
 	s.Ok("DELETE", "/site-spaces/nowhere", nil, 204)
 }
 
-// TestSpacesThatTheCallerMayNotSee shows their id and title and no more, wherever a site shows spaces, and lets nobody add one.
+// TestSpacesThatTheCallerMayNotSee: wherever a site shows such spaces, the caller sees only their id and title, and
+// cannot add one.
 func TestSpacesThatTheCallerMayNotSee(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -312,7 +313,7 @@ func TestMoves(t *testing.T) {
 	}
 	move("/site-spaces/"+z, "site-space", "", x)
 	spaces("Bb "+b+" true bb", "Cc "+c+" true cc", "Aa "+a+" true aa", "Yy "+a+" false yy", "Xx "+a+" false xx", "Xx "+a+" false xx-2")
-	// The default of a section leaves it, and what stays there has one again; where nothing stays, nothing is it.
+	// When the default moves out of a section, another site space becomes its default, if any remains.
 	first := s.Items("/site-spaces?default=true", "id")
 	move("/site-spaces/"+first[2], "site-space", first[0], "")
 	move("/site-spaces/"+first[1], "site-space", "", first[0])
@@ -340,7 +341,7 @@ func TestMoves(t *testing.T) {
 	} {
 		s.Refused("POST", bad.path, bad.body, bad.status, bad.field)
 	}
-	// The same space stands once in a section.
+	// A section can hold the same space only once.
 	twice := s.Ok("POST", "/sections", map[string]any{"spaceId": spaceOf(s, x), "title": "Twice"}, 201)
 	inTwice := twice["siteSpaces"].([]any)[0].(map[string]any)["id"].(string)
 	s.Refused("POST", "/site-spaces/"+inTwice+"/move", pointer("site-space", "siteSpace", x), 400, "position")

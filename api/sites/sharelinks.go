@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Who may see share links may open the site to everybody, so that reading them takes what making them takes.
+// A caller who sees share links can open the site to everybody, so reading them requires the same right as creating
+// them.
 func shareLinkRows(h *sites) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/share-links"
 	return []frame.Operation{
@@ -88,7 +89,8 @@ func (h *sites) removeShareLink(ctx context.Context, c *access.Caller, r *shareL
 	return frame.NoContent{}, h.store.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
 }
 
-// shareLinkResource shows a link with its address, key and all, while the site is published and the link is active.
+// shareLinkResource presents a link; while the site is published and the link is active, this includes its address with
+// the key.
 func (h *sites) shareLinkResource(site store.Site) func(store.ShareLink) schema.ShareLink {
 	return func(s store.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{

@@ -180,13 +180,13 @@ func (h *sites) unpublish(ctx context.Context, c *access.Caller, _ *struct{}) (s
 	return h.changed(c, site), nil
 }
 
-// changed answers with a site whose site spaces stayed as they are.
+// changed answers with a site whose site spaces did not change.
 func (h *sites) changed(c *access.Caller, site store.Site) schema.Site {
 	return h.view.Site(store.SiteRow{Site: site, SiteSpaces: c.Site.SiteSpaces})
 }
 
-// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: adding them to a
-// site would let the caller read them there.
+// mayAttach refuses spaces that a site of the organization cannot show, or that the caller may not read: otherwise the
+// caller could read them through the site.
 func (h *sites) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {

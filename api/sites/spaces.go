@@ -70,7 +70,7 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 		func(row store.SiteSpaceRow, _ schema.SiteSpace) []string { return []string{row.SiteSpace.Rank} })
 }
 
-// lastKey is where a list with one key goes on.
+// lastKey is the position after which a list with one key continues.
 func lastKey(after []string) string {
 	if after == nil {
 		return ""
@@ -178,7 +178,7 @@ func (h *sites) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteSpac
 	return h.oneSiteSpace(ctx, c, row)
 }
 
-// oneSiteSpace answers with what a change has left.
+// oneSiteSpace answers with the site space after a change.
 func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.SiteSpaceRow) (schema.SiteSpace, error) {
 	view, err := h.seenBy(ctx, c, nil)
 	if err != nil {
@@ -187,7 +187,8 @@ func (h *sites) oneSiteSpace(ctx context.Context, c *access.Caller, row store.Si
 	return h.siteSpaceResource(view)(row)
 }
 
-// siteSpaceResource shows site spaces to the caller. Of a space that the caller may not see, no more than that it is there.
+// siteSpaceResource presents site spaces to the caller. For a space that the caller may not see, it shows only that it
+// exists.
 func (h *sites) siteSpaceResource(view siteView) func(store.SiteSpaceRow) (schema.SiteSpace, error) {
 	return func(row store.SiteSpaceRow) (schema.SiteSpace, error) {
 		space, err := h.view.SpaceOfSite(store.SpaceAccess{Space: row.Space, ContentAccess: view.spaces[row.Space.ID]})

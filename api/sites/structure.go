@@ -72,7 +72,7 @@ func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureReq
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
-	// A site without sections is one of site spaces, even while it has neither; it may have empty groups then.
+	// A site without sections is shown as a list of site spaces, even while it has none; it may have empty groups then.
 	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
 		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
 	}
@@ -87,7 +87,7 @@ func (h *sites) structure(ctx context.Context, c *access.Caller, r *structureReq
 	return schema.SiteStructure{Type: schema.StructureOfSiteSpaces, Structure: items}, nil
 }
 
-// siteTree is the structure of a site, by the id of the parent; the empty id is the root.
+// siteTree is the structure of a site, by parent id; the empty id is the root.
 type siteTree struct {
 	groups    map[string][]store.SiteSectionGroup
 	byID      map[string]store.SiteSectionGroup
@@ -96,13 +96,13 @@ type siteTree struct {
 	siteSpace func(store.SiteSpaceRow) (schema.SiteSpace, error)
 }
 
-// rankedSection is a section with its place among the groups beside it.
+// rankedSection is a section with its rank among the groups beside it.
 type rankedSection struct {
 	rank string
 	schema.SiteSection
 }
 
-// siteTree reads the whole structure at once, so that no group costs a statement of its own.
+// siteTree reads the whole structure at once, so that groups do not cost one statement each.
 func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string) (*siteTree, error) {
 	site := c.Site.Site
 	view, err := h.seenBy(ctx, c, shareKey)
@@ -137,7 +137,7 @@ func (h *sites) siteTree(ctx context.Context, c *access.Caller, shareKey *string
 	return tree, nil
 }
 
-// children merges the sections and the groups in a group, both of which are in order, by their common sequence.
+// children merges a group's sections and subgroups, both already sorted, into their common order.
 func (t *siteTree) children(group string) []schema.SiteItem {
 	groups, items := t.groups[group], []schema.SiteItem{}
 	for _, s := range t.sections[group] {
@@ -316,7 +316,7 @@ func (h *sites) removeFromGroup(ctx context.Context, c *access.Caller, r *groupS
 	return frame.NoContent{}, h.store.RemoveSectionFromGroup(ctx, c.Site.Site.ID, r.GroupID, r.SectionID)
 }
 
-// oneGroup answers with what a change has left of a group.
+// oneGroup answers with the group after a change.
 func (h *sites) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
 	tree, err := h.siteTree(ctx, c, nil)
 	if err != nil {

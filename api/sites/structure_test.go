@@ -91,7 +91,7 @@ func TestStructure(t *testing.T) {
 	s.WantOutline("sections", "Dd[Dd*] Renamed() Aa*[Two One*] Cc[Cc*] Bb[Bb*]")
 }
 
-// TestManyBetween puts things into the same place until there is no room, and again.
+// TestManyBetween inserts at the same position until there is no room, and then again.
 func TestManyBetween(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

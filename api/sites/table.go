@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table has the operations on sites and their structure.
+// Table returns the operations on sites and their structure.
 func Table(st *store.Store, v view.Presenter) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		siteOperations(&sites{store: st, view: v}),

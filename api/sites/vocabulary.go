@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// vocabulary is what the names in the rules of these operations mean, beside those that other operations use too.
+// vocabulary defines the names in these operations' rules that no other domain uses.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"siteType":        schema.SiteTypes(),
@@ -17,7 +17,7 @@ var vocabulary = rules.Vocabulary{
 		"redirectKind":    schema.RedirectKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
-		// One segment of an address. What begins with "~" is a share key there, and "." and ".." would be folded away.
+		// One segment of an address. A leading "~" marks a share key there, and "." and ".." would be normalized away.
 		"sitePath": rules.Matching(`^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._~-]*$`,
 			"must be letters, digits and - _ . ~, and begin with a letter, a digit, - or _"),
 		"proxyOrigin": rules.Matching(`^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+$`,

@@ -1,3 +1,3 @@
-// Package jsonschema writes JSON schemas by hand, for types whose JSON is not what their fields look like. It imports nothing of
-// ours.
+// Package jsonschema helps write JSON schemas by hand, for types whose JSON differs from their fields. It imports
+// nothing of ours.
 package jsonschema

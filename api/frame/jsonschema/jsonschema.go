@@ -31,5 +31,5 @@ func Object(properties Dict, required ...string) Dict {
 	return d
 }
 
-// NUL is what no text may hold: the database cannot store it.
+// NUL matches what no text may contain: the database cannot store it.
 var NUL = Dict{"pattern": `\x00`}

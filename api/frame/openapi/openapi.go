@@ -17,13 +17,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bodyDescribed is a request type whose body the function reads by itself, and which says what it looks like.
+// bodyDescribed is a request type whose function reads the body itself, and which describes that body.
 type bodyDescribed interface {
 	OpenAPIBody() jsonschema.Dict
 }
 
-// Document is the OpenAPI 3.1 document of the table, as JSON. It says of requests what their rules say, and of answers what
-// their types say; nothing in it is written by hand.
+// Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
+// from their types; none of it is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
 	words, err := table.Vocabulary()
 	if err != nil {
@@ -68,12 +68,12 @@ func Document(table frame.Table, baseURL string) ([]byte, error) {
 	return json.Marshal(document, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
-// writer gathers the named schemas that operations refer to.
+// writer collects the named schemas that operations refer to.
 type writer struct {
 	words   rules.Vocabulary
 	schemas jsonschema.Dict
 	types   map[string]reflect.Type
-	asked   bool // The members of a body are described: what answers always have, requests need not.
+	asked   bool // Describing the members of a request body: members that answers always have are optional there.
 }
 
 func mediaOf(media string, of jsonschema.Dict) jsonschema.Dict {
@@ -103,7 +103,7 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	}
 	refused := jsonschema.Dict{"$ref": "#/components/responses/Error"}
 	responses := jsonschema.Dict{strconv.Itoa(op.Status): success, "default": refused}
-	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) { // It created what the path names, or changed it.
+	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) { // It either created what the path names or changed it.
 		created, err := d.success(op, http.StatusCreated)
 		if err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	return out, nil
 }
 
-// refusals are the statuses that the frame itself refuses an operation with; functions add theirs, under `default`.
+// refusals are the statuses with which the frame itself refuses an operation; functions add theirs, under `default`.
 func refusals(op *frame.Operation) []int {
 	codes := []int{http.StatusBadRequest}
 	if !op.Scope.Public {
@@ -132,7 +132,7 @@ func refusals(op *frame.Operation) []int {
 	return codes
 }
 
-// success describes an answer with one of the statuses of success that the operation has.
+// success describes the answer for one of the operation's success statuses.
 func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, error) {
 	out := jsonschema.Dict{"description": http.StatusText(status)}
 	response := op.Handler.Response
@@ -163,8 +163,8 @@ func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, erro
 	return out, nil
 }
 
-// request describes parameters and body. Parameters of the path that the function does not look at, because the scope did,
-// are described from the path.
+// request describes parameters and body. Path parameters that only the scope reads, and not the function, are described
+// from the path.
 func (d *writer) request(op *frame.Operation) (params []any, body jsonschema.Dict, err error) {
 	described := map[string]bool{}
 	add := func(name, in string, required bool, of jsonschema.Dict) {

@@ -14,17 +14,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// selfDescribed is a type whose JSON is not what its fields look like: a union, or a document.
+// selfDescribed is a type whose JSON differs from its fields: a union, or a document.
 type selfDescribed interface {
 	OpenAPISchema() map[string]any
 }
 
-// togetherDescribed is a type whose members together must be more than each by itself: its keywords join those of its members.
+// togetherDescribed is a type with a rule that spans several members: its keywords are added to those of its members.
 type togetherDescribed interface {
 	OpenAPIKeywords() map[string]any
 }
 
-// wellKnown has a row per type that is written in a form of its own.
+// wellKnown has a row per type with a JSON form of its own.
 var wellKnown = map[reflect.Type]func() jsonschema.Dict{
 	reflect.TypeFor[time.Time]():      func() jsonschema.Dict { return jsonschema.Dict{"type": "string", "format": "date-time"} },
 	reflect.TypeFor[jsontext.Value](): func() jsonschema.Dict { return jsonschema.Dict{} }, // Any JSON.
@@ -67,7 +67,7 @@ func (d *writer) typeSchema(t reflect.Type, r rules.Rule, tag reflect.StructTag)
 	return scalarSchema(t, r)
 }
 
-// isUnion tells a type that is one of its fields, and has no members of its own.
+// isUnion reports whether a value of the type is one of its fields, without members of its own.
 func isUnion(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false
@@ -96,7 +96,7 @@ func (d *writer) unionSchema(t reflect.Type) (jsonschema.Dict, error) {
 	return jsonschema.Dict{"anyOf": alternatives}, nil
 }
 
-// ref names a type and describes it once.
+// ref refers to a type by name, and describes it on first use.
 func (d *writer) ref(t reflect.Type) (jsonschema.Dict, error) {
 	name := schemaName(t)
 	if known, ok := d.types[name]; ok && known != t {
@@ -105,7 +105,7 @@ func (d *writer) ref(t reflect.Type) (jsonschema.Dict, error) {
 	if _, ok := d.types[name]; !ok {
 		d.types[name] = t
 		asked := d.asked
-		d.asked = false // What has a name may be in answers as well.
+		d.asked = false // A named type may appear in answers, too.
 		described, err := d.structSchema(t, rules.Rule{})
 		d.asked = asked
 		if err != nil {
@@ -155,7 +155,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 			properties[name] = of
-			// What is always written is required of answers; what the rules require is required of requests.
+			// Answers require what is always written; requests require what the rules require.
 			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.Required || answered {
 				required = append(required, name)
@@ -179,7 +179,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 	return out, nil
 }
 
-// schemaPackage is where the types of answers are.
+// schemaPackage is the package of the answers' types.
 var schemaPackage = reflect.TypeFor[schema.User]().PkgPath()
 
 func indirect(t reflect.Type) reflect.Type {

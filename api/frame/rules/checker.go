@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Checker gathers what is wrong with the members of a request, so that a client learns all of it at once. Most of it comes
-// from the rules in the tags of the request's type; Validate methods add what concerns several members together.
+// Checker collects everything that is wrong with the members of a request, so that a client learns all of it at once.
+// Most of it comes from the rules in the tags of the request's type; Validate methods add checks across several
+// members.
 type Checker struct {
 	Details []schema.Detail
 }
@@ -19,7 +20,7 @@ func (c *Checker) Add(field, problem string, allowed ...string) {
 	c.Details = append(c.Details, schema.Detail{Field: field, Problem: problem, Allowed: allowed})
 }
 
-// Enum checks an optional member that takes few values.
+// Enum checks an optional member with a closed set of values.
 func (c *Checker) Enum(field string, value *string, allowed []string) {
 	if value != nil && !slices.Contains(allowed, *value) {
 		c.Add(field, "has no value that is allowed", allowed...)
@@ -33,7 +34,7 @@ func joinField(path, name string) string {
 	return path + "." + name
 }
 
-// sortedKeys gives the keys of a map in order, so that equal requests get equal answers.
+// sortedKeys returns the keys of a map in order, so that equal requests get equal answers.
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
@@ -54,5 +55,5 @@ func (c *Checker) entries(field string, count int, length *Bounds) {
 	}
 }
 
-// NoNUL completes the sentence "<name> ..." for text that Postgres does not store.
+// NoNUL completes the sentence "<name> ..." for text that Postgres cannot store.
 const NoNUL = "must not hold the character U+0000"

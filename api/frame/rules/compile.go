@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Check finds what is wrong with a value that has the type the rule was written for.
+// Check finds what is wrong with a value of the type that the rule was written for.
 type Check func(c *Checker, field string, value reflect.Value)
 
 // member is one checked field of a struct.
@@ -18,7 +18,7 @@ type member struct {
 	check    Check
 }
 
-// MemberName says how a field is called in a request: by its JSON name or by that of its parameter.
+// MemberName returns a field's name in a request: its JSON name, or that of its parameter.
 func MemberName(f reflect.StructField) string {
 	for _, tag := range []string{"json", "query", "path", "header"} {
 		if name, ok := f.Tag.Lookup(tag); ok {
@@ -29,12 +29,12 @@ func MemberName(f reflect.StructField) string {
 	return ""
 }
 
-// Struct checks a struct's fields one after the other.
+// Struct compiles a check of a struct's fields, in order.
 func (v Vocabulary) Struct(t reflect.Type) (Check, error) {
 	var members []member
 	for i := range t.NumField() {
 		f := t.Field(i)
-		// The fields of an embedded type count, whatever that type is called.
+		// The fields of an embedded type count even if the type is unexported.
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}
@@ -77,7 +77,7 @@ func (v Vocabulary) memberOf(f reflect.StructField) (member, error) {
 	return member{name: MemberName(f), required: r.Required, check: ck}, err
 }
 
-// bodyMember checks a body. The names of its members have no prefix.
+// bodyMember compiles the check of a body. The names of its members have no prefix.
 func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 	if f.Type == reflect.TypeFor[[]byte]() {
 		return member{check: func(*Checker, string, reflect.Value) {}}, nil
@@ -100,7 +100,8 @@ func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 	}}, nil
 }
 
-// isAbsent says whether a member was not in the request. Null counts as absent, except where schema.Opt tells them apart.
+// isAbsent reports whether a member was missing from the request. Null counts as absent, except in a schema.Opt, which
+// tells them apart.
 func isAbsent(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
@@ -112,7 +113,7 @@ func isAbsent(v reflect.Value) bool {
 	}
 }
 
-// checkOf makes the check of a type under a rule.
+// checkOf compiles the check of a type under a rule.
 func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Check, error) {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[ProblemFinder]()) {
 		return func(c *Checker, field string, value reflect.Value) {
@@ -174,7 +175,7 @@ func (v Vocabulary) mapCheck(t reflect.Type, r Rule, tag reflect.StructTag) (Che
 		for _, key := range sortedKeys(value) {
 			name := joinField(field, key.String())
 			keys(c, name, key)
-			// A map's entry cannot be addressed, and a check may need its address.
+			// A map's entry is not addressable, and a check may need its address.
 			entry := reflect.New(t.Elem()).Elem()
 			entry.Set(value.MapIndex(key))
 			values(c, name, entry)
@@ -182,7 +183,7 @@ func (v Vocabulary) mapCheck(t reflect.Type, r Rule, tag reflect.StructTag) (Che
 	}, err
 }
 
-// entryCheck is the check of an array's or a map's entry, which must not be null.
+// entryCheck compiles the check of an array's or a map's entries, which must not be null.
 func (v Vocabulary) entryCheck(t reflect.Type, tag string) (Check, error) {
 	r, err := v.Parse(tag)
 	if err != nil {

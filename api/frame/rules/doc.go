@@ -1,5 +1,5 @@
-// Package rules says what the members of requests must satisfy. Rules are written in the tags of a request's type and are read
-// from there by the frame, the OpenAPI document and the tests of bad input, so that these cannot disagree.
+// Package rules defines what the members of requests must satisfy. Rules are written in the tags of a request's type.
+// The frame, the OpenAPI document and the bad-input tests all read them there, so they cannot disagree.
 //
 // It imports schema only.
 package rules

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// OneOrMany is a body that is one object or an array of them. The rules of its length apply to the array; the objects have rules
-// in their own tags. The field of a problem has an index only if the body was an array.
+// OneOrMany is a body that is one object or an array of them. Its length rules apply to the array; the objects have
+// rules in their own tags. A problem's field has an index only if the body was an array.
 type OneOrMany[T any] struct {
 	Items []T
 	array bool
@@ -26,7 +26,7 @@ func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func (m OneOrMany[T]) isArray() bool { return m.array }
 
-// EitherForm is what every oneOrMany is; its first field is the items.
+// EitherForm is implemented by every OneOrMany; its first field holds the items.
 type EitherForm interface{ isArray() bool }
 
 func (v Vocabulary) manyCheck(t reflect.Type, r Rule) (Check, error) {

@@ -10,10 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A PATCH with a null asks for a removal. What can be removed is a schema.Opt. Of any other member a null would be taken for
-// absence, and the client be told of a change that never was; so it is refused. Elsewhere null is how many clients say "absent".
+// In a PATCH, null asks for removal. Members that can be removed are schema.Opts. For any other member null would count
+// as absence, and the client would be told of a change that never happened; so it is refused. Outside of PATCH, null is
+// how many clients say "absent".
 
-// Lasting gives the members of a body that cannot be removed. Those that are required are refused by their rule.
+// Lasting returns the members of a body that cannot be removed. It leaves out the required ones: their rule refuses
+// null already.
 func (v Vocabulary) Lasting(body reflect.Type) []string {
 	if body.Kind() != reflect.Struct {
 		return nil
@@ -29,7 +31,8 @@ func (v Vocabulary) Lasting(body reflect.Type) []string {
 	return names
 }
 
-// RefuseNulls looks for members that are null and cannot be removed, in a body that was read without an error.
+// RefuseNulls refuses members that are null but cannot be removed, in a body that has already been decoded without
+// error.
 func RefuseNulls(body []byte, lasting []string) error {
 	if !bytes.Contains(body, []byte("null")) {
 		return nil

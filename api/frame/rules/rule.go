@@ -9,46 +9,46 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Rule is what a request's member must satisfy. The frame, the OpenAPI document and the tests of bad input all read it from the
-// tags of the field, so they cannot disagree:
+// Rule is what a member of a request must satisfy. The frame, the OpenAPI document and the bad-input tests all read it
+// from the field's tags, so they cannot disagree:
 //
-//	rules:"required"        the member must be there and not null
+//	rules:"required"        the member must be present and not null
 //	rules:"len=2..128"      characters of a string, or entries of an array or of a map; either end may be left out
 //	rules:"range=0..1000"   a number's bounds
 //	rules:"enum=role"       a closed set of values, by its name in Vocabulary.Enums
 //	rules:"pattern=slug"    a form of text, by its name in Vocabulary.Patterns
-//	rules:"some"            on a body: at least one of its members must be there
+//	rules:"some"            on a body: at least one of its members must be present
 //	rules:"default=desc"    what absence means; documentation only, the function does it
 //	each:"…"                the same rules for each entry of an array or value of a map
 //	keys:"…"                the same rules for each key of a map
 //
-// Rules of one tag are separated by commas. A type that has a method Problems checks itself.
+// Commas separate the rules of a tag. A type with a method Problems checks itself.
 type Rule struct {
 	Required, Some bool
 	Length         *Bounds
 	Span           *Bounds
 	Enum, Pattern  string
-	Values         []string // what enum names
-	Form           Pattern  // what pattern names
+	Values         []string // the values of the enum
+	Form           Pattern  // the named pattern
 	Absent         string
 }
 
-// Bounds are inclusive; an end that is left out is nil.
+// Bounds are inclusive; a missing end is nil.
 type Bounds struct{ Least, Most *int }
 
-// ProblemFinder is a type that knows what is wrong with its values, such as a rich document.
+// ProblemFinder is a type that can say what is wrong with its values, such as a rich document.
 type ProblemFinder interface {
 	Problems(field string) []schema.Detail
 }
 
-// optional is what every schema.Opt is.
+// optionalPrefix begins the name of every schema.Opt type.
 var optionalPrefix = reflect.TypeFor[schema.Opt[int]]().PkgPath() + ".Opt["
 
 func IsOpt(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasPrefix(t.PkgPath()+"."+t.Name(), optionalPrefix)
 }
 
-// ruleSetters has a row per word of a tag.
+// ruleSetters has a row per keyword of a tag.
 var ruleSetters = map[string]func(r *Rule, argument string) error{
 	"required": func(r *Rule, _ string) error { r.Required = true; return nil },
 	"some":     func(r *Rule, _ string) error { r.Some = true; return nil },
@@ -59,7 +59,7 @@ var ruleSetters = map[string]func(r *Rule, argument string) error{
 	"pattern":  func(r *Rule, a string) error { r.Pattern = a; return nil },
 }
 
-// Parse reads a tag. Names that the vocabulary does not have are errors.
+// Parse parses a tag. A name missing from the vocabulary is an error.
 func (v Vocabulary) Parse(tag string) (Rule, error) {
 	var r Rule
 	for word := range strings.SplitSeq(tag, ",") {
@@ -118,7 +118,7 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// Outside says how a count lies outside of the bounds, in units, or nothing.
+// Outside says how a count lies outside the bounds, in units; "" if it lies inside.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {
 	case b == nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Vocabulary has what the names in rules mean.
+// Vocabulary defines the names that rules use.
 type Vocabulary struct {
 	// Enums are closed sets of values, by the names that `enum=` uses.
 	Enums map[string][]string
@@ -17,7 +17,7 @@ type Vocabulary struct {
 	Patterns map[string]Pattern
 }
 
-// Join makes one vocabulary. A name that has two meanings is an error.
+// Join merges vocabularies. A name defined twice is an error.
 func Join(parts ...Vocabulary) (Vocabulary, error) {
 	all := Vocabulary{Enums: map[string][]string{}, Patterns: map[string]Pattern{}}
 	for _, part := range parts {
@@ -37,10 +37,10 @@ func Join(parts ...Vocabulary) (Vocabulary, error) {
 	return all, nil
 }
 
-// Pattern is a form of text. It says three times what the form is: to the check, to the client whose text does not match, and
-// to the OpenAPI document.
+// Pattern is a form of text, stated three times: for the check, for the client whose text does not match, and for the
+// OpenAPI document.
 type Pattern struct {
-	// Match decides.
+	// Match reports whether a text has the form.
 	Match func(text string) bool
 	// Problem completes the sentence "<field> ...".
 	Problem string
@@ -48,7 +48,7 @@ type Pattern struct {
 	Regexp, Not, Format string
 }
 
-// Common is the vocabulary that belongs to no resource.
+// Common is the vocabulary that belongs to no single resource.
 var Common = Vocabulary{
 	Enums: map[string][]string{
 		"order": {"asc", "desc"},
@@ -74,20 +74,20 @@ var Common = Vocabulary{
 }
 
 const (
-	// HTTPURL is the expression that the OpenAPI document gives for addresses, beside their format: few validators look at
-	// formats.
+	// HTTPURL is the expression that the OpenAPI document gives for URLs, in addition to their format: few validators
+	// check formats.
 	HTTPURL = `^[hH][tT][tT][pP][sS]?://[^/?#]`
-	// NotBlank is the expression that the OpenAPI document gives for text that shows something.
+	// NotBlank is the expression that the OpenAPI document gives for text with at least one visible character.
 	NotBlank = `\S`
 )
 
-// Matching is the pattern of an expression.
+// Matching returns the pattern of a regular expression.
 func Matching(expression, problem string) Pattern {
 	compiled := regexp.MustCompile(expression)
 	return Pattern{Match: compiled.MatchString, Problem: problem, Regexp: expression}
 }
 
-// MatchingBut is Matching for forms with exceptions: a text that matches not has another form.
+// MatchingBut is Matching for forms with exceptions: a text that matches not is refused.
 func MatchingBut(expression, not, problem string) Pattern {
 	yes, no := regexp.MustCompile(expression), regexp.MustCompile(not)
 	return Pattern{
@@ -96,7 +96,7 @@ func MatchingBut(expression, not, problem string) Pattern {
 	}
 }
 
-// notBlank wants a visible character.
+// notBlank requires a visible character.
 func notBlank(text string) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
@@ -108,13 +108,13 @@ func notBlank(text string) bool {
 	return false
 }
 
-// isDateTime holds times to the years that Postgres and RFC 3339 agree on.
+// isDateTime limits times to the years that Postgres and RFC 3339 have in common.
 func isDateTime(text string) bool {
 	at, err := time.Parse(time.RFC3339, text)
 	return err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999
 }
 
-// isPlainURL is for addresses that are shown to others.
+// isPlainURL checks URLs that are shown to others.
 func isPlainURL(text string) bool {
 	return schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }
