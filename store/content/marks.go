@@ -2,7 +2,7 @@ package content
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Marks is a set of those marks of text that Markdown and PDF have.
+// Marks is a set of the text marks that Markdown and PDF support.
 type Marks uint8
 
 // The marks.
@@ -19,7 +19,7 @@ var markNames = []struct {
 	name string
 }{{Bold, "bold"}, {Italic, "italic"}, {Strike, "strikethrough"}, {Code, "code"}}
 
-// List gives the marks as a leaf holds them.
+// List returns the marks as a leaf holds them.
 func (m Marks) List() []schema.Mark {
 	list := []schema.Mark{}
 	for _, row := range markNames {
@@ -30,7 +30,7 @@ func (m Marks) List() []schema.Mark {
 	return list
 }
 
-// MarksOf reads the marks of a leaf. Marks without a form in Markdown are left out.
+// MarksOf returns the marks of a leaf, without those that Markdown cannot express.
 func MarksOf(list []schema.Mark) Marks {
 	var m Marks
 	for _, mark := range list {

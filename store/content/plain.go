@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// labels has a row per kind of node that shows text which is not in its children.
+// labels has a row per kind of node that shows text other than its children.
 var labels = map[string]func(data schema.Data) string{
 	"emoji":             func(d schema.Data) string { return emoji(Member(d, "code")) },
 	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
@@ -47,7 +47,7 @@ func methodAndPath(d schema.Data) string {
 	return strings.TrimSpace(strings.ToUpper(Member(d, "method")) + " " + Member(d, "path"))
 }
 
-// Member gives a text of the data as it can be stored and shown.
+// Member returns a text member of the data, in a form that can be stored and shown.
 func Member(data map[string]any, name string) string {
 	value, _ := data[name].(string)
 	return Clean(value)
@@ -70,7 +70,7 @@ func Label(n *schema.Node) string {
 	return ""
 }
 
-// RefLabel is what a reader sees of a reference that has no text of its own.
+// RefLabel is what a reader sees of a reference without text of its own.
 func RefLabel(value any) string {
 	return Clean(strings.TrimPrefix(Link(value), refScheme+":"))
 }
@@ -88,7 +88,7 @@ func emoji(code string) string {
 	return b.String()
 }
 
-// Plain gives the text of a document without its form, a line per block, for search and for counting.
+// Plain returns the text of a document without formatting, a line per block, for search and for counting.
 func Plain(d schema.Document) string {
 	var b strings.Builder
 	for i := range d.Nodes {
@@ -126,14 +126,14 @@ func line(b *strings.Builder, text string) {
 	}
 }
 
-// HoldsText says whether the children are text and inlines.
+// HoldsText reports whether the children are text and inlines.
 func HoldsText(n *schema.Node) bool {
 	return slices.ContainsFunc(n.Nodes, func(child schema.Node) bool {
 		return child.Object == schema.ObjectText || child.Object == schema.ObjectInline
 	})
 }
 
-// InlineText gives the text of inlines.
+// InlineText returns the text of inlines.
 func InlineText(nodes []schema.Node) string {
 	var b strings.Builder
 	for i := range nodes {
@@ -156,7 +156,7 @@ func LeafText(leaves []schema.Leaf) string {
 	return b.String()
 }
 
-// Annotation gives the note of an inline that has one.
+// Annotation returns the note of an inline, if it has one.
 func Annotation(n *schema.Node) string {
 	if n.Type != "annotation" {
 		return ""
@@ -170,7 +170,7 @@ func Annotation(n *schema.Node) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", " ")
 }
 
-// Blank says whether a body has nothing to see.
+// Blank reports whether a body shows nothing.
 func Blank(body schema.Body) bool {
 	switch {
 	case body.Markdown != nil:
@@ -181,7 +181,7 @@ func Blank(body schema.Body) bool {
 	return true
 }
 
-// shows says whether a node has text, or is something to see by itself.
+// shows reports whether a node has text, or is visible without any.
 func shows(n schema.Node) bool {
 	return n.IsVoid != nil && *n.IsVoid && n.Type != "divider" || strings.TrimSpace(LeafText(n.Leaves)) != "" ||
 		slices.ContainsFunc(n.Nodes, shows) || slices.ContainsFunc(n.Fragments, shows)
@@ -189,15 +189,15 @@ func shows(n schema.Node) bool {
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
 
-// Clean gives text that JSON and the database take.
+// Clean makes text valid for JSON and the database.
 func Clean(text string) string {
 	return newlines.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// MaxListNumber is the highest number that CommonMark lets a list begin with.
+// MaxListNumber is the highest number with which a CommonMark list can start.
 const MaxListNumber = 999_999_999
 
-// ListStart gives the number that an ordered list begins with.
+// ListStart returns the first number of an ordered list.
 func ListStart(n *schema.Node) int {
 	start, ok := n.Data["start"].(float64)
 	if !ok || start < 0 || start > MaxListNumber || start != math.Trunc(start) {

@@ -7,11 +7,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refScheme is the scheme under which references to things that have no address of their own are written in Markdown:
-// ref:page/ID, ref:page/ID?space=ID.
+// refScheme is the scheme for references to things without an address of their own in Markdown: ref:page/ID,
+// ref:page/ID?space=ID.
 const refScheme = "ref"
 
-// refMembers has a row per kind of reference that is written so: the member that names the thing.
+// refMembers has a row per kind of reference that uses the scheme: the member that names the thing.
 var refMembers = map[string]string{
 	"file": "file", "page": "page", "anchor": "anchor", "user": "user", "collection": "collection", "space": "space",
 	"reusable-content": "reusableContent", "openapi": "spec",
@@ -20,7 +20,7 @@ var refMembers = map[string]string{
 // refContext are the members that say where the thing is.
 var refContext = []string{"page", "space"}
 
-// Link writes a reference as the destination of a link; "" if it is none.
+// Link writes a reference as the destination of a link; "" if it is not a reference.
 func Link(value any) string {
 	ref, _ := value.(map[string]any)
 	kind, _ := ref["kind"].(string)
@@ -46,7 +46,7 @@ func Link(value any) string {
 	return link
 }
 
-// Ref reads the destination of a link. It refuses schemes that are not on the list, scripts above all.
+// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts.
 func Ref(link string) (map[string]any, bool) {
 	switch {
 	case schema.LinkScheme(link) == refScheme:

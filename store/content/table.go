@@ -17,7 +17,7 @@ type Table struct {
 	Cells      [][][]schema.Node // by row and column: inlines
 }
 
-// TableOf reads a table block, and what is missing in it as empty.
+// TableOf reads a table block, and treats missing parts as empty.
 func TableOf(n *schema.Node) Table {
 	view, _ := n.Data["view"].(map[string]any)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -34,7 +34,7 @@ func TableOf(n *schema.Node) Table {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(definition)) {
-		// Columns that the view does not show are not lost.
+		// Keep the columns that the view does not show.
 		if about, ok := definition[name].(map[string]any); ok && !slices.Contains(ids, name) {
 			ids = append(ids, name)
 			t.Titles = append(t.Titles, Member(about, "title"))
@@ -73,7 +73,7 @@ func orderIndex(record any) string {
 	return Member(members, "orderIndex")
 }
 
-// Inlines puts the blocks of a cell into one line.
+// Inlines joins the blocks of a cell into one line.
 func Inlines(blocks []schema.Node) []schema.Node {
 	var inlines []schema.Node
 	for i := range blocks {
@@ -93,7 +93,7 @@ func Inlines(blocks []schema.Node) []schema.Node {
 	return inlines
 }
 
-// cellOf gives what a cell shows: its fragment if the value names one, else the value.
+// cellOf returns what a cell shows: its fragment if the value names one, else the value.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	var text string
 	switch value := value.(type) {
@@ -120,7 +120,7 @@ func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	return []schema.Node{schema.Text(text)}
 }
 
-// Rows gives the titles and the rows as text.
+// Rows returns the titles and the rows as text.
 func (t Table) Rows() [][]string {
 	rows := [][]string{t.Titles}
 	for _, cells := range t.Cells {

@@ -1,4 +1,4 @@
-// Package contenttest holds the documents that the tests of store/content and of the packages below it share.
+// Package contenttest holds the documents that the tests of store/content and the packages below it share.
 package contenttest
 
 import (
@@ -28,7 +28,7 @@ func EveryKind(tb testing.TB) schema.Document {
 	return d
 }
 
-// Markdown pairs Markdown with the outline of its document and, where it differs, what is written for that document.
+// Markdown pairs Markdown with the outline of its document and, if it differs, what is written for that document.
 var Markdown = []struct{ In, Outline, Out string }{
 	{"", "", ""},
 	{"one\ntwo\n\nthree", "paragraph('one two') paragraph('three')", "one two\n\nthree"},

@@ -12,24 +12,24 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The parsers here stand in front of goldmark's, so that any text costs time in proportion to its length: goldmark looks at
-// some constructs again and again, and nests without end.
+// The parsers here take precedence over goldmark's, to make parsing any text linear in its length: goldmark rescans
+// some constructs again and again, and nests without bound.
 
 // markdownState is what the parsers remember while they read one text.
 type markdownState struct {
 	delimiters delimiters
 	brackets   []*bracket
-	inactive   int // so many brackets from the bottom of the stack have a link behind them
+	inactive   int // that many brackets from the bottom of the stack are followed by a link
 	depths     map[ast.Node]int
 	references *bool
-	// expanded counts the bytes that references brought in.
+	// expanded counts the bytes that references have expanded to.
 	expanded, maxExpanded int
-	// runs has, for the block spanned, where the last run of so many backticks starts.
+	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
 	runs    map[int]int
 	spanned ast.Node
-	// tooLarge says that there is a table of more cells than a document may have nodes.
+	// tooLarge means that a table has more cells than a document may have nodes.
 	tooLarge bool
-	// steps counts what loops over earlier text do, for tests of the cost.
+	// steps counts the work of loops over earlier text, for tests of the cost.
 	steps int
 }
 
@@ -44,11 +44,11 @@ func newContext(source []byte) (parser.Context, *markdownState) {
 
 func stateOf(pc parser.Context) *markdownState { return pc.Get(stateKey).(*markdownState) }
 
-// nested opens a container unless it would be nested too deep. The line is then read as text.
+// nested opens a container unless that would nest too deeply; the line is then read as text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	// The parser of lists must see each further item of a list.
+	// The list parser must see every further item of a list.
 	if _, item := parent.(*ast.List); !item && containersAround(parent) >= maxNesting {
 		return nil, parser.NoChildren
 	}
@@ -66,7 +66,8 @@ func containersAround(n ast.Node) int {
 	return depth
 }
 
-// codeSpanParser asks goldmark's only where the span ends: it reads the rest of the block for each run of backticks.
+// codeSpanParser calls goldmark's parser only if the span ends, because that reads the rest of the block for each run
+// of backticks.
 type codeSpanParser struct{ parser.InlineParser }
 
 func (p codeSpanParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -100,10 +101,10 @@ func backtickRuns(lines *text.Segments, source []byte) map[int]int {
 	return runs
 }
 
-// maxReferenceLines is how many lines goldmark gets at once to look for references: its time grows with their square.
+// maxReferenceLines is how many lines goldmark searches for references at once: its time is quadratic in their number.
 const maxReferenceLines = 500
 
-// referenceTransformer takes the definitions of references off the top of a paragraph.
+// referenceTransformer extracts reference definitions from the start of a paragraph.
 type referenceTransformer struct{}
 
 func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
@@ -115,7 +116,7 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		parent.InsertBefore(parent, node, part)
 		parser.LinkReferenceParagraphTransformer.Transform(part, reader, pc)
 		if part.Parent() != nil {
-			// There is something else before the end, behind which no definition can stand.
+			// Other text comes before the end, and no definition can follow it.
 			parent.RemoveChild(parent, part)
 			part.Lines().AppendAll(rest.Sliced(0, rest.Len()))
 			node.SetLines(part.Lines())
@@ -127,7 +128,8 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 	parser.LinkReferenceParagraphTransformer.Transform(node, reader, pc)
 }
 
-// tableTransformer keeps goldmark from filling in the cells of a table that has many columns in one row and many rows.
+// tableTransformer keeps goldmark from filling in the missing cells of a table with many rows, one of which has many
+// columns.
 type tableTransformer struct{ parser.ParagraphTransformer }
 
 func newTableTransformer() tableTransformer {
@@ -150,7 +152,7 @@ func (t tableTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc 
 	t.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// columns is how many columns a table of this header and line of dashes has; 0 if it is none.
+// columns counts the columns of a table with this header and delimiter row; 0 if it is not a table.
 func (t tableTransformer) columns(head []text.Segment, reader text.Reader, pc parser.Context) int {
 	root, paragraph := ast.NewDocument(), ast.NewParagraph()
 	paragraph.Lines().AppendAll(head)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// fill repeats a text up to the size that a body may have.
+// fill repeats a text up to the largest size of a body.
 func fill(piece string) string { return strings.Repeat(piece, schema.MaxMarkdown/len(piece)) }
 
 func runsOfBackticks(line string) string {
@@ -23,7 +23,7 @@ func runsOfBackticks(line string) string {
 	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
 }
 
-// costly has a row per text that takes care: each took a naive parser, or goldmark, time with the square of its length.
+// costly has a row per difficult text: each took a naive parser, or goldmark, quadratic time.
 var costly = map[string]string{
 	"hints":                      fill("{% hint %}\n"),
 	"closed hints":               fill("{% hint %}\n{% endhint %}\n"),
@@ -153,12 +153,12 @@ func definitions() string {
 	return b.String()
 }
 
-// maxCost is for the largest text that a body may have: three times what is promised, for a machine that does much else. The
-// texts of costly took up to half a minute.
+// maxCost bounds the time for the largest body: three times what is promised, to allow for a busy machine. The texts of
+// costly used to take up to half a minute.
 const maxCost = raceFactor * 600 * time.Millisecond
 
-// TestMarkdownCost measures the processor time of a thread, of which other programs cannot take any, and the best of a few
-// tries. Beside it the loops over earlier text are counted.
+// TestMarkdownCost measures a thread's CPU time, which other programs cannot affect, and takes the best of a few tries.
+// It also counts the steps of loops over earlier text.
 func TestMarkdownCost(t *testing.T) {
 	for name, markdown := range costly {
 		t.Run(name, func(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxInlineNesting is how deep emphasis and links may be nested. What is nested deeper reads as text.
+// maxInlineNesting bounds the nesting of emphasis and links. Anything deeper is read as text.
 const maxInlineNesting = 32
 
-// emphasisParser reads *, _ and ~. It takes goldmark's rules for what opens and closes, and pairs them itself: goldmark's
-// search for an opener looks at all of them again for each closer, which is quadratic.
+// emphasisParser reads *, _ and ~. It uses goldmark's rules for what opens and closes, but pairs delimiters itself:
+// goldmark searches all openers again for each closer, which is quadratic.
 type emphasisParser struct{}
 
 func (emphasisParser) Trigger() []byte { return []byte{'*', '_', '~'} }
@@ -29,12 +29,12 @@ func (emphasisParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return d
 }
 
-// CloseBlock pairs what links have left.
+// CloseBlock pairs the delimiters that links have left.
 func (emphasisParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 	stateOf(pc).pair(nil)
 }
 
-// pairing says which delimiters make a pair, and what of.
+// pairing decides which delimiters pair, and what node they become.
 type pairing struct{}
 
 func (pairing) IsDelimiter(b byte) bool { return b == '*' || b == '_' || b == '~' }
@@ -43,10 +43,10 @@ func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-// OnMatch is goldmark's, which never gets to see our delimiters.
+// OnMatch is required by goldmark, which never calls it with our delimiters.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
 
-// delimiters is the list of those that are not paired yet, in the order of the text.
+// delimiters is the list of unpaired delimiters, in the order of the text.
 type delimiters struct{ first, last *parser.Delimiter }
 
 func (l *delimiters) push(d *parser.Delimiter) {
@@ -58,7 +58,7 @@ func (l *delimiters) push(d *parser.Delimiter) {
 	l.last = d
 }
 
-// drop takes a delimiter off the list. What is left of its characters is text.
+// drop removes a delimiter from the list. Its remaining characters become text.
 func (l *delimiters) drop(d *parser.Delimiter) {
 	if d.PreviousDelimiter == nil {
 		l.first = d.NextDelimiter
@@ -78,7 +78,7 @@ func (l *delimiters) drop(d *parser.Delimiter) {
 	}
 }
 
-// closerKind is all of a closer that decides which openers it can pair with.
+// closerKind is everything about a closer that decides which openers it can pair with.
 type closerKind struct {
 	char    byte
 	canOpen bool
@@ -92,7 +92,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	if bottom != nil {
 		closer = bottom.NextDelimiter
 	}
-	// Openers in front of these positions were tried for a closer of the kind, in vain.
+	// For each kind of closer, openers before this position have been tried without success.
 	var tried map[closerKind]int
 	for closer != nil {
 		if !closer.CanClose {
@@ -119,7 +119,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 			d = next
 		}
 		if !s.wrap(opener, closer, consume) {
-			// A pair around this one would be too deep as well.
+			// Any pair around this one would be too deep as well.
 			next := closer.NextDelimiter
 			for d := closer; d != bottom; {
 				previous := d.PreviousDelimiter
@@ -143,7 +143,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	}
 }
 
-// openerOf finds the nearest opener, and how many characters of both the pair takes; 0 if there is none.
+// openerOf finds the nearest opener, and how many characters of each delimiter the pair uses; 0 if there is none.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++
@@ -156,7 +156,7 @@ func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*
 	return nil, 0
 }
 
-// wrap puts the text between a pair into a node, unless that is nested too deep already.
+// wrap puts the text between a pair into a node, unless that would nest too deeply.
 func (s *markdownState) wrap(opener, closer *parser.Delimiter, consume int) bool {
 	depth := 0
 	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); n = n.NextSibling() {

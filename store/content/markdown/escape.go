@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// escaped writes text of a paragraph so that it is read as nothing but text.
+// escaped escapes a paragraph's text so that it reads back as plain text.
 func escaped(text string) string { return escapedIn(text, inParagraph) }
 
 func escapedIn(text string, where place) string {
 	return writeRuns([]run{{text: text}}, "_", where)
 }
 
-// text adds text. After it comes what follows at once, as far as a link does: behind an exclamation mark it would be an image.
+// text appends text. after is what follows it directly, which decides the escaping at its end: an exclamation mark
+// before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	lineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	for i := 0; i < len(text); i++ {
@@ -25,7 +26,7 @@ func (w *inlineWriter) text(text, after string) {
 		}
 		switch {
 		case c == '\n':
-			// A hard break. At the start it would be a line with nothing before it.
+			// A hard break. At the start it would follow an empty line.
 			if w.out.Len() == 0 {
 				w.out.WriteString("&#10;")
 			} else {
@@ -37,7 +38,7 @@ func (w *inlineWriter) text(text, after string) {
 			w.out.WriteString("&#x20;")
 			continue
 		case c < ' ' || c == 0x7f, c == '\\' && (next == '\n' || i+1 == len(text)):
-			// Goldmark does not see the break in three backslashes at the end of a line.
+			// Goldmark misses the break in three backslashes at the end of a line.
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case strings.IndexByte("\\`*_[]<>~|", c) >= 0,
 			c == '!' && next == '[',
@@ -55,7 +56,7 @@ func (w *inlineWriter) text(text, after string) {
 	}
 }
 
-// number writes the digits at the start of a line, and the sign behind them that would make a list of it.
+// number writes the digits at the start of a line, and escapes a sign after them that would make the line a list item.
 func (w *inlineWriter) number(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

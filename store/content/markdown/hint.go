@@ -33,7 +33,7 @@ var (
 	hintCloses = regexp.MustCompile(`^ {0,3}\{% *endhint *%\}\s*$`)
 )
 
-// hintParser reads hints. One that is not closed ends with its container, as fenced code does.
+// hintParser reads hints. A hint without an end closes with its container, as fenced code does.
 type hintParser struct{}
 
 func (hintParser) Trigger() []byte { return []byte{'{'} }
@@ -61,7 +61,8 @@ func (hintParser) Continue(n ast.Node, reader text.Reader, pc parser.Context) pa
 	return parser.Continue | parser.HasChildren
 }
 
-// belongsInside says whether a line that could end the hint stands in a hint or in code that is still open within it.
+// belongsInside reports whether a line that could end the hint belongs to a nested hint or code block that is still
+// open.
 func belongsInside(hint ast.Node, line []byte, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == hint })
 	indent, _ := util.IndentWidth(line, 0)
@@ -84,7 +85,7 @@ func (hintParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (hintParser) CanInterruptParagraph() bool                 { return true }
 func (hintParser) CanAcceptIndentedLine() bool                 { return false }
 
-// advanceToEnd leaves the newline, which goldmark takes as the rest of the line.
+// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
 func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
@@ -93,7 +94,8 @@ func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
 	reader.Advance(segment.Len() - newline)
 }
 
-// taskParser is goldmark's, but for the rule that a space or the end of the line follows: - [x](/) is a link in a list.
+// taskParser is goldmark's, with the added rule that a space or the end of the line must follow: - [x](/) is a link in
+// a list.
 type taskParser struct{ parser.InlineParser }
 
 func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }

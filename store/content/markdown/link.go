@@ -11,24 +11,23 @@ import (
 )
 
 const (
-	// maxParentheses is how deep they may be nested in the destination of a link. CommonMark asks for three at least.
+	// maxParentheses bounds the nesting of parentheses in a link's destination. CommonMark requires at least three.
 	maxParentheses = 32
-	// maxLabel is CommonMark's bound of a reference's label.
+	// maxLabel is CommonMark's limit on a reference's label.
 	maxLabel = 999
 )
 
-// linkParser reads links and images. It differs from goldmark's in what it costs: each bracket is looked at a bounded number
-// of times.
+// linkParser reads links and images. Unlike goldmark's parser, it looks at each bracket a bounded number of times.
 type linkParser struct{}
 
 func (linkParser) Trigger() []byte { return []byte{'!', '[', ']'} }
 
-// bracket is an opening [ or ![ until its ] comes or the block ends.
+// bracket is an opening [ or ![ until its ] is found or the block ends.
 type bracket struct {
 	ast.BaseInline
 	segment text.Segment
 	image   bool
-	before  *parser.Delimiter // the last one in front of the bracket
+	before  *parser.Delimiter // the last delimiter before the bracket
 }
 
 var kindBracket = ast.NewNodeKind("Bracket")
@@ -38,7 +37,7 @@ func (b *bracket) Kind() ast.NodeKind { return kindBracket }
 // Dump is for goldmark's debugging.
 func (b *bracket) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }
 
-// toText makes the bracket the character that it is.
+// toText turns the bracket into plain text.
 func (b *bracket) toText() { ast.MergeOrReplaceTextSegment(b.Parent(), b, b.segment) }
 
 func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -55,7 +54,8 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return nil
 }
 
-// open puts a bracket on the stack. The outermost one of too many becomes text, which harms no link that follows.
+// open pushes a bracket on the stack. If there are too many, the outermost one becomes text, which affects no later
+// link.
 func (s *markdownState) open(block text.Reader, segment text.Segment, image bool) ast.Node {
 	if len(s.brackets) == maxInlineNesting {
 		s.brackets[0].toText()
@@ -76,7 +76,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	}
 	open := s.brackets[last]
 	s.brackets = s.brackets[:last]
-	// There is a link behind the bracket, and a link holds no other.
+	// A link follows the bracket, and links cannot contain links.
 	inactive := !open.image && last < s.inactive
 	s.inactive = min(s.inactive, last)
 	depth := 0
@@ -111,7 +111,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	return node
 }
 
-// inlineTarget reads (destination "title") after a label. If there is none, the reader stays where it is.
+// inlineTarget reads (destination "title") after a label. Without a match it does not move the reader.
 func (s *markdownState) inlineTarget(link *ast.Link, block text.Reader) bool {
 	if block.Peek() != '(' {
 		return false
@@ -188,7 +188,7 @@ func linkTitle(block text.Reader) ([]byte, bool) {
 	return closure(block, opener, closer)
 }
 
-// closure gives the text up to the closer, over lines.
+// closure returns the text up to the closer, across lines.
 func closure(block text.Reader, opener, closer byte) ([]byte, bool) {
 	segments, found := block.FindClosure(opener, closer, text.FindClosureOptions{Newline: true, Advance: true})
 	if !found {
@@ -206,7 +206,7 @@ func (s *markdownState) reference(
 	link *ast.Link, parent ast.Node, block text.Reader, pc parser.Context, label text.Segment,
 ) bool {
 	if s.references == nil {
-		known := len(pc.References()) > 0 // No more are added: all blocks are read.
+		known := len(pc.References()) > 0 // No more are added: all blocks have been read.
 		s.references = &known
 	}
 	if !*s.references {
@@ -234,8 +234,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds a reference, as long as the references that were found are not far more text than there is: a long
-// destination with many references to it would be.
+// lookUp finds a reference, as long as the total expansion stays in proportion to the text: many references to one long
+// destination would exceed it.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false
@@ -250,7 +250,7 @@ func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference
 	return ref, true
 }
 
-// textOf gives the text of a block between two positions.
+// textOf returns the text of a block between two positions.
 func textOf(block ast.Node, within text.Segment, source []byte) []byte {
 	lines := block.Lines()
 	from := sort.Search(lines.Len(), func(i int) bool { return lines.At(i).Stop > within.Start })
@@ -262,7 +262,7 @@ func textOf(block ast.Node, within text.Segment, source []byte) []byte {
 	return all
 }
 
-// CloseBlock makes the brackets that nothing closed text.
+// CloseBlock turns unclosed brackets into text.
 func (linkParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 	s := stateOf(pc)
 	for _, b := range s.brackets {

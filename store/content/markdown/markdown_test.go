@@ -28,7 +28,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// outline writes a document in one line, for tests: type(children), text in quotes with its marks behind it.
+// outline writes a document on one line, for tests: type(children), and quoted text followed by its marks.
 func outline(nodes []schema.Node) string {
 	var parts []string
 	for _, n := range nodes {
@@ -106,7 +106,7 @@ func TestEveryKindIsReadable(t *testing.T) {
 	settled(t, markdown)
 }
 
-// settled asserts that Markdown which was read and written once does not change when that is done again.
+// settled asserts that Markdown which was read and written once does not change in another round.
 func settled(t fataler, markdown string) {
 	t.Helper()
 	once := Write(read(t, markdown))
@@ -115,7 +115,7 @@ func settled(t fataler, markdown string) {
 	}
 }
 
-// genText has all that Markdown could mistake for its own.
+// genText contains everything that Markdown could take for syntax.
 var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&;:={%}$\"'ä漢\t\n")), 1, 20, -1)
 
 func genInlines(t *rapid.T, breaks bool) []schema.Node {
@@ -170,7 +170,7 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 	case "code":
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
 			line := schema.Block("code-line")
-			// A line of spaces is an empty line to goldmark, in some containers.
+			// In some containers goldmark reads a line of spaces as an empty line.
 			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
 				line.Nodes = []schema.Node{schema.Text(text)}
 			}
@@ -211,7 +211,7 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 	})
 }
 
-// tokens are what Markdown is made of: of blocks and of inlines.
+// tokens are the pieces of Markdown syntax, for blocks and for inlines.
 var tokens = [][]string{
 	{"\n", "\n", "\n\n", "\n  ", "\n    ", "\n\n  ", "\n> ", " ", "  ", "\t", "- ", "* ", "+ ", "1. ", "0) ", "- [ ] ", "> ", "# ", "-", "=", "***", "---",
 		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
@@ -226,7 +226,7 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
-// FuzzMarkdown reads anything as Markdown: the document satisfies the grammar and settles after one round.
+// FuzzMarkdown reads any text as Markdown: the document satisfies the grammar and is stable after one round.
 func FuzzMarkdown(f *testing.F) {
 	for _, c := range contenttest.Markdown {
 		f.Add(c.In)
@@ -244,10 +244,10 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzToMarkdown writes any document, also one with problems, and loses no text of a paragraph.
+// FuzzToMarkdown writes any document, even an invalid one, and loses no paragraph text.
 func FuzzToMarkdown(f *testing.F) {
 	for _, n := range contenttest.EveryKind(f).Nodes {
-		// One by one, because the fuzzer takes minutes to make a long input short.
+		// One node at a time, because the fuzzer takes minutes to minimize a long input.
 		text, err := json.Marshal(schema.NewDocument(n))
 		if err != nil {
 			f.Fatal(err)
@@ -299,7 +299,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsBounded reads what would nest without end.
+// TestMarkdownIsBounded reads texts that would nest without bound.
 func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{">", "- ", "1. ", "[", "*a", "`a", "![", "{% hint %}\n", "| a ", "**_~~"} {

@@ -2,5 +2,5 @@
 
 package markdown
 
-// raceFactor is how much longer the race detector lets everything take, at most.
+// raceFactor bounds how much the race detector slows everything down.
 const raceFactor = 30

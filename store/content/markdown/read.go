@@ -16,12 +16,12 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// maxNesting is how deep containers are nested. What is nested deeper reads as text, so that a document made from any text
+// maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
 // stays within schema.MaxDocumentDepth, and no line is offered to many containers.
 const maxNesting = 10
 
-// markdownParser reads CommonMark with tables, strikethrough, tasks and hints. The parsers of raw HTML are left out: to this
-// parser HTML is text. It costs time in proportion to the text: TestMarkdownCost has the texts that take care.
+// markdownParser reads CommonMark with tables, strikethrough, tasks and hints. It has no raw HTML parsers, so HTML is
+// text. It takes time proportional to the text: TestMarkdownCost has the difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -52,11 +52,11 @@ func newMarkdownParser() parser.Parser {
 	)
 }
 
-// ErrTooLarge says that Markdown would make a document of more than schema.MaxDocumentNodes nodes.
+// ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// Read reads any text: what is not Markdown is text. The document satisfies the grammar; what the grammar does not
-// take where it stands (code in a quotation, say) becomes the nearest thing that it does take.
+// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: a block that the grammar
+// does not allow in its place (code in a quotation, say) becomes the closest one that it does.
 func Read(markdown string) (schema.Document, error) {
 	r := &reader{source: []byte(content.Clean(markdown))}
 	root, state := r.parse()
@@ -70,7 +70,7 @@ func Read(markdown string) (schema.Document, error) {
 	return d, nil
 }
 
-// reader turns goldmark's tree into ours.
+// reader converts goldmark's tree to ours.
 type reader struct {
 	source []byte
 	inCell bool // inside a table
@@ -81,10 +81,10 @@ func (r *reader) parse() (ast.Node, *markdownState) {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc)), state
 }
 
-// blockReaders has a row per kind of block. A reader gives nodes that parent may hold.
+// blockReaders has a row per kind of block. A reader returns nodes that parent may hold.
 var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node
 
-func init() { // The readers call blocks, which reads the table.
+func init() { // In init, because the readers call blocks, which reads the table.
 	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node{
 		ast.KindParagraph:       (*reader).paragraph,
 		ast.KindTextBlock:       (*reader).paragraph,
@@ -109,7 +109,7 @@ func (r *reader) blocks(n ast.Node, parent string) []schema.Node {
 	return nodes
 }
 
-// container gives a block with the content of n, or only the content where such a block is not allowed.
+// container returns a block with the content of n, or only the content if the block is not allowed there.
 func (r *reader) container(n ast.Node, kind string, data schema.Data, parent string) []schema.Node {
 	if !schema.Allows(parent, kind) {
 		return r.blocks(n, parent)
@@ -134,7 +134,7 @@ func (r *reader) heading(n ast.Node, _ string) []schema.Node {
 	return []schema.Node{schema.Block(fmt.Sprintf("heading-%d", level), r.inlines(n)...)}
 }
 
-// paragraph of nothing but images is a block of images where that is allowed.
+// paragraph reads a paragraph. One of images only becomes a block of images where that is allowed.
 func (r *reader) paragraph(n ast.Node, parent string) []schema.Node {
 	inlines := r.inlines(n)
 	var images []schema.Node
@@ -202,7 +202,7 @@ func (r *reader) code(n ast.Node, parent string) []schema.Node {
 	return []schema.Node{block}
 }
 
-// codeParagraph replaces code where a block of code is not allowed.
+// codeParagraph replaces a code block where none is allowed.
 func codeParagraph(lines []string) []schema.Node {
 	var b inlineBuilder
 	for _, line := range lines {
@@ -242,7 +242,7 @@ func (r *reader) list(n ast.Node, parent string) []schema.Node {
 	return []schema.Node{node}
 }
 
-// itemBlocks gives an item at least one block, because an editor has to have somewhere to write.
+// itemBlocks gives an item at least one block, because an editor needs somewhere to write.
 func (r *reader) itemBlocks(item ast.Node) []schema.Node {
 	nodes := r.blocks(item, "list-item")
 	if len(nodes) > 1 && nodes[0].Type == "paragraph" && len(nodes[0].Nodes) == 0 {

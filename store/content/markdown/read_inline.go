@@ -13,12 +13,12 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// inlineBuilder gathers inlines. Runs of text with the same marks become one leaf.
+// inlineBuilder collects inlines. Runs of text with the same marks become one leaf.
 type inlineBuilder struct {
 	nodes  []schema.Node
 	marks  content.Marks
-	run    []byte        // the text of the leaf that is not written yet
-	last   content.Marks // of that leaf
+	run    []byte        // the text of the leaf being built
+	last   content.Marks // the marks of that leaf
 	inLink bool
 }
 
@@ -29,7 +29,7 @@ func (b *inlineBuilder) text(text string) {
 	b.run, b.last = append(b.run, text...), b.marks
 }
 
-// endRun writes the leaf, into the text that the nodes end with if there is one.
+// endRun writes the leaf, to the last node if that is a text.
 func (b *inlineBuilder) endRun() {
 	if len(b.run) == 0 {
 		return
@@ -51,7 +51,7 @@ func (b *inlineBuilder) add(node schema.Node) {
 
 func (b *inlineBuilder) empty() bool { return len(b.nodes) == 0 && len(b.run) == 0 }
 
-// inlines gives what was gathered.
+// inlines returns the collected inlines.
 func (b *inlineBuilder) inlines() []schema.Node {
 	b.endRun()
 	if b.nodes == nil {
@@ -122,14 +122,14 @@ func (r *reader) marked(b *inlineBuilder, n ast.Node, mark content.Marks) {
 	b.marks = outer
 }
 
-// children gives the content of a link.
+// children returns the content of a link.
 func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	inner := inlineBuilder{marks: b.marks, inLink: true}
 	r.inline(&inner, n)
 	return inner.inlines()
 }
 
-// link whose scheme is not taken becomes its text, with the address behind it.
+// link adds a link. If its scheme is not allowed, it becomes its text followed by the address.
 func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
 	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
@@ -171,8 +171,8 @@ func (r *reader) image(b *inlineBuilder, n *ast.Image) {
 
 var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)
 
-// unescape takes out backslashes before punctuation and resolves character references, in one pass: an escaped & starts no
-// reference.
+// unescape removes backslashes before punctuation and resolves character references, in one pass: an escaped & does not
+// start a reference.
 func unescape(source []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

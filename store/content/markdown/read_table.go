@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// table makes a grid of text columns. Ids and names count up: they need to be unique in the table only.
+// table makes a grid of text columns. Its ids and names are counters: they must be unique only within the table.
 func (r *reader) table(n ast.Node, parent string) []schema.Node {
 	r.inCell = true
 	defer func() { r.inCell = false }()

@@ -5,14 +5,14 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// The forms in which a client may ask for a body.
+// The formats in which a client can request a body.
 const (
 	FormatMarkdown = "markdown"
 	FormatDocument = "document"
 )
 
-// Render gives the body in the form asked for, Markdown where none is. An empty body stays empty. made is the document of a
-// body of Markdown: it was made once, when the body was written.
+// Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
+// of a Markdown body, converted once when the body was written.
 func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	switch {
 	case body.IsZero():
@@ -27,8 +27,8 @@ func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	return body
 }
 
-// Verbatim is the document of Markdown that would make too large a one, and was stored before that was looked at: the text as
-// it is.
+// Verbatim returns Markdown's source text as a document. It is for Markdown that was stored before its size was checked
+// and would make too large a document.
 func Verbatim(markdown string) schema.Document {
 	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

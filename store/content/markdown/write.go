@@ -11,14 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// Write writes a document for people to read. Read gives the same document again where Markdown has the same
-// blocks; of the others all text is kept, in the form that comes nearest.
+// Write writes a document as Markdown for people to read. Read returns an equal document if Markdown has all of its
+// blocks; for other blocks all text is kept, in the closest form.
 func Write(d schema.Document) string {
 	var w writer
 	return w.blocks(d.Nodes)
 }
 
-// writer writes blocks. Each method gives lines without a newline at the end; what surrounds them indents or quotes them.
+// writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
+// them.
 type writer struct {
 	inItem bool // a divider of hyphens would be read as part of a list
 }
@@ -26,7 +27,7 @@ type writer struct {
 // blockWriters has a row per kind of block. A kind without a row is written as its label and its children.
 var blockWriters map[string]func(w writer, n *schema.Node) string
 
-func init() { // The writers call blocks, which reads the table.
+func init() { // In init, because the writers call blocks, which reads the table.
 	blockWriters = map[string]func(w writer, n *schema.Node) string{
 		"paragraph":        func(_ writer, n *schema.Node) string { return inlineMarkdown(n.Nodes, inParagraph) },
 		"heading-1":        func(_ writer, n *schema.Node) string { return headingMarkdown("#", n) },
@@ -52,12 +53,12 @@ func init() { // The writers call blocks, which reads the table.
 	}
 }
 
-// markers has a row per kind of list: the markers which tell a list from one of a similar kind right before it.
+// markers has a row per kind of list: alternating markers separate a list from a similar one directly before it.
 var markers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
 
-// divider finds a line of nothing but three or more of the same marker.
+// divider matches a line of three or more of the same marker and nothing else.
 var divider = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
 
 func (w writer) blocks(nodes []schema.Node) string {
@@ -72,7 +73,7 @@ func (w writer) blocks(nodes []schema.Node) string {
 				marker = pair[1]
 			}
 			if text = w.list(n, marker); divider.MatchString(text) {
-				marker = "+" // Empty lists in each other's items would be read as a divider.
+				marker = "+" // Nested empty lists would be read as a divider.
 				text = w.list(n, marker)
 			}
 		} else {
@@ -90,11 +91,11 @@ func (w writer) blocks(nodes []schema.Node) string {
 	return b.String()
 }
 
-// emptyItem is a line of nothing but markers of lists. No paragraph has such a line: it escapes them.
+// emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
 var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
 
-// gapAfter gives the lines between what is written and the next block. Behind an empty item it is no blank line: goldmark
-// takes one for the end of all lists around that item, not only of its own.
+// gapAfter returns the separator between what is written and the next block. After an empty item it is not a blank
+// line: goldmark would end all enclosing lists there, not only the item's own.
 func gapAfter(written string) string {
 	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
 		return "\n"
@@ -142,7 +143,7 @@ func (w writer) quote(n *schema.Node) string {
 	return strings.ReplaceAll(">"+indented(text, " "), "\n", "\n>")
 }
 
-// indented puts the indent before each line that has something in it.
+// indented indents each line that is not empty.
 func indented(text, indent string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -190,7 +191,7 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// item writes the blocks of an item after its marker, the second and further lines below the first.
+// item writes the blocks of an item after its marker, aligning further lines below the first.
 func (w writer) item(n *schema.Node, head, box string) string {
 	indent := strings.Repeat(" ", len(head)+1)
 	body := w.itemBody(n.Nodes)
@@ -207,7 +208,7 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody keeps a list close to the paragraph above it, which is how most people write.
+// itemBody puts no blank line between a paragraph and the list after it, which is how most people write.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])
@@ -301,7 +302,7 @@ func (w writer) titled(n *schema.Node) string {
 	return paragraphs(title, w.blocks(n.Nodes))
 }
 
-// reference writes what points elsewhere as a link.
+// reference writes a reference as a link.
 func (w writer) reference(n *schema.Node) string {
 	return linkLine(content.Label(n), n.Data["ref"])
 }

@@ -21,17 +21,17 @@ const (
 	inCell
 )
 
-// run is a stretch of text with the same marks, or what Markdown has one form for: a link or an image.
+// run is a stretch of text with the same marks, or something that Markdown writes as one unit: a link or an image.
 type run struct {
 	text  string
 	marks content.Marks
 	link  string // the whole link or image, as Markdown
-	sign  string // what a reader has to make of link
+	sign  string // what link must read back as
 }
 
-// inlineMarkdown writes inlines so that reading them gives the same text. The marks of Markdown do not work next to every
-// character, so what has marks or links is read again as a check: if it comes out otherwise, the next plainer way is tried,
-// and the last has only text, which always holds.
+// inlineMarkdown writes inlines so that they read back as the same text. Markdown's marks do not work next to every
+// character, so text with marks or links is read back as a check: if the result differs, the next plainer form is
+// tried. The last form is text alone, which always works.
 func inlineMarkdown(nodes []schema.Node, where place) string {
 	runs := bridge(merge(runsOf(nodes, where)))
 	if where != inParagraph {
@@ -96,7 +96,7 @@ func runsOf(nodes []schema.Node, where place) []run {
 	return runs
 }
 
-// codeIn drops the mark where Markdown cannot hold the text as code.
+// codeIn drops the code mark if Markdown cannot express the text as code.
 func codeIn(where place, leaf schema.Leaf) content.Marks {
 	m := content.MarksOf(leaf.Marks)
 	if strings.Contains(leaf.Text, "\n") || strings.TrimSpace(leaf.Text) == "" || where == inCell && strings.Contains(leaf.Text, "|") {
@@ -125,7 +125,7 @@ func image(ref any, alt, caption string) string {
 	return "![" + escapedIn(strings.ReplaceAll(alt, "\n", " "), inCell) + "](" + target + ")"
 }
 
-// address writes the destination of a link, bare if it is simple.
+// address writes the destination of a link, without brackets if it is simple.
 func address(link string) string {
 	link = content.Clean(link)
 	if link != "" && strings.IndexFunc(link, unusual) < 0 {
@@ -138,7 +138,7 @@ func unusual(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune
 
 var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "&amp;", "\n", "&#10;", "|", "&#124;")
 
-// merge joins neighbours of the same form, so that what is escaped at an edge is at a real edge.
+// merge joins neighbours of the same form, so that escaping at an edge applies to a real edge.
 func merge(runs []run) []run {
 	var merged []run
 	var parts []string // of the last run
@@ -163,7 +163,7 @@ func joinParts(merged []run, parts []string) {
 	}
 }
 
-// bridge gives spaces the marks that both their neighbours have: nobody sees marks on them, and what is written should not
+// bridge gives spaces the marks that both neighbours share: marks on spaces are invisible, and the output should not
 // depend on them.
 func bridge(runs []run) []run {
 	for i := range runs {
@@ -177,7 +177,7 @@ func bridge(runs []run) []run {
 	return merge(runs)
 }
 
-// signature says what a reader sees: characters with their marks, spaces without, because marks stop short of spaces.
+// signature is what a reader sees: characters with their marks, and spaces without, because marks never end at a space.
 func signature(runs []run) string {
 	var b strings.Builder
 	last := content.Marks(0)
@@ -246,7 +246,7 @@ func writeRuns(runs []run, italic string, where place) string {
 	return w.edges()
 }
 
-// edges protects spaces and breaks at the ends, and a number sign at the end of a heading.
+// edges escapes spaces and breaks at both ends, and a number sign at the end of a heading.
 func (w *inlineWriter) edges() string {
 	out, breaks := w.out.String(), ""
 	for strings.HasSuffix(out, "\\\n") {
@@ -262,7 +262,7 @@ func (w *inlineWriter) edges() string {
 	return out
 }
 
-// delimiter is what is written around text with the mark; italic has two ways.
+// delimiter is what is written around text with the mark; italic has two forms.
 func (w *inlineWriter) delimiter(m content.Marks) string {
 	switch m {
 	case content.Bold:
@@ -271,12 +271,12 @@ func (w *inlineWriter) delimiter(m content.Marks) string {
 		return "~~"
 	case content.Italic:
 		return w.italic
-	default: // Code has its own way: its delimiter depends on its text.
+	default: // Code is handled separately: its delimiter depends on its text.
 		return ""
 	}
 }
 
-// close ends marks, from the innermost, until none is open that is not wanted.
+// close closes marks, innermost first, until all open ones are wanted.
 func (w *inlineWriter) close(want content.Marks) {
 	for slices.ContainsFunc(w.open, func(m content.Marks) bool { return want&m == 0 }) {
 		last := len(w.open) - 1
@@ -285,7 +285,7 @@ func (w *inlineWriter) close(want content.Marks) {
 	}
 }
 
-// turnTo ends and begins marks; those that stay on longest are opened first.
+// turnTo closes and opens marks, and opens those that last longest first.
 func (w *inlineWriter) turnTo(want content.Marks, rest []run) {
 	w.close(want)
 	var missing []content.Marks

@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// pdfBlocks has a row per kind of block that is set in its own way. Others are their label and their children.
+// pdfBlocks has a row per kind of block with a layout of its own. Others are written as their label and their children.
 var pdfBlocks map[string]func(p *pdfWriter, n *schema.Node)
 
-func init() { // The writers call blocks, which reads the table.
+func init() { // In init, because the writers call blocks, which reads the table.
 	pdfBlocks = map[string]func(p *pdfWriter, n *schema.Node){
 		"paragraph":      (*pdfWriter).text,
 		"heading-1":      func(p *pdfWriter, n *schema.Node) { p.heading(n, 16) },
@@ -113,12 +113,12 @@ func (p *pdfWriter) list(n *schema.Node) {
 		sheet, y := p.file.PageNo(), p.file.GetY()
 		p.indented(func() { p.blocks(item.Nodes) })
 		if p.file.PageNo() == sheet && p.file.GetY() == y {
-			p.file.Ln(size * 1.35) // An empty item has its line all the same.
+			p.file.Ln(size * 1.35) // An empty item still takes a line.
 		}
 	}
 }
 
-// table is a line per row, the titles in bold.
+// table writes a line per row, with the titles in bold.
 func (p *pdfWriter) table(n *schema.Node) {
 	for i, row := range content.TableOf(n).Rows() {
 		if p.full() {
@@ -134,7 +134,7 @@ func (p *pdfWriter) table(n *schema.Node) {
 	p.file.Ln(2)
 }
 
-// text sets a paragraph with its marks and links.
+// text lays out a paragraph with its marks and links.
 func (p *pdfWriter) text(n *schema.Node) {
 	p.file.SetFont("go", "", pdfTextSize)
 	_, size := p.file.GetFontSize()
@@ -172,8 +172,8 @@ type run struct {
 	marks content.Marks
 }
 
-// runs gives the text of inlines, with the address behind a link that does not show it. Neighbours with the same marks are one
-// run, so that no line breaks between them inside a word.
+// runs returns the text of inlines, with the address after a link that does not show it. Neighbours with the same marks
+// become one run, so that no line breaks inside a word at their boundary.
 func runs(nodes []schema.Node) []run {
 	var all []run
 	add := func(text string, marks content.Marks) {

@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// maxPDFSheets bounds a PDF, which is made in memory. What is beyond it is left out, and the last sheet says so.
+// maxPDFSheets bounds a PDF, which is built in memory. What does not fit is left out, and the last sheet says so.
 const maxPDFSheets = 2000
 
 // The sizes of a sheet, in millimetres, and of text, in points.
@@ -41,7 +41,7 @@ type Page struct {
 	Document schema.Document
 }
 
-// pdfFonts has a row per face. The Go fonts come as a module and hold Latin, Greek and Cyrillic.
+// pdfFonts has a row per face. The Go fonts come as a module and cover Latin, Greek and Cyrillic.
 var pdfFonts = []struct {
 	family, style string
 	data          []byte
@@ -50,8 +50,9 @@ var pdfFonts = []struct {
 	{"mono", "", gomono.TTF},
 }
 
-// PDF writes pages as one readable file with an outline and page numbers. The same pages give the same bytes. A character
-// that the fonts lack is shown as a question mark. It stops when the context ends, and asks for no page that it has no room for.
+// Write writes pages as one readable PDF file with an outline and page numbers. The same pages give the same bytes.
+// Characters that the fonts lack are shown as question marks. It stops when the context ends, and reads no pages that
+// it has no room for.
 func Write(ctx context.Context, w io.Writer, title string, pages iter.Seq2[Page, error]) error {
 	glyphs, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
@@ -90,10 +91,10 @@ type pdfWriter struct {
 	buffer sfnt.Buffer
 	level  int  // of the last bookmark
 	depth  int  // of the indent
-	cut    bool // something is left out
+	cut    bool // something was left out
 }
 
-// full is asked before something is written. If it says yes, that is left out.
+// full reports whether there is no room left. Call it before writing; if it returns true, skip the write.
 func (p *pdfWriter) full() bool {
 	full := p.ctx.Err() != nil || p.file.PageNo() >= maxPDFSheets || p.file.Err()
 	p.cut = p.cut || full
@@ -109,7 +110,7 @@ func (p *pdfWriter) prepare(title string) {
 	p.file.SetMargins(pdfMargin, pdfMargin, pdfMargin)
 	p.file.SetAutoPageBreak(true, pdfMargin)
 	for _, font := range pdfFonts {
-		// A copy, because the library writes into the bytes when it takes out the glyphs that are not used.
+		// Pass a copy, because the library modifies the bytes when it removes unused glyphs.
 		p.file.AddUTF8FontFromBytes(font.family, font.style, slices.Clone(font.data))
 	}
 	p.file.SetFooterFunc(func() {
@@ -125,12 +126,12 @@ func (p *pdfWriter) cover(title string) {
 	p.paragraph(title)
 }
 
-// page begins with its title, on a sheet of its own if it is at the top of the tree.
+// page writes a page, starting with its title. A top-level page starts on a new sheet.
 func (p *pdfWriter) page(page Page) {
 	if page.Level <= 0 {
 		p.file.AddPage()
 	}
-	// A reader of outlines takes no step of more than one down.
+	// PDF outlines may go down only one level at a time.
 	level := max(0, min(page.Level, p.level+1))
 	if p.file.PageNo() == 1 || p.level < 0 {
 		level = 0
@@ -142,7 +143,7 @@ func (p *pdfWriter) page(page Page) {
 	p.blocks(page.Document.Nodes)
 }
 
-// shown replaces what the fonts lack.
+// shown replaces characters that the fonts lack.
 func (p *pdfWriter) shown(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -160,7 +161,7 @@ func (p *pdfWriter) shown(text string) string {
 	}, content.Clean(text))
 }
 
-// paragraph writes text in the font that is set, and leaves a little space below.
+// paragraph writes text in the current font, with a little space below.
 func (p *pdfWriter) paragraph(text string) {
 	p.lines(text)
 	p.file.Ln(2)
@@ -176,11 +177,11 @@ func (p *pdfWriter) lines(text string) {
 	})
 }
 
-// maxPDFPiece is how much text is laid out before the bound is looked at again. The library's time for a text grows faster
-// than the text, too.
+// maxPDFPiece is how much text is laid out between two checks of the bound. The library's layout time is also
+// superlinear in the length of a text.
 const maxPDFPiece = 2 << 10
 
-// pieces cuts text, after a space or a newline if there is one, and stops when the file is full.
+// pieces splits text, after a space or a newline if possible, and stops when the file is full.
 func (p *pdfWriter) pieces(text string, write func(piece string)) {
 	for text != "" && !p.full() {
 		end := len(text)
@@ -196,7 +197,7 @@ func (p *pdfWriter) pieces(text string, write func(piece string)) {
 	}
 }
 
-// indented writes what write writes, further to the right.
+// indented calls write with a larger indent.
 func (p *pdfWriter) indented(write func()) {
 	p.depth++
 	if p.depth <= pdfMaxDepth {

@@ -29,7 +29,7 @@ func sequence(pages []Page) iter.Seq2[Page, error] {
 	}
 }
 
-// TestPDFStops ends the context in the middle: of the pages, and of one page. Nothing is written then.
+// TestPDFStops cancels the context between pages and within a page. Nothing is written then.
 func TestPDFStops(t *testing.T) {
 	t.Parallel()
 	long := Page{Title: "Long", Document: schema.NewDocument(schema.Block("paragraph", schema.Text(strings.Repeat("a b ", 500_000))))}
@@ -77,14 +77,14 @@ var (
 	pdfEscape = regexp.MustCompile(`(?s)\\(.)`)
 )
 
-// pdfText inflates the streams and gives the strings that are shown, in order. They are UTF-16 here.
+// pdfText inflates the streams and returns the shown strings, in order. They are UTF-16 here.
 func pdfText(t *testing.T, file []byte) string {
 	t.Helper()
 	var text strings.Builder
 	for _, stream := range pdfStream.FindAllSubmatch(file, -1) {
 		inflater, err := zlib.NewReader(bytes.NewReader(stream[1]))
 		if err != nil {
-			continue // A font, or a map of one.
+			continue // A font, or its character map.
 		}
 		data, err := io.ReadAll(inflater)
 		if err != nil || !bytes.Contains(data, []byte(" Tf ")) {
@@ -137,7 +137,7 @@ func TestPDF(t *testing.T) {
 	if got := bytes.Count(file, []byte("/Dest [")); got != len(pages) {
 		t.Errorf("%d bookmarks for %d pages", got, len(pages))
 	}
-	// At another time: the clock of a bubble begins in the year 2000.
+	// Run it at another time: the clock of a bubble starts in the year 2000.
 	synctest.Test(t, func(t *testing.T) {
 		if !bytes.Equal(file, makePDF(t, "The guide", pages...)) {
 			t.Error("the same pages give other bytes")
@@ -168,8 +168,8 @@ func TestPDFIsBounded(t *testing.T) {
 	}
 }
 
-// TestPDFOfMarkdown sets each of the cases of the reader. The writer takes documents, which FuzzMarkdown makes; a fuzzer of
-// its own would spend its time on fonts.
+// TestPDFOfMarkdown renders each of the Markdown reader's cases. The writer gets documents, which FuzzMarkdown makes; a
+// fuzzer of its own would spend its time on fonts.
 func TestPDFOfMarkdown(t *testing.T) {
 	t.Parallel()
 	for i, c := range contenttest.Markdown {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Attributes are what a change says of a page; nil leaves as it is. An empty text takes away what a page can be without.
+// Attributes are what a change sets on a page; nil leaves a value unchanged. Empty text removes an optional one.
 type Attributes struct {
 	Title         *string
 	Slug          *string
@@ -19,7 +19,7 @@ type Attributes struct {
 	Hidden        *bool
 	NoIndex       *bool
 	NoRobotsIndex *bool
-	// Document names the new document, of document pages only.
+	// Document names the new document; for document pages only.
 	Document *string
 	// Target is where a link leads.
 	Target schema.Data
@@ -30,18 +30,18 @@ type Change interface {
 	apply(e *edit) *Problem
 }
 
-// Insert adds a page. Pages that come later in the same changes can name it by Ref.
+// Insert adds a page. Later changes in the same list can name it by Ref.
 type Insert struct {
 	Kind string
-	// Into is the page that it comes below; nil is the root.
+	// Into is the parent; nil is the root.
 	Into *string
-	// At is its place among its siblings; nil is the end, and so is what is beyond it.
+	// At is the position among the siblings; nil, or a position beyond the end, means last.
 	At  *int
 	Ref string
 	Attributes
 }
 
-// Update changes a page, and moves it if Into or At are set.
+// Update changes a page, and moves it if Into or At is set.
 type Update struct {
 	Page string
 	Into schema.Opt[string]
@@ -49,12 +49,12 @@ type Update struct {
 	Attributes
 }
 
-// Delete removes a page with all that is below it.
+// Delete removes a page and everything below it.
 type Delete struct {
 	Page string
 }
 
-// Revert takes a page back to what it is in another tree; it stays where it is, with what is below it.
+// Revert restores a page's state from another tree; the page keeps its place and its children.
 type Revert struct {
 	Page string
 	To   []Page
@@ -72,7 +72,7 @@ func (p *Problem) Error() string { return fmt.Sprintf("change %d: %s %s", p.Chan
 
 func problem(member, text string) *Problem { return &Problem{Member: member, Text: text} }
 
-// edit is a tree while changes are applied to it.
+// edit is a tree while changes are being applied to it.
 type edit struct {
 	pages []Page
 	refs  map[string]string
@@ -80,7 +80,7 @@ type edit struct {
 	now   time.Time
 }
 
-// Apply gives the tree after the changes, all of them or none.
+// Apply returns the tree after the changes. It applies all of them or none.
 func Apply(pages []Page, changes []Change, newID func() string, now time.Time) ([]Page, error) {
 	e := &edit{pages: clone(pages), refs: map[string]string{}, newID: newID, now: now}
 	for i, change := range changes {
@@ -97,7 +97,7 @@ func Apply(pages []Page, changes []Change, newID func() string, now time.Time) (
 
 const noSuchPage = "names no page of this revision"
 
-// id resolves what a change names: a page, or one that an earlier change of the same request added.
+// id resolves a name in a change: a page's id, or the Ref of one that an earlier change added.
 func (e *edit) id(name string) string {
 	if id, ok := e.refs[name]; ok {
 		return id
@@ -109,7 +109,7 @@ func (e *edit) id(name string) string {
 type place struct {
 	siblings *[]Page
 	index    int
-	// depth is that of the page, 1 at the root.
+	// depth is the page's depth, 1 at the root.
 	depth int
 }
 
@@ -157,7 +157,7 @@ func (c Insert) apply(e *edit) *Problem {
 	return nil
 }
 
-// put places a page that is not in the tree.
+// put inserts a page that is not in the tree.
 func (e *edit) put(page Page, into *string, at *int, slug *string) *Problem {
 	siblings, depth := &e.pages, 1
 	if into != nil {
@@ -186,7 +186,8 @@ func (e *edit) put(page Page, into *string, at *int, slug *string) *Problem {
 	return nil
 }
 
-// slugAmong gives the page a slug that none of its siblings has: the one asked for, or one made of what it has already.
+// slugAmong gives the page a slug that is unique among its siblings: the requested one, or one derived from its current
+// slug.
 func (p *Page) slugAmong(siblings []Page, asked *string) *Problem {
 	switch {
 	case p.Kind == KindLink:
@@ -204,7 +205,7 @@ func (p *Page) slugAmong(siblings []Page, asked *string) *Problem {
 	return nil
 }
 
-// change sets what the attributes name.
+// change sets the given attributes.
 func (a Attributes) change(page *Page, now time.Time) *Problem {
 	switch {
 	case a.Document != nil && page.Kind != KindDocument:
@@ -260,7 +261,7 @@ func (c Update) apply(e *edit) *Problem {
 	return nil
 }
 
-// move takes a page out of its place and puts it elsewhere with what is below it.
+// move moves a page elsewhere with everything below it.
 func (e *edit) move(from place, into *string, at *int, slug *string) *Problem {
 	page := *from.page()
 	if into != nil {
@@ -296,7 +297,7 @@ func (c Revert) apply(e *edit) *Problem {
 	return problem("page", noSuchPage)
 }
 
-// revert gives a page back what it was, in the place and with the pages it has now.
+// revert restores a page's state, but keeps its current place and children.
 func (p place) revert(was *Page, now time.Time) *Problem {
 	page := *was
 	page.Pages = p.page().Pages
@@ -304,12 +305,13 @@ func (p place) revert(was *Page, now time.Time) *Problem {
 		return problem("page", "is of another kind there")
 	}
 	page.UpdatedAt = now
-	_ = page.slugAmong(*p.siblings, nil) // Nothing is asked for, so it only ever makes the slug free.
+	_ = page.slugAmong(*p.siblings, nil) // No slug is requested, so this cannot fail: it only makes the slug unique.
 	*p.page() = page
 	return nil
 }
 
-// restore brings back a page that is gone, without what was below it: below its parent if that is there, else at the root.
+// restore brings back a deleted page, without its former children: below its old parent if that exists, else at the
+// root.
 func (e *edit) restore(to []Page, was place, now time.Time) *Problem {
 	page := *was.page()
 	if page.Pages != nil {
@@ -328,7 +330,7 @@ func (e *edit) restore(to []Page, was place, now time.Time) *Problem {
 	return e.put(page, into, &was.index, nil)
 }
 
-// withdraw removes a page that was not there.
+// withdraw removes a page that the other tree does not have.
 func (e *edit) withdraw(at place, to []Page) *Problem {
 	older := false
 	Walk(at.page().Pages, func(p Placed) bool {
@@ -342,7 +344,7 @@ func (e *edit) withdraw(at place, to []Page) *Problem {
 	return nil
 }
 
-// parentOf gives the id of the page that a page is below; "" is the root.
+// parentOf returns the id of a page's parent; "" is the root.
 func parentOf(pages []Page, id string) string {
 	for i := range pages {
 		if slices.ContainsFunc(pages[i].Pages, func(p Page) bool { return p.ID == id }) {

@@ -9,7 +9,7 @@ import (
 // MaxSlug bounds a slug, in characters.
 const MaxSlug = 100
 
-// Slugify makes a slug of a title: its letters and digits in lower case, with a hyphen for everything between them.
+// Slugify makes a slug of a title: its letters and digits in lower case, with a hyphen for anything between them.
 func Slugify(title string) string {
 	var b strings.Builder
 	gap := false
@@ -30,14 +30,14 @@ func Slugify(title string) string {
 	return strings.TrimRight(cut(b.String(), MaxSlug), "-")
 }
 
-// ValidSlug says whether a slug can be part of a path unescaped.
+// ValidSlug reports whether a slug can be part of a path unescaped.
 func ValidSlug(slug string) bool {
 	return slug != "." && slug != ".." && !strings.ContainsFunc(slug, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`/?#%\`, r)
 	})
 }
 
-// freeSlug appends the lowest number that makes the slug differ from those of the siblings.
+// freeSlug appends the lowest number that makes the slug unique among the siblings.
 func freeSlug(slug string, siblings []Page, own string) string {
 	candidate := slug
 	for n := 1; taken(candidate, siblings, own); n++ {
@@ -47,7 +47,7 @@ func freeSlug(slug string, siblings []Page, own string) string {
 	return candidate
 }
 
-// taken says whether another page than own has the slug.
+// taken reports whether a page other than own has the slug.
 func taken(slug string, siblings []Page, own string) bool {
 	for i := range siblings {
 		if siblings[i].Slug == slug && siblings[i].ID != own {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The kinds of pages. A group is only allowed at the root and has no text of its own; a link has no pages below it.
+// The kinds of pages. A group is allowed only at the root and has no text of its own; a link has no pages below it.
 const (
 	KindDocument = "document"
 	KindGroup    = "group"
@@ -20,13 +20,13 @@ const (
 // Kinds are the values of a page's `type`.
 func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
-// The bounds of a tree. Whatever walks one may recurse and need not count.
+// The bounds of a tree. They make it safe to walk a tree recursively without counting.
 const (
 	MaxDepth = 16
 	MaxPages = 10_000
 )
 
-// Page is a node of the tree, as it is stored with its revision: its JSON names must not change.
+// Page is a node of the tree, stored with its revision: its JSON names must not change.
 type Page struct {
 	ID            string    `json:"id"`
 	Kind          string    `json:"type"`
@@ -48,13 +48,13 @@ type Page struct {
 	Pages  []Page      `json:"pages,omitzero"`
 }
 
-// Placed is a page with its place: the slugs from the root to it, which a link does not have.
+// Placed is a page with its place: the slugs on the path to it. Links have no path.
 type Placed struct {
 	*Page
 	Path string
 }
 
-// Walk visits every page, parents first and siblings in order, until visit says to stop.
+// Walk visits every page, parents first and siblings in order, until visit returns false.
 func Walk(pages []Page, visit func(p Placed) bool) {
 	walk(pages, "", visit)
 }
@@ -73,12 +73,12 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Find gives the page with this id.
+// Find returns the page with this id.
 func Find(pages []Page, id string) (Placed, bool) {
 	return first(pages, func(p Placed) bool { return p.ID == id })
 }
 
-// FindPath gives the page at this path. Slashes at either end do not matter.
+// FindPath returns the page at this path. It ignores slashes at either end.
 func FindPath(pages []Page, path string) (Placed, bool) {
 	path = strings.Trim(path, "/")
 	if path == "" {
@@ -97,7 +97,7 @@ func first(pages []Page, wanted func(p Placed) bool) (found Placed, ok bool) {
 	return found, ok
 }
 
-// Documents names every document of the tree once.
+// Documents lists every document of the tree once.
 func Documents(pages []Page) []string {
 	seen := map[string]bool{}
 	Walk(pages, func(p Placed) bool {
@@ -109,22 +109,22 @@ func Documents(pages []Page) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Equal says whether two trees hold the same pages in the same places. When they were written does not matter.
+// Equal reports whether two trees hold the same pages in the same places. It ignores their times.
 func Equal(a, b []Page) bool {
 	return slices.EqualFunc(a, b, func(a, b Page) bool {
 		return samePage(a, b) && Equal(a.Pages, b.Pages)
 	})
 }
 
-// samePage compares two pages without what is below them.
+// samePage compares two pages without their children.
 func samePage(a, b Page) bool {
 	a.CreatedAt, a.UpdatedAt, a.Pages = time.Time{}, time.Time{}, nil
 	b.CreatedAt, b.UpdatedAt, b.Pages = time.Time{}, time.Time{}, nil
 	return reflect.DeepEqual(a, b)
 }
 
-// Merge takes what the branch did to the base into main. ok is false when both changed what the other changed, and then
-// there is nothing to take.
+// Merge applies the branch's changes since base to main. ok is false if both sides changed in different ways, and then
+// there is nothing to merge.
 func Merge(base, main, branch []Page) (merged []Page, ok bool) {
 	switch {
 	case Equal(base, branch), Equal(main, branch):
@@ -135,7 +135,8 @@ func Merge(base, main, branch []Page) (merged []Page, ok bool) {
 	return nil, false
 }
 
-// clone copies the pages, so that the copy can be changed in place. Targets are shared: they are replaced, never changed.
+// clone copies the pages, so that the copy can be changed in place. Targets are shared: they are replaced, never
+// changed.
 func clone(pages []Page) []Page {
 	if pages == nil {
 		return nil
@@ -154,7 +155,7 @@ func size(pages []Page) int {
 	return n
 }
 
-// height counts the levels from a page down, the page's own included.
+// height counts the levels from a page down, including its own.
 func height(page *Page) int {
 	below := 0
 	for i := range page.Pages {

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// wellFormed says what no sequence of changes may break.
+// wellFormed checks the invariants that no sequence of changes may break.
 func wellFormed(pages []Page) error {
 	ids := map[string]bool{}
 	return levels(pages, 1, ids)
@@ -48,7 +48,7 @@ func levels(pages []Page, depth int, ids map[string]bool) error {
 	return nil
 }
 
-// model is the tree as lists of children by parent, with "" for the root: as plain as can be.
+// model is the tree as plain lists of children by parent, with "" for the root.
 type model struct {
 	children map[string][]string
 	kind     map[string]string
@@ -111,7 +111,7 @@ func (m *model) drop(id string) {
 	delete(m.kind, id)
 }
 
-// mayHold says whether a page of a kind, this high, may come below the parent.
+// mayHold reports whether a page of this kind and height may be placed below the parent.
 func (m *model) mayHold(parent, kind string, height int) bool {
 	if parent == "" {
 		return true
@@ -198,7 +198,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				pages = m.expect(t, pages, Delete{Page: id}, newID, m.kind[id] != "", func() { m.drop(id) })
 			},
 			"revert": func(t *rapid.T) {
-				// Back to what it is right now changes nothing, but for the time.
+				// Reverting to the current state changes nothing but the time.
 				id := somebody("page")
 				pages = m.expect(t, pages, Revert{Page: id, To: pages}, newID, m.kind[id] != "", func() {})
 			},
@@ -223,7 +223,8 @@ func TestTreeAgainstModel(t *testing.T) {
 	})
 }
 
-// expect applies one change, checks that it is taken or refused as the model says, and that the old tree stays as it was.
+// expect applies one change, checks that it is accepted or refused as the model says, and that the old tree is
+// unchanged.
 func (m *model) expect(t *rapid.T, pages []Page, change Change, newID func() string, ok bool, do func()) []Page {
 	before := encode(t, pages)
 	changed, err := Apply(pages, []Change{change}, newID, time.Unix(1, 0))
@@ -257,7 +258,7 @@ func sorted(m map[string]string) []string {
 	return keys
 }
 
-// build makes a tree of changes with ids p1, p2, … in their order.
+// build makes a tree from changes, with ids p1, p2, … in order.
 func build(t *testing.T, pages []Page, changes ...Change) []Page {
 	t.Helper()
 	next := 0
