@@ -160,7 +160,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 		return Collection{}, err
 	}
 	if to == from {
-		return Collection{}, schema.Conflict("the collection is there already")
+		return Collection{}, schema.Conflict("the collection is already there")
 	}
 	position, err := others.makePlace(ctx, q, to)
 	if err != nil {
@@ -179,7 +179,7 @@ func (m Move) among(others siblings) (int, error) {
 	}
 	to := others.between(m.After.pointer(), m.Before.pointer())
 	if to < 0 {
-		return 0, schema.Invalid(m.Before.Field, "does not follow what position.after names")
+		return 0, schema.Invalid(m.Before.Field, "does not follow the item that position.after names")
 	}
 	return to, nil
 }
@@ -190,7 +190,7 @@ func (m Move) among(others siblings) (int, error) {
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
-		return row, schema.Conflict("the collection is in this organization already")
+		return row, schema.Conflict("the collection is already in this organization")
 	}
 	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// Both at once, in the order of their ids, so that two transfers do not deadlock.

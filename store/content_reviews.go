@@ -87,7 +87,7 @@ func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest
 		return ChangeRequest{}, interpret(err, "change request")
 	}
 	if request.Status != "draft" && request.Status != "open" {
-		return ChangeRequest{}, schema.Conflict("the change request is " + request.Status + ": only drafts and open ones are reviewed")
+		return ChangeRequest{}, schema.Conflict("the change request is " + request.Status + ": only drafts and open requests can be reviewed")
 	}
 	return request, nil
 }

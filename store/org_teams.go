@@ -53,7 +53,7 @@ func addToTeam(ctx context.Context, q *db.Queries, team Team, field string, user
 		return interpret(err, "team")
 	}
 	if int(known) < len(distinct(users)) {
-		return schema.Invalid(field, "names somebody who is no member of the organization")
+		return schema.Invalid(field, "names a user who is not a member of the organization")
 	}
 	err = q.InsertTeamMembers(ctx, db.InsertTeamMembersParams{TeamID: team.ID, Users: distinct(users), Role: TeamMember})
 	return interpret(err, "team")

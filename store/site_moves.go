@@ -63,7 +63,7 @@ func (w *structure) makePlace(among siblings, item schema.ItemPointer, position 
 	others := among.without(item)
 	at := others.between(position.After, position.Before)
 	if at < 0 {
-		return 0, schema.Invalid("position.after", "is not right before what position.before names")
+		return 0, schema.Invalid("position.after", "is not directly before the item that position.before names")
 	}
 	return others.makePlace(w.ctx, w.q, at)
 }
@@ -96,7 +96,7 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 		case beside == nil:
 			continue
 		case *beside == item:
-			return nil, schema.Invalid(field, "names what is to be moved")
+			return nil, schema.Invalid(field, "names the item to be moved")
 		case (beside.Type == schema.SiteItemSpace) != (item.Type == schema.SiteItemSpace):
 			return nil, schema.Invalid(field, "names nothing that a "+item.Type+" can be next to")
 		}
@@ -125,7 +125,7 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	above := 0
 	for up := parent; up != nil; up = parents[*up] {
 		if *up == id {
-			return schema.Invalid(field, "is inside the group that is to be moved")
+			return schema.Invalid(field, "is inside the group to be moved")
 		}
 		above++
 	}
@@ -161,7 +161,7 @@ func (w *structure) moveSiteSpace(id string, section *string, position schema.Si
 	path, moves := row.Path, !same(section, row.SectionID)
 	if moves {
 		if slices.ContainsFunc(siblings, func(s SiteSpace) bool { return s.SpaceID == row.SpaceID }) {
-			return schema.Invalid("position", "is in a section that the space is in already")
+			return schema.Invalid("position", "is in a section that already has the space")
 		}
 		path = freePath(row.Path, pathsOf(siblings))
 	}

@@ -106,7 +106,7 @@ func (w *structure) attach(section *SiteSection, siblings []SiteSpace, spaces ..
 	added := make(map[string]Space, len(spaces))
 	for _, space := range spaces {
 		if there[space.ID] {
-			return nil, schema.Conflict("spaceId names a space that is there already")
+			return nil, schema.Conflict("spaceId names a space that is already there")
 		}
 		id, path := schema.NewID(), pathFor(space.Title, "space", paths)
 		there[space.ID], paths[path], added[space.ID] = true, true, space
@@ -160,7 +160,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 			case change.Path != nil && other.Path == *change.Path:
 				return schema.Conflict("path is another site space's")
 			case change.SpaceID != nil && other.SpaceID == *change.SpaceID:
-				return schema.Conflict("spaceId names a space that is there already")
+				return schema.Conflict("spaceId names a space that is already there")
 			}
 		}
 		err = w.q.UpdateSiteSpace(ctx, db.UpdateSiteSpaceParams{

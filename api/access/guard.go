@@ -106,7 +106,7 @@ func (s Scope) admit(kind schema.TokenKind) error {
 		}
 		return nil
 	default:
-		return schema.Forbidden("this version does not know what this kind of token may do")
+		return schema.Forbidden("this version does not support this kind of token")
 	}
 }
 

@@ -29,7 +29,7 @@ func conversationOperations(h *conversationResources) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/conversations", ID: "ingestConversation", Tag: "conversations",
-			Doc:   "Take in one conversation or several, and find the issues in them; the same id again replaces what was there.",
+			Doc:   "Ingest one or more conversations and find the issues in them. A conversation with a known id replaces the earlier one.",
 			Scope: access.Having(access.RightCreate, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: conversationsBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.ingest),
 		},

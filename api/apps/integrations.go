@@ -38,7 +38,7 @@ func integrationOperations(h *integrations) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: one, ID: "publishIntegration", Tag: "integrations",
-			Doc:   "Publish the next version of an integration, or its first, as an admin of the organization that owns the name. It replaces all of the last version: what is not sent again, such as icon, previewImages, blocks and secrets, is gone.",
+			Doc:   "Publish the first or next version of an integration, as an admin of the organization that owns the name. It replaces the whole previous version: members that are not sent again, such as icon, previewImages, blocks and secrets, are removed.",
 			Scope: access.HavingNamed(access.RightAdmin, access.OrganizationInBody), Status: http.StatusOK,
 			BodyLimit: publishBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.publish),
 		},

@@ -55,7 +55,7 @@ func specOperations(h *specs) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: one + "/versions/latest/content", ID: "getLatestOpenAPISpecVersionContent", Tag: "openapi",
-			Doc:   "Read what the newest version of an OpenAPI specification says.",
+			Doc:   "Read the document of an OpenAPI specification's newest version.",
 			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.latestContent),
 		},
 		{
@@ -64,7 +64,7 @@ func specOperations(h *specs) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: one + "/versions/{versionId}/content", ID: "getOpenAPISpecVersionContentById", Tag: "openapi",
-			Doc:   "Read what a version of an OpenAPI specification says.",
+			Doc:   "Read the document of one version of an OpenAPI specification.",
 			Scope: read, Status: http.StatusOK, Handler: frame.Handle(h.content),
 		},
 	}

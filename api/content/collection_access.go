@@ -71,7 +71,7 @@ func (r *inviteToCollectionRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	// The contract requires at least one of the two lists to be non-empty.
 	if len(r.Body.Users) == 0 && len(r.Body.Teams) == 0 {
-		c.Add("users", "must name somebody where there are no teams")
+		c.Add("users", "must name at least one user if it names no teams")
 	}
 	return c.Details
 }

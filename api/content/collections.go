@@ -43,7 +43,7 @@ func collectionOperations(h *collections) []frame.Operation {
 		},
 		{
 			Method: http.MethodDelete, Path: "/collections/{collectionId}", ID: "deleteCollectionById", Tag: "collections",
-			Doc:   "Delete a collection; what is in it takes its place, and keeps the access that the collection gave.",
+			Doc:   "Delete a collection. Its content moves up to the parent and keeps the access that the collection gave.",
 			Scope: access.Having(access.RightAdmin, access.OnCollection).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{

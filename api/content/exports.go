@@ -192,10 +192,10 @@ func (h *exports) check(ctx context.Context, c *access.Caller, path string, r *s
 	}
 	got, err := base64.RawURLEncoding.DecodeString(*r.Signature)
 	if err != nil || !hmac.Equal(got, want) {
-		return schema.Forbidden("the address is not one that was given out")
+		return schema.Forbidden("the signed address is not valid")
 	}
 	if !c.Now.Before(expires) {
-		return schema.Forbidden("the address has expired: ask for a new one")
+		return schema.Forbidden("the signed address has expired: request a new one")
 	}
 	return nil
 }

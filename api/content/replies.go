@@ -92,7 +92,7 @@ type updateReplyRequest struct {
 func (r *updateReplyRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if schema.Or(r.Body.Resolved, false) {
-		c.Add("resolved", "cannot be true of a reply: resolve the comment that it replies to")
+		c.Add("resolved", "cannot be true for a reply: resolve the comment that it replies to")
 	}
 	return c.Details
 }

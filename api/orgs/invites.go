@@ -35,7 +35,7 @@ func inviteOperations(h *invites) []frame.Operation {
 		{
 			// The caller is not a member yet, so this cannot require a right on the organization.
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
-			Tag: "invites", Doc: "Accept an invite by e-mail, whose id is the caller's own, or take what a link invite gives.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
+			Tag: "invites", Doc: "Accept an e-mail invite addressed to the caller, or use a link invite.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
 		},
 		{
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/invites", ID: "listOrganizationInvites", Tag: "invites",
@@ -74,7 +74,7 @@ func inviteOperations(h *invites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateOrganizationInviteById", Tag: "invites",
-			Doc:   "Change what a link invite gives.",
+			Doc:   "Change the access that a link invite grants.",
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},

@@ -144,7 +144,7 @@ func (h *invites) update(ctx context.Context, c *access.Caller, r *updateLinkInv
 		given, wrong, field = wrong, given, "role"
 	}
 	if wrong.Set {
-		return schema.LinkInvite{}, schema.Invalid(field, "is not what this invite gives")
+		return schema.LinkInvite{}, schema.Invalid(field, "does not match what the invite grants")
 	}
 	if row, err = h.store.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
 		return schema.LinkInvite{}, err

@@ -44,7 +44,7 @@ func organizationOperations(h *organizations) []frame.Operation {
 		},
 		{
 			Method: http.MethodDelete, Path: "/orgs/{organizationId}", ID: "deleteOrganizationById", Tag: "organizations",
-			Doc:   "Delete an organization with all that is in it. Its sites' events stay stored, and nobody can query them.",
+			Doc:   "Delete an organization and everything in it. Its sites' events stay stored, but nobody can query them.",
 			Scope: access.Having(access.RightAdmin, access.OnOrganization).OrAlreadyGone(), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{

@@ -36,7 +36,7 @@ func teamOperations(h *teams) []frame.Operation {
 		},
 		{
 			Method: http.MethodDelete, Path: "/orgs/{organizationId}/teams/{teamId}", ID: "removeTeamFromOrganizationById", Tag: "teams",
-			Doc:   "Delete a team with what was given to it; its members stay in the organization.",
+			Doc:   "Delete a team and its grants; its members stay in the organization.",
 			Scope: access.Having(access.RightAdmin, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{

@@ -30,7 +30,7 @@ func customizationOperations(h *customization) []frame.Operation {
 		},
 		{
 			Method: http.MethodPut, Path: ofSite, ID: "updateSiteCustomizationById", Tag: "site-customization",
-			Doc:   "Replace a site's customization settings; what is absent gets its default.",
+			Doc:   "Replace a site's customization settings; absent settings get their defaults.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
 		},
@@ -41,7 +41,7 @@ func customizationOperations(h *customization) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: ofSiteSpace, ID: "overrideSiteSpaceCustomizationById", Tag: "site-customization",
-			Doc:   "Override settings for a site space: null drops an override, except an announcement's, and what is absent stays as it is.",
+			Doc:   "Override settings for a site space. null removes an override, except an announcement's; absent settings stay as they are.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.override),
 		},

@@ -373,7 +373,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 				a := s.Do(method, s.Base+path, s.Token, body)
 				// A 409 for a path that another writer took meanwhile would be a failure: writers take turns, so there
 				// must be none.
-				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is there already")
+				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is already there")
 				if a.Status >= 500 || a.Status == 403 || taken {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.Status, a.Body)
 				}

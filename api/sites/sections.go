@@ -21,7 +21,7 @@ func siteSectionRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base, ID: "addSectionToSite", Tag: "site-sections",
-			Doc:   "Add a section with a space to a site. Before the first section, the site spaces that the site has come into a default section of their own, so that its home page stays what it is.",
+			Doc:   "Add a section with a space to a site. If it is the first section, the site spaces at the root move into a default section in front of it, so the home page stays the same.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.addSection),
 		},
@@ -37,7 +37,7 @@ func siteSectionRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base + "/{siteSectionId}/move", ID: "moveSiteSection", Tag: "site-sections",
-			Doc:   "Move a section beside another one, or to the end of the site. Deprecated: see sortSiteStructure.",
+			Doc:   "Move a section before or after another one, or to the end of the site. Deprecated: use sortSiteStructure.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSection),
 		},

@@ -39,7 +39,7 @@ func siteSpaceRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: base + "/{siteSpaceId}/move", ID: "moveSiteSpace", Tag: "site-spaces",
-			Doc:   "Move a site space beside another one, or to the end of its section. Deprecated: see sortSiteStructure.",
+			Doc:   "Move a site space before or after another one, or to the end of its section. Deprecated: use sortSiteStructure.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.moveSpace),
 		},

@@ -24,7 +24,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: base + "/structure/sort", ID: "sortSiteStructure", Tag: "site-structure",
-			Doc:   "Move a site space, a section or a section group beside another item of the site, or to the end.",
+			Doc:   "Move a site space, a section or a section group before or after another item of the site, or to the end.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.sort),
 		},
@@ -46,7 +46,7 @@ func siteStructureRows(h *sites) []frame.Operation {
 		},
 		{
 			Method: http.MethodDelete, Path: groups + "/{siteSectionGroupId}", ID: "deleteSiteSectionGroupById", Tag: "site-section-groups",
-			Doc:   "Delete a section group; what is in it takes its place.",
+			Doc:   "Delete a section group; its content takes the group's place.",
 			Scope: access.Having(access.RightCreate, access.OnSite), Status: http.StatusNoContent, Handler: frame.Handle(h.removeGroup),
 		},
 		{
