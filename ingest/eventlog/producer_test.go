@@ -93,11 +93,13 @@ func TestLogIsAppendedOnce(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
 	l := newTestLog(t, brokers, func(c *Config) { onePartition(c); c.Topic = topic })
-	id, epoch, err := newProducerID(t.Context(), l.topic.Client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := producer{id: id, epoch: epoch}
+	var from producer
+	// Apache Kafka refuses with "load in progress" while it allocates its first ids.
+	eventually.Succeeds(t, ingesttest.Patience, "a producer id", func() error {
+		id, epoch, err := newProducerID(t.Context(), l.topic.Client)
+		from = producer{id: id, epoch: epoch}
+		return err
+	})
 	var sent [][]byte
 	for _, text := range []string{"first", "second", "third"} {
 		b := newBatch(nil, time.Now())
