@@ -65,7 +65,7 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 }
 
 // overwrite makes a column equal to another. It returns false, and does nothing,
-// unless both have the same type and the events table has columns of it.
+// unless both have the same type and it is one of these.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:
@@ -87,6 +87,10 @@ func overwrite(theirs, own column.Interface) bool {
 	case *column.Enum8:
 		return assign(theirs, own)
 	case *column.Map:
+		return assign(theirs, own)
+	case *column.LowCardinality: // of a table that its operator has altered
+		return assign(theirs, own)
+	case *column.Nullable:
 		return assign(theirs, own)
 	}
 	return false
