@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Log is the event log: a Kafka topic. It is an [Appender].
+// Log is the event log: a Kafka topic. The intake appends to it.
 //
 // Each partition has at most one produce in flight. Messages that arrive meanwhile
 // gather in the next one: a lone message waits for one synced produce, and under

@@ -49,7 +49,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		lost := isOneOf(err, lostProducer)
 		if lost {
 			l.metrics.producersLost.Inc()
-			l.cfg.Logger.Error("Kafka no longer has the events that it acknowledged to this node: an unclean election lost some, or the topic was recreated.",
+			l.cfg.Logger.Error("Kafka may have lost events that it acknowledged to this node: an unclean election lost some, or the topic was recreated.",
 				"partition", p.id, "error", err)
 			p.from = noProducer
 		}

@@ -11,7 +11,7 @@ var botUnknown = code(insights.Bots, "unknown")
 // bots recognises automated agents by a part of their user agent, in lower case. The first
 // matching row wins, so a name that contains another one comes before it. A test checks
 // that each name of insights.Bots has a row.
-var bots = []struct{ payloadPart, name string }{
+var bots = []struct{ part, name string }{
 	// Readers for an assistant's users or its index.
 	{"gptbot", "gptbot"},
 	{"chatgpt", "chatgpt"}, // ChatGPT-User, ChatGPT Agent
@@ -127,7 +127,7 @@ var botCodes = func() []insights.Code {
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {
-		if strings.Contains(agent, bots[i].payloadPart) {
+		if strings.Contains(agent, bots[i].part) {
 			return botCodes[i]
 		}
 	}

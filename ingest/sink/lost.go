@@ -118,10 +118,10 @@ func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail 
 	return false, nil
 }
 
-// logRecreated logs that the topic was recreated while it was read. The next
+// logRecreated logs that the log is another one than was read. The next
 // generation counts what is lost.
 func (s *Sink) logRecreated(p *partition, read int64) {
-	s.cfg.Logger.Error("The topic was deleted and created again while the sink read it.", "partition", p.id, "read", read)
+	s.cfg.Logger.Error("The log is shorter than what the sink read, or has other messages: the topic was recreated, or its brokers lost messages.", "partition", p.id, "read", read)
 }
 
 // lastKnown is the state of a partition when this sink last owned it, nil if it
