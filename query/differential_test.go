@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -229,7 +230,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		r.GroupBy = append(r.GroupBy, drawRef(t, "group", append(dimensions, "datetime", "datetime")))
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "filters") {
-		r.Where = append(r.Where, drawFilter(t, events, n))
+		r.Where = append(r.Where, drawCondition(t, events, n, 2, rapid.Bool().Draw(t, "metrics")))
 	}
 	bounds := rapid.SampledFrom([][2]time.Time{
 		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
@@ -264,12 +265,37 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	return r
 }
 
+// drawCondition draws a filter, or a group of filters: on metrics, or on other
+// columns.
+func drawCondition(t *rapid.T, events []insights.Event, n *naive, depth int, metrics bool) naiveFilter {
+	if depth == 0 || rapid.IntRange(0, 3).Draw(t, "group") > 0 {
+		return drawFilter(t, events, n, metrics)
+	}
+	list := []naiveFilter{}
+	for range rapid.IntRange(0, 3).Draw(t, "conditions") {
+		list = append(list, drawCondition(t, events, n, depth-1, metrics))
+	}
+	if rapid.Bool().Draw(t, "or") {
+		return naiveFilter{Or: list}
+	}
+	return naiveFilter{And: list}
+}
+
+// textColumns can be filtered by a part of their text.
+var textColumns = slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool {
+	c, _ := insights.ByName(s)
+	return !slices.ContainsFunc(c.Operators, func(o *insights.Operator) bool { return o.Word == "contains" })
+})
+
 // drawFilter takes values from the events themselves, so that they match.
-func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
+func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) naiveFilter {
 	filterable := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool {
 		c, _ := insights.ByName(s)
-		return !c.Has(insights.Filter)
+		return !c.Has(insights.Filter) || metrics != (naiveMetrics[s] != nil)
 	})
+	if !metrics {
+		filterable = append(filterable, textColumns...)
+	}
 	ref := drawRef(t, "filter", filterable)
 	c, _ := insights.ByName(ref.Column)
 	f := naiveFilter{Column: ref.Column, Claim: ref.Claim, Values: []any{}}
@@ -296,11 +322,30 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive) naiveFilter {
 			values = text(rapid.SampledFrom([]string{"a", "b", "1", "true", "2"}).Draw(t, "role"))
 		}
 		if len(values) > 0 { // an event may have no claims
-			f.Values = append(f.Values, values[0].json)
+			f.Values = append(f.Values, drawPart(t, f.Operator, values[0].json))
 		}
 	}
 	if operator.Arity == 1 && len(f.Values) == 0 {
 		f.Operator = "in"
 	}
 	return f
+}
+
+// drawPart makes of a text what an operator on texts may find in it.
+func drawPart(t *rapid.T, operator string, value any) any {
+	text, ok := value.(string)
+	if !ok || naiveTextTests[operator] == nil {
+		return value
+	}
+	letters := []rune(text)
+	from, to := 0, rapid.IntRange(0, len(letters)).Draw(t, "to")
+	if operator != "startsWith" {
+		from = rapid.IntRange(0, to).Draw(t, "from")
+	}
+	part := string(letters[from:to])
+	if operator == "matches" {
+		part = rapid.SampledFrom([]string{"%s", "^%s", "%s$", "(?i)%s", "%s.+", "[a-f]%s|x$", "(%s){2}", `%s\W`, "^%s$"}).Draw(t, "pattern")
+		part = strings.Replace(part, "%s", regexp.QuoteMeta(string(letters[from:to])), 1)
+	}
+	return part
 }

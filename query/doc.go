@@ -36,6 +36,9 @@
 //     matches nothing, notIn [] everything. notIn also selects events without a
 //     value; in and comparisons never match an absent value if the contract has
 //     no word for it (insights.Excluded).
+//   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, at any
+//     depth; or of metrics and other columns is a 400. contains, startsWith and
+//     matches (RE2) find what any of the values is a part of, with the letters' case.
 //   - Members that are null count as absent; unknown members are a 400. The
 //     answer names the first mistake in the body.
 //   - A rating counts once: page_post_feedback, not the comment that repeats it.

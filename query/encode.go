@@ -1,8 +1,6 @@
 package query
 
 import (
-	"slices"
-
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -22,7 +20,9 @@ func newEncoder(p plan, st statement) *encoder {
 	}
 	// A condition on an estimate may have dropped or kept a group wrongly, which
 	// the rows do not show.
-	e.approximate = p.env.Estimate && slices.ContainsFunc(p.having, func(f filter) bool { return f.column.Unique })
+	for f := range filters(p.having) {
+		e.approximate = e.approximate || p.env.Estimate && f.column.Unique
+	}
 	return e
 }
 

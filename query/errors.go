@@ -64,10 +64,12 @@ const (
 	codeAllReplicasAreLost = 415
 	codeStaleReplicas      = 369
 	codeNoReplica          = 225
+	codeRegexp             = 427
 )
 
 const (
 	tooHeavy   = "the query reads too much: narrow the range, add filters, or group by fewer columns"
+	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
 )
 
@@ -91,6 +93,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, Class) {
 		switch e.Code {
 		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes, codeResultRows:
 			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+		case codeRegexp:
+			return schema.Invalid("where", badPattern), ClassInvalid
 		case codeMemory:
 			if ownMemory(e) {
 				return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy

@@ -1,6 +1,10 @@
 package query
 
 import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -14,9 +18,67 @@ type filter struct {
 	values   []any // as the column's Value parsed them
 }
 
-// condition is the filter on an expression that reads the column.
-func (f filter) condition(value sqltree.Expr) sqltree.Expr {
+// expr is the filter on an expression that reads the column.
+func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 	return f.column.Condition(f.operator, f.args, value, f.values)
+}
+
+// condition is a filter, or conditions that are joined: one node of a tree.
+type condition struct {
+	filter // of a leaf
+	joined func(...sqltree.Expr) sqltree.Expr
+	word   string // of a group: "or" or "and"
+	list   []condition
+}
+
+// joins are the words of groups.
+var joins = map[string]func(...sqltree.Expr) sqltree.Expr{"or": sqltree.AnyOf, "and": sqltree.AllOf}
+
+// expr is the condition, where read gives the expression that reads a column.
+func (c condition) expr(read func(ref) sqltree.Expr) sqltree.Expr {
+	if c.joined == nil {
+		return c.filter.expr(read(c.ref))
+	}
+	return c.joined(exprs(c.list, read)...)
+}
+
+func exprs(list []condition, read func(ref) sqltree.Expr) []sqltree.Expr {
+	all := make([]sqltree.Expr, len(list))
+	for i, c := range list {
+		all[i] = c.expr(read)
+	}
+	return all
+}
+
+// filters are the leaves of conditions, in the request's order.
+func filters(list []condition) iter.Seq[filter] {
+	return func(yield func(filter) bool) {
+		walk(list, yield)
+	}
+}
+
+func walk(list []condition, yield func(filter) bool) bool {
+	for _, c := range list {
+		if c.joined == nil && !yield(c.filter) || !walk(c.list, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the condition for tests and logs.
+func (c condition) String() string {
+	texts := make([]string, 0, max(len(c.list), len(c.values)))
+	if c.joined == nil {
+		for _, v := range c.values {
+			texts = append(texts, strconv.Quote(fmt.Sprint(v)))
+		}
+		return fmt.Sprintf("%v %s [%s]", c.ref, c.operator.Word, strings.Join(texts, " "))
+	}
+	for _, below := range c.list {
+		texts = append(texts, below.String())
+	}
+	return c.word + "(" + strings.Join(texts, ", ") + ")"
 }
 
 // conditions select the scope's events. Every statement has those of one site
@@ -33,8 +95,5 @@ func (s scope) conditions() []sqltree.Expr {
 	for _, r := range s.nonNull {
 		all = append(all, r.column.HasValue())
 	}
-	for _, f := range s.filters {
-		all = append(all, f.condition(s.expr(f.ref)))
-	}
-	return all
+	return append(all, exprs(s.where, s.expr)...)
 }

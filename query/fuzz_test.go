@@ -74,9 +74,12 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	t.Parallel()
 	request := func(text string) string {
 		q := string(insights.AppendText(nil, text))
+		pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
 		return `{"range":"lastYear","select":[{"column":"visitorClaim","claim":` + q + `},{"column":"visitorsCount"}],
 			"where":[{"column":"url","values":[` + q + `]},{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]},
 			{"column":"visitorClaim","claim":` + q + `,"operator":"notIn","values":[` + q + `,` + q + `]},{"column":"visitorClaimProperty","values":[` + q + `]},
+			{"or":[{"column":"url","operator":"contains","values":[` + q + `]},{"and":[{"column":"visitorClaim","claim":` + q + `,"operator":"startsWith","values":[` + q + `]},
+			{"column":"visitorClaimProperty","operator":"matches","values":[` + pattern + `]}]}]},
 			{"column":"eventLinkTargetValue","values":[{"kind":"url","url":` + q + `}]}]}`
 	}
 	var want string
@@ -115,6 +118,10 @@ func TestInjections(t *testing.T) {
 			if !utf8.ValidString(evil) {
 				t.Skip("not UTF-8: JSON cannot hold it")
 			}
+			pattern := "^" + regexp.QuoteMeta(evil) + "$"
+			if len(evil) > 250 {
+				pattern = "^'{300}$"
+			}
 			q, name := string(insights.AppendText(nil, evil)), string(insights.AppendText(nil, "c"+evil))
 			for _, filter := range []string{
 				`{"column":"eventSearchQuery","values":[` + q + `]}`,
@@ -122,6 +129,8 @@ func TestInjections(t *testing.T) {
 				`{"column":"page","values":[{"page":` + q + `,"space":` + q + `}]}`,
 				`{"column":"visitorClaim","claim":` + name + `,"values":[` + q + `]}`,
 				`{"column":"visitorClaimProperty","values":[` + name + `]}`,
+				`{"or":[{"column":"eventSearchQuery","operator":"matches","values":[` + string(insights.AppendText(nil, pattern)) + `]}]}`,
+				`{"and":[{"column":"visitorClaimProperty","operator":"startsWith","values":[` + name + `]},{"column":"url","values":[` + q + `]}]}`,
 			} {
 				body := `{"range":"lastYear","where":[` + filter + `],"select":[{"column":"eventsCount"},{"column":"eventSearchQuery"}]}`
 				got, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)

@@ -20,7 +20,7 @@ type statement struct {
 func lower(p plan) statement {
 	var s statement
 	var columns []sqltree.Aliased
-	var groups, having []sqltree.Expr
+	var groups []sqltree.Expr
 	read := func(prefix string, r ref) {
 		columns = append(columns, sqltree.Aliased{Expr: p.expr(r), As: prefix + strconv.Itoa(len(columns))})
 		s.reads = append(s.reads, r)
@@ -38,11 +38,8 @@ func lower(p plan) statement {
 	}
 	tree := p.read(columns)
 	tree.GroupBy, tree.Limit = groups, p.limit
-	for _, f := range p.having {
-		having = append(having, f.condition(alias(f.ref)))
-	}
-	if len(having) > 0 {
-		tree.Having = sqltree.AllOf(having...)
+	if len(p.having) > 0 {
+		tree.Having = sqltree.AllOf(exprs(p.having, alias)...)
 	}
 	for _, t := range p.order {
 		by := alias(t.ref)

@@ -3,6 +3,7 @@ package query
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,10 +29,12 @@ type (
 		Claim     string `json:"claim,omitempty"`
 	}
 	naiveFilter struct {
-		Column   string `json:"column"`
-		Operator string `json:"operator,omitempty"`
-		Claim    string `json:"claim,omitempty"`
-		Values   []any  `json:"values"`
+		Column   string        `json:"column,omitempty"`
+		Operator string        `json:"operator,omitempty"`
+		Claim    string        `json:"claim,omitempty"`
+		Values   []any         `json:"values,omitzero"`
+		Or       []naiveFilter `json:"or,omitzero"`  // instead of a column
+		And      []naiveFilter `json:"and,omitzero"` // instead of a column
 	}
 	naiveOrder struct {
 		By        naiveRef `json:"by"`
@@ -87,14 +90,29 @@ func naiveRefusal(r naiveRequest) string {
 			}
 		}
 	}
-	for i, f := range r.Where {
+	return naiveFilterRefusal("where", r.Where)
+}
+
+func naiveFilterRefusal(path string, list []naiveFilter) string {
+	for i, f := range list {
 		for j, v := range f.Values {
-			if v == nil && naiveColumns[f.Column].excluded {
-				return fmt.Sprintf("where[%d].values[%d] must be", i, j)
+			if v == nil && (naiveColumns[f.Column].excluded || naiveTextTests[f.Operator] != nil) {
+				return fmt.Sprintf("%s[%d].values[%d] must be", path, i, j)
+			}
+		}
+		for name, below := range map[string][]naiveFilter{"or": f.Or, "and": f.And} {
+			if refusal := naiveFilterRefusal(fmt.Sprintf("%s[%d].%s", path, i, name), below); refusal != "" {
+				return refusal
 			}
 		}
 	}
 	return ""
+}
+
+var naiveTextTests = map[string]func(text, value string) bool{
+	"contains":   strings.Contains,
+	"startsWith": strings.HasPrefix,
+	"matches":    func(text, pattern string) bool { return regexp.MustCompile("(?s)" + pattern).MatchString(text) },
 }
 
 // infers reports whether a reference takes its extra from others.
@@ -167,7 +185,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 	for i := range events {
 		e := &events[i]
 		t := naiveTime(e)
-		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !n.matches(e, r.Where) {
+		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !naiveAll(onMetrics(r.Where, false), func(f naiveFilter) bool { return n.matches(e, f) }) {
 			continue
 		}
 		var each func(values []naiveValue)
@@ -187,16 +205,41 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		each(nil)
 	}
 	return slices.DeleteFunc(rows, func(g *naiveGroup) bool {
-		for _, f := range r.Where {
-			if metric := naiveMetrics[f.Column]; metric != nil {
-				_, n := metric(g)
-				if !naiveHolds(f, func(v any) int { return compareFloat(float64(n), v.(float64)) }) {
-					return true
-				}
-			}
-		}
-		return false
+		return !naiveAll(onMetrics(r.Where, true), func(f naiveFilter) bool {
+			_, n := naiveMetrics[f.Column](g)
+			return naiveHolds(f, func(v any) int { return compareFloat(float64(n), v.(float64)) })
+		})
 	})
+}
+
+// onMetrics are the conditions on metrics, or the others. No group mixes them.
+func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
+	for _, f := range list {
+		below := slices.Concat(f.Or, f.And)
+		if (naiveMetrics[f.Column] != nil || len(onMetrics(below, true)) > 0) == metrics {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+// naiveAll tells whether all conditions hold, given which filters do.
+func naiveAll(list []naiveFilter, holds func(naiveFilter) bool) bool {
+	for _, f := range list {
+		var ok bool
+		switch {
+		case f.Or != nil:
+			ok = slices.ContainsFunc(f.Or, func(f naiveFilter) bool { return naiveAll([]naiveFilter{f}, holds) })
+		case f.And != nil:
+			ok = naiveAll(f.And, holds)
+		default:
+			ok = holds(f)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func compareFloat(a, b float64) int {
@@ -225,31 +268,27 @@ func naiveHolds(f naiveFilter, compare func(v any) int) bool {
 	return in != (f.Operator == "notIn")
 }
 
-func (n *naive) matches(e *insights.Event, filters []naiveFilter) bool {
-	for _, f := range filters {
-		if naiveMetrics[f.Column] != nil {
+func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
+	c := naiveColumns[f.Column]
+	positive := f
+	if f.Operator == "notIn" {
+		positive.Operator = "in"
+	}
+	holds := false
+	for _, v := range n.filterValues(e, f) {
+		if v.absent && c.excluded {
 			continue
 		}
-		c := naiveColumns[f.Column]
-		positive := f
-		if f.Operator == "notIn" {
-			positive.Operator = "in"
+		if test := naiveTextTests[f.Operator]; test != nil {
+			holds = holds || slices.ContainsFunc(f.Values, func(value any) bool { return test(v.key[0].(string), value.(string)) })
+			continue
 		}
-		holds := false
-		for _, v := range n.filterValues(e, f) {
-			if v.absent && c.excluded {
-				continue
-			}
-			holds = holds || naiveHolds(positive, func(value any) int { return compareKeys(v.key, naiveFilterKey(c, value)) })
-		}
-		if f.Column == "visitorGeoPoint" {
-			holds = n.matchesPoint(e, f)
-		}
-		if holds == (f.Operator == "notIn") {
-			return false
-		}
+		holds = holds || naiveHolds(positive, func(value any) int { return compareKeys(v.key, naiveFilterKey(c, value)) })
 	}
-	return true
+	if f.Column == "visitorGeoPoint" {
+		holds = n.matchesPoint(e, f)
+	}
+	return holds != (f.Operator == "notIn")
 }
 
 // filterValues are what a filter may match one of: of an array in a claim, its

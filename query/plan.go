@@ -48,7 +48,7 @@ type plan struct {
 	scope
 	output []ref // the result's columns
 	groups []ref
-	having []filter // on groups: their columns are measures
+	having []condition // on groups, joined by AND: their columns are measures
 	order  []term
 	limit  int
 }
@@ -64,7 +64,7 @@ func (p plan) measures() []ref {
 	for _, r := range p.output {
 		add(r)
 	}
-	for _, f := range p.having {
+	for f := range filters(p.having) {
 		add(f.ref)
 	}
 	for _, t := range p.order {
@@ -86,23 +86,19 @@ func (p plan) String() string {
 			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(list, ", "))
 		}
 	}
-	filters := func(name string, list []filter) {
-		for _, f := range list {
-			values := make([]string, len(f.values))
-			for i, v := range f.values {
-				values[i] = strconv.Quote(fmt.Sprint(v))
-			}
-			line(name, fmt.Sprintf("%v %s [%s]", f.ref, f.operator.Word, strings.Join(values, " ")))
+	conditions := func(name string, list []condition) {
+		for _, c := range list {
+			line(name, c.String())
 		}
 	}
 	line("site", p.site)
 	line("range", insights.FormatTime(p.from)+" <= t < "+insights.FormatTime(p.to))
 	line("source", p.source.name)
-	filters("filter", p.filters)
+	conditions("filter", p.where)
 	line("non-null", refTexts(p.nonNull)...)
 	line("output", refTexts(p.output)...)
 	line("groups", refTexts(p.groups)...)
-	filters("having", p.having)
+	conditions("having", p.having)
 	for _, t := range p.order {
 		if t.desc {
 			line("order", t.ref.String()+" desc")

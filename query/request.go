@@ -1,6 +1,8 @@
 package query
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,7 +15,7 @@ import (
 // limits keep its work small.
 const (
 	maxColumns = 50    // entries of select, and of groupBy
-	maxFilters = 100   // entries of where
+	maxFilters = 100   // entries of where, and of its groups, together
 	maxValues  = 10000 // values of all filters together
 	maxLimit   = 1000  // rows of a result
 )
@@ -21,7 +23,7 @@ const (
 // request is an aggregate request: well-formed, but its names mean nothing yet.
 type request struct {
 	selects, groups []columnRequest
-	filters         []filterRequest
+	filters         []conditionRequest
 	order           *orderRequest
 	timeRange       rangeRequest
 	limit           int
@@ -32,6 +34,13 @@ type columnRequest struct {
 	name   string
 	named  bool
 	extras map[string]jsontext.Value
+}
+
+// conditionRequest is an entry of where: a filter, or a group of conditions.
+type conditionRequest struct {
+	filterRequest
+	joined string // "or" or "and" for a group
+	list   []conditionRequest
 }
 
 type filterRequest struct {
@@ -70,6 +79,7 @@ func (p place) member(name string) string { return at(p.String(), name) }
 var (
 	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit"}
 	orderMembers   = []string{"by", "direction"}
+	groupMembers   = []string{"or", "and"}
 	rangeMembers   = []string{"from", "to"}
 )
 
@@ -82,7 +92,7 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 			filter = append(filter, extra.Name)
 		}
 	}
-	return column, filter
+	return column, append(filter, groupMembers...)
 }()
 
 // decode reads a request's form: types of members, unknown members, counts.
@@ -97,7 +107,7 @@ func decode(body []byte) (request, error) {
 		case "select":
 			q.selects, err = r.columns(name)
 		case "where":
-			q.filters, err = r.filters(name)
+			q.filters, err = r.conditions(name, &whereBudget{maxFilters, maxValues})
 		case "groupBy":
 			q.groups, err = r.columns(name)
 		case "order":
@@ -156,43 +166,55 @@ func (c *columnRequest) requireName() error {
 	return schema.Invalid(c.member("column"), "is required")
 }
 
-func (r *reader) filters(path string) ([]filterRequest, error) {
-	var filters []filterRequest
-	left := maxValues
+// whereBudget is what is left for the rest of where.
+type whereBudget struct{ entries, values int }
+
+func (r *reader) conditions(path string, left *whereBudget) ([]conditionRequest, error) {
+	list := []conditionRequest{}
 	err := r.array(maxFilters, func(i int) error {
-		f, err := r.filter(place{path, i}, left)
-		filters = append(filters, f)
-		left -= len(f.values)
+		if left.entries--; left.entries < 0 {
+			return schema.Invalid(nth(path, i), fmt.Sprintf("is one too many: where and its groups must have at most %d entries together", maxFilters))
+		}
+		c, err := r.condition(place{path, i}, left)
+		list = append(list, c)
 		return err
 	})
-	return filters, err
+	return list, err
 }
 
-func (r *reader) filter(p place, mostValues int) (filterRequest, error) {
-	f := filterRequest{columnRequest: columnRequest{place: p}, operator: insights.OpIn.Word}
-	valued := false
+func (r *reader) condition(p place, left *whereBudget) (conditionRequest, error) {
+	c := conditionRequest{filterRequest: filterRequest{columnRequest: columnRequest{place: p}, operator: insights.OpIn.Word}}
+	valued, first := false, ""
 	err := r.object(filterMembers, func(name string) (err error) {
+		if grouped := slices.Contains(groupMembers, name); first != "" && (grouped || c.joined != "") {
+			return schema.Invalid(c.member(name), "cannot stand beside "+first)
+		} else if first = name; grouped {
+			c.joined = name
+			c.list, err = r.conditions(c.member(name), left)
+			return err
+		}
 		switch name {
 		case "operator":
-			f.operator, err = r.text()
+			c.operator, err = r.text()
 		case "values":
-			valued, f.values = true, nil
-			err = r.array(mostValues, func(int) error {
-				f.values = append(f.values, r.value())
+			valued, c.values = true, nil
+			err = r.array(left.values, func(int) error {
+				c.values = append(c.values, r.value())
+				left.values--
 				return nil
 			})
 		default:
-			err = f.read(r, name)
+			err = c.read(r, name)
 		}
 		return err
 	})
-	if err != nil {
-		return f, err
+	switch {
+	case err != nil || c.joined != "":
+		return c, err
+	case !valued:
+		return c, schema.Invalid(c.member("values"), "is required")
 	}
-	if !valued {
-		return f, schema.Invalid(f.member("values"), "is required")
-	}
-	return f, f.requireName()
+	return c, c.requireName()
 }
 
 func (r *reader) order(path string) (*orderRequest, error) {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -47,16 +48,8 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		p.output = append(slices.Clone(p.groups), ref{column: insights.EventsCount})
 	}
 	p.groups = withDimensions(p.groups, p.output)
-	for _, f := range r.filters {
-		resolved, err := resolveFilter(f)
-		if err != nil {
-			return p, err
-		}
-		if resolved.isMeasure() {
-			p.having = append(p.having, resolved)
-		} else {
-			p.filters = append(p.filters, resolved)
-		}
+	if p.where, p.having, err = resolveConditions(r.filters); err != nil {
+		return p, err
 	}
 	p.order, err = resolveOrder(r.order, p.groups)
 	return p, err
@@ -145,6 +138,50 @@ func withDimensions(groups, output []ref) []ref {
 	return all
 }
 
+// resolveConditions gives the conditions on events and those on groups, which are
+// the ones on metrics.
+func resolveConditions(list []conditionRequest) (where, having []condition, err error) {
+	for _, r := range list {
+		c, events, groups, err := resolveCondition(r)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case events && groups && r.joined == "and": // all of them must hold, as all of list
+			w, h, err := resolveConditions(r.list)
+			if err != nil {
+				return nil, nil, err
+			}
+			where, having = append(where, w...), append(having, h...)
+		case events && groups:
+			return nil, nil, schema.Invalid(r.member(r.joined), "has metrics beside other columns: a group of events cannot meet one or the other")
+		case groups:
+			having = append(having, c)
+		default:
+			where = append(where, c)
+		}
+	}
+	return where, having, nil
+}
+
+// resolveCondition also reports whether the condition is on events, and whether
+// on groups.
+func resolveCondition(r conditionRequest) (c condition, events, groups bool, err error) {
+	if r.joined == "" {
+		c.filter, err = resolveFilter(r.filterRequest)
+		return c, err == nil && !c.isMeasure(), err == nil && c.isMeasure(), err
+	}
+	c.joined, c.word = joins[r.joined], r.joined
+	for _, below := range r.list {
+		b, onEvents, onGroups, err := resolveCondition(below)
+		if err != nil {
+			return c, false, false, err
+		}
+		c.list = append(c.list, b)
+		events, groups = events || onEvents, groups || onGroups
+	}
+	return c, events, groups, nil
+}
+
 func resolveFilter(r filterRequest) (filter, error) {
 	n, err := resolveColumn(r.columnRequest, insights.Filter)
 	if err != nil {
@@ -155,12 +192,15 @@ func resolveFilter(r filterRequest) (filter, error) {
 		return f, err
 	}
 	for i, raw := range r.values {
-		if f.values[i], err = f.column.Value.Parse(raw); err != nil {
+		if f.values[i], err = f.operator.Parse(f.column, raw); err != nil {
 			return f, refuse(nth(r.member("values"), i), err)
 		}
 	}
 	if arity := f.operator.Arity; arity > 0 && len(f.values) != arity {
 		return f, schema.Invalid(r.member("values"), "must have exactly one value with the operator "+f.operator.Word)
+	}
+	if most := f.operator.Most; most > 0 && len(f.values) > most {
+		return f, schema.Invalid(r.member("values"), fmt.Sprintf("must have at most %d values with the operator %s", most, f.operator.Word))
 	}
 	return f, nil
 }

@@ -11,9 +11,9 @@ import (
 // about, and how these are read. Like a plan it is a value that nobody changes.
 type scope struct {
 	site     string
-	from, to time.Time // from <= t < to
-	filters  []filter  // on events
-	nonNull  []ref     // columns in which the events must have a value
+	from, to time.Time   // from <= t < to
+	where    []condition // on events, joined by AND
+	nonNull  []ref       // columns in which the events must have a value
 	source   source
 	env      insights.Env
 }

@@ -69,7 +69,7 @@ func columnSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
 }
 
-// filterSchemas has one alternative per filterable column.
+// filterSchemas has one alternative per filterable column, and the groups.
 func filterSchemas() []any {
 	var all []any
 	for _, c := range insights.Columns() {
@@ -86,6 +86,11 @@ func filterSchemas() []any {
 			required = append(required, c.Extra.Name)
 		}
 		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(members, required...)), c.Doc))
+	}
+	for _, join := range []string{"or", "and"} {
+		below := jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
+		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{join: jsonschema.Array(below)}, join)),
+			"Conditions joined by "+join+". A group with metrics has no other columns."))
 	}
 	return all
 }

@@ -48,11 +48,8 @@ func use(c insights.Column) string {
 }
 
 func operators(c insights.Column) string {
-	switch len(c.Operators) {
-	case 0:
+	if len(c.Operators) == 0 {
 		return "none"
-	case len(insights.Operators):
-		return "all"
 	}
 	return strings.Join(insights.OperatorWords(c.Operators), ", ")
 }

@@ -31,7 +31,7 @@ func notEmpty(name string) func() sqltree.Expr {
 // stringDimension is a dimension of one string column.
 func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc string) Column {
 	c := Column{
-		Name: name, Roles: Filter | Group, Value: textValue{null: null == AsNull}, Operators: equality,
+		Name: name, Roles: Filter | Group, Value: textValue{null: null == AsNull}, Operators: textual,
 		Null: null, Fields: []Field{f}, Privacy: privacy, Doc: doc, Expr: reads(f.Name),
 	}
 	if null == Excluded {
@@ -43,7 +43,7 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 // enumDimension is a dimension of one enumeration column.
 func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy, doc string) Column {
 	c := stringDimension(name, null, f, privacy, doc)
-	c.Value = enumValue{enum: e, null: null == AsNull, empty: null == AsEmpty}
+	c.Value, c.Operators = enumValue{enum: e, null: null == AsNull, empty: null == AsEmpty}, equality
 	// The server sorts an enumeration by code; users expect alphabetical order.
 	c.Rank = func() sqltree.Expr { return sqltree.Call("toString", sqltree.Col(f.Name)) }
 	return c
@@ -106,7 +106,7 @@ func uniques(column string) func(Arguments, Env) sqltree.Expr {
 
 // uniqueCount is the metric of a column's different values.
 func uniqueCount(name, doc, column string) Column {
-	c := metric(name, numberValue{}, Operators, doc, nil)
+	c := metric(name, numberValue{}, comparison, doc, nil)
 	c.Unique, c.Expr = true, uniques(column)
 	return c
 }

@@ -175,18 +175,40 @@ func ClaimOf(path sqltree.Expr) sqltree.Expr {
 }
 
 // matchClaim selects events whose claim is one of the values, or an array with
-// one of them as a member. A text that begins with a bracket is an array, unless
-// it is noted as a string.
+// one of them as a member.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
-	path := sqltree.Param(typeString, a.Claim)
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
+	return claimOrMembers(a,
+		func(text sqltree.Expr) sqltree.Expr { return sqltree.Bin(sqltree.In, text, list()) },
+		func(members sqltree.Expr) sqltree.Expr { return sqltree.Call("hasAny", members, list()) })
+}
+
+// claimTexts selects events whose claim meets a test, or is an array with a member
+// that does.
+func claimTexts(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	return claimOrMembers(a, meets, func(members sqltree.Expr) sqltree.Expr { return anyText(members, meets) })
+}
+
+// claimOrMembers is a condition on a claim's text or on the members of an array.
+// A text that begins with a bracket is an array, unless it is noted as a string.
+func claimOrMembers(a Arguments, text, members func(sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	path := sqltree.Param(typeString, a.Claim)
 	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", ClaimOf(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))
 	return sqltree.AnyOf(
-		sqltree.Bin(sqltree.In, ClaimOf(path), list()),
+		text(ClaimOf(path)),
 		sqltree.AllOf(
 			sqltree.Call("startsWith", ClaimOf(path), sqltree.Str("[")),
 			sqltree.Not(isString),
-			sqltree.Call("hasAny", sqltree.Call("JSONExtract", ClaimOf(path), sqltree.Str("Array(String)")), list())))
+			members(sqltree.Call("JSONExtract", ClaimOf(path), sqltree.Str("Array(String)")))))
+}
+
+// claimNameTexts selects events with a claim whose path meets a test.
+func claimNameTexts(_ Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	return anyText(claimNames(), meets)
+}
+
+func anyText(list sqltree.Expr, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("arrayExists", sqltree.Lambda([]string{"text"}, meets(sqltree.Col("text"))), list)
 }
 
 // ClaimNames reads the paths of an event's claims, one row for each.

@@ -69,6 +69,9 @@ type Column struct {
 	// Match overrides the condition of `in` for columns whose values are not
 	// simply compared with Expr, or faster in another way.
 	Match func(a Arguments, values []any) sqltree.Expr
+	// Texts is the condition "one of the column's texts meets the test", for
+	// columns whose values are not simply what Expr reads.
+	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
 	// Rank is what order sorts by where it is not Expr itself.
 	Rank func() sqltree.Expr
 }

@@ -11,7 +11,7 @@ import (
 // event.go. Field ids never change and are never reused: take the next free one.
 var columns = []Column{
 	{
-		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: Operators, Extra: extraInterval,
+		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval,
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
 		Doc:    "When the event happened, in UTC; cut to the hour, day, week (from Monday) or month if an interval is given.",
 		Expr:   bucket,
@@ -19,14 +19,14 @@ var columns = []Column{
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
 		"The page's address as sent, with its query."),
 	{
-		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: equality, Privacy: Content,
+		Name: "urlPath", Roles: Filter | Group, Value: textValue{}, Operators: textual, Privacy: Content,
 		Doc:  "The path of url.",
 		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("path", sqltree.Col("url")) },
 	},
 	enumDimension("eventType", NeverNull, EventTypes, enumField(2, "type", EventTypes, func(e *Event) Code { return e.Type }), Content,
 		"What happened."),
 
-	metric("eventsCount", numberValue{}, Operators, "Number of events.",
+	metric("eventsCount", numberValue{}, comparison, "Number of events.",
 		func() sqltree.Expr { return sqltree.Call("count") }),
 	uniqueCount("sessionsCount", "Number of different sessions.", "session"),
 	uniqueCount("visitorsCount", "Number of different visitors.", "visitor"),
@@ -115,7 +115,7 @@ var columns = []Column{
 	stringDimension("eventPageFeedbackComment", Excluded, stringField(34, "feedback_comment", func(e *Event) string { return e.FeedbackComment }), Personal,
 		"Comment on the page."),
 	{
-		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: Operators, Null: Excluded, Privacy: Content,
+		Name: "eventAskResponseRating", Roles: Filter | Group, Value: intValue{-1, 1}, Operators: comparison, Null: Excluded, Privacy: Content,
 		Fields:   []Field{{id: 35, Name: "ask_rating", Type: "Int8", Codec: hashCodec, wire: wireCode{func(e *Event) int8 { return e.AskRating }}}},
 		Doc:      "Rating of an answer: 1 or -1.",
 		Expr:     func(Arguments, Env) sqltree.Expr { return sqltree.Call("toInt64", sqltree.Col("ask_rating")) },
@@ -149,7 +149,7 @@ var columns = []Column{
 	stringDimension("utmContent", AsEmpty, stringField(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url."),
 
 	{
-		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: Excluded, Privacy: Personal,
+		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: Excluded, Privacy: Personal,
 		Doc:  "Name of a claim. An event counts once for each of its claims. A filter selects events that have any of the names.",
 		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
 		// arrayJoin leaves out events without claims by itself.
@@ -157,13 +157,14 @@ var columns = []Column{
 		Match: func(_ Arguments, values []any) sqltree.Expr {
 			return sqltree.Call("hasAny", claimNames(), sqltree.Param(sqltree.ArrayOf(typeString), values))
 		},
+		Texts: claimNameTexts,
 	},
 	{
-		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: equality, Null: AsEmpty, Extra: extraClaim, Privacy: Personal,
+		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: AsEmpty, Extra: extraClaim, Privacy: Personal,
 		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, wire: wireClaims{func(e *Event) []Claim { return e.Claims }}}},
 		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. Groups take an array as a whole, as JSON; a filter finds it by its text or by any of its members.`,
 		Expr:   func(a Arguments, _ Env) sqltree.Expr { return ClaimOf(sqltree.Param(typeString, a.Claim)) },
-		Match:  matchClaim,
+		Match:  matchClaim, Texts: claimTexts,
 	},
 
 	stringDimension("eventAdDomain", Excluded, stringField(45, "ad_domain", func(e *Event) string { return e.AdDomain }), Content, "Domain of the ad."),
@@ -183,14 +184,14 @@ var columns = []Column{
 	},
 
 	{
-		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: Operators, Privacy: Content,
+		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: comparison, Privacy: Content,
 		Doc: "Day of the week in UTC: 1 is Monday, 7 is Sunday.",
 		Expr: func(Arguments, Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", sqltree.Col("time")))
 		},
 	},
 	{
-		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: Operators, Privacy: Content,
+		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: comparison, Privacy: Content,
 		Doc: "Hour of the day in UTC.",
 		Expr: func(Arguments, Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toHour", sqltree.Col("time")))

@@ -1,21 +1,48 @@
 package insights
 
-import "github.com/octavo-docs/octavo/schema/sqltree"
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
 
 // Operator is a filter operator: one row of Operators.
 type Operator struct {
 	Word  string // in requests
 	Arity int    // the number of values it takes; 0 is any number
+	// Most is the largest number of values, if it is not the request's own limit.
+	Most int
 	// Negated operators select what their condition does not, including events
 	// without a value.
-	Negated   bool
+	Negated bool
+	// parse reads a value, if it is not one of the column's.
+	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
+}
+
+// Parse reads one value of a filter on a column into the Go value that
+// [Column.Condition] takes. Its error completes the sentence "<path> ...".
+func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
+	if o.parse != nil {
+		return o.parse(raw)
+	}
+	return c.Value.Parse(raw)
 }
 
 // OpIn is the operator of a filter that names none.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
-// Operators are the operators of facts §3.1.
+// The texts and patterns of one filter are tried one by one on every event.
+const (
+	maxTexts   = 100
+	maxPattern = 256 // characters
+)
+
+// Operators are the operators of facts §3.1, and those of texts.
 var Operators = []*Operator{
 	OpIn,
 	{Word: "notIn", Negated: true, condition: oneOf},
@@ -23,10 +50,23 @@ var Operators = []*Operator{
 	{Word: "greaterThanOrEqual", Arity: 1, condition: compare(sqltree.Ge)},
 	{Word: "lessThan", Arity: 1, condition: compare(sqltree.Lt)},
 	{Word: "lessThanOrEqual", Arity: 1, condition: compare(sqltree.Le)},
+	{Word: "contains", Most: maxTexts, parse: parseTextOf, condition: textTest(func(text, part sqltree.Expr) sqltree.Expr {
+		return sqltree.Bin(sqltree.Gt, sqltree.Call("position", text, part), sqltree.Int(0))
+	})},
+	{Word: "startsWith", Most: maxTexts, parse: parseTextOf, condition: textTest(func(text, prefix sqltree.Expr) sqltree.Expr {
+		return sqltree.Call("startsWith", text, prefix)
+	})},
+	{Word: "matches", Most: maxTexts, parse: parsePattern, condition: textTest(func(text, pattern sqltree.Expr) sqltree.Expr {
+		return sqltree.Call("match", text, pattern)
+	})},
 }
 
-// equality are the operators of values without an order.
-var equality = Operators[:2:2]
+// Operators of a column, by what its values have.
+var (
+	equality   = Operators[:2:2]                                                  // no order
+	comparison = Operators[:6:6]                                                  // an order
+	textual    = append(equality[:len(equality):len(equality)], Operators[6:]...) // parts
+)
 
 // OperatorWords are the words of a column's operators.
 func OperatorWords(operators []*Operator) []string {
@@ -48,4 +88,44 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	return func(c *Column, _ Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		return sqltree.Bin(op, value, sqltree.Param(c.Value.Type(), values[0]))
 	}
+}
+
+// textTest is a condition on texts that any of the values may meet.
+func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
+	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
+		meets := func(text sqltree.Expr) sqltree.Expr {
+			tests := make([]sqltree.Expr, len(values))
+			for i, v := range values {
+				tests[i] = test(text, sqltree.Param(typeString, v))
+			}
+			return sqltree.AnyOf(tests...)
+		}
+		if c.Texts != nil {
+			return c.Texts(a, meets)
+		}
+		return meets(value)
+	}
+}
+
+func parseTextOf(raw jsontext.Value) (any, error) { return parseText(raw) }
+
+// parsePattern reads a regular expression in the syntax of RE2, in which a dot
+// matches any character. Go's parser accepts what the engine's does, but for a few
+// scripts by name that are newer than the engine.
+func parsePattern(raw jsontext.Value) (any, error) {
+	pattern, err := parseString(raw)
+	if err != nil {
+		return nil, err
+	}
+	if n := len([]rune(pattern)); n > maxPattern {
+		return nil, fmt.Errorf("must have at most %d characters", maxPattern)
+	}
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		problem := "must be a regular expression in the syntax of RE2"
+		if e, ok := errors.AsType[*syntax.Error](err); ok {
+			problem += ": " + e.Code.String()
+		}
+		return nil, errors.New(problem)
+	}
+	return pattern, nil
 }
