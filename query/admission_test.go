@@ -207,7 +207,7 @@ func TestOneBudget(t *testing.T) {
 	_, err := q.answer(t.Context(), rawEvents, func(ctx context.Context) error {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
-		return q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow)), nil, func() {})
+		return q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooHeavy || time.Until(first) > time.Minute {
 		t.Errorf("%v, until %v", err, first)

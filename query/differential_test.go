@@ -28,7 +28,7 @@ var places = [][2]float32{{52.52, 13.405}, {48.8566, 2.3522}, {-33.8688, 151.209
 // the evaluator does not do itself.
 func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	t.Helper()
-	n := &naive{cells: map[[2]float32][16]naiveCell{}}
+	n := &naive{cells: map[[2]float32][16]naiveCell{}, zone: time.UTC, buckets: map[naiveMoment]time.Time{}}
 	for _, p := range places {
 		var cells [16]naiveCell
 		for r := range cells {
@@ -202,6 +202,10 @@ func extraName(c *insights.Column) string {
 	return c.Extra.Name
 }
 
+// zones of all kinds: half and quarter hours, clocks that are set at midnight or by
+// half an hour, a day that was left out.
+var zones = []string{"", "", "", "UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Havana"}
+
 func drawRef(t *rapid.T, label string, names []string) naiveRef {
 	r := naiveRef{Column: rapid.SampledFrom(names).Draw(t, label)}
 	c, _ := insights.ByName(r.Column)
@@ -240,6 +244,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
 	}).Draw(t, "range")
 	r.Range = naiveRange{bounds[0], bounds[1]}
+	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
 	r.Limit = rapid.SampledFrom([]int{0, 1, 2, 7, 1000}).Draw(t, "limit")
 	if rapid.Bool().Draw(t, "ordered") {
 		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}}

@@ -36,6 +36,9 @@
 //     matches nothing, notIn [] everything. notIn also selects events without a
 //     value; in and comparisons never match an absent value if the contract has
 //     no word for it (insights.Excluded).
+//   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
+//     count their days. Offsets come from Go's zone data alone. An hour that a clock
+//     shows twice is two hours.
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, at any
 //     depth; or of metrics and other columns is a 400. contains, startsWith and
 //     matches (RE2) find what any of the values is a part of, with the letters' case.

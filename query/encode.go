@@ -1,6 +1,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -28,6 +30,11 @@ func newEncoder(p plan, st statement) *encoder {
 
 // row appends the row that was scanned into targets.
 func (e *encoder) row() {
+	for i, r := range e.statement.reads {
+		if t, ok := e.targets[i].(*time.Time); ok {
+			*t = e.plan.env.Zone.Moment(r.args.Interval, *t)
+		}
+	}
 	for i, read := range e.statement.output {
 		if len(e.values[i]) > 0 {
 			e.values[i] = append(e.values[i], ',')

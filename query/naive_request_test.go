@@ -21,6 +21,7 @@ type (
 		Order   *naiveOrder   `json:"order,omitempty"`
 		Range   naiveRange    `json:"range"`
 		Limit   int           `json:"limit,omitempty"`
+		Zone    string        `json:"timezone,omitempty"`
 	}
 	naiveRef struct {
 		Column    string `json:"column"`
@@ -141,6 +142,7 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
 			dimensions = append(dimensions, k)
 		}
 	}
+	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets}
 	rows := n.group(events, r, dimensions)
 	n.sort(rows, r, dimensions, output)
 	limit := r.Limit
@@ -161,6 +163,14 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
 		}
 	}
 	return result
+}
+
+func naiveZone(name string) *time.Location {
+	zone, err := time.LoadLocation(name) // "" is UTC
+	if err != nil {
+		panic(err)
+	}
+	return zone
 }
 
 func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiveKey) []*naiveGroup {
@@ -184,7 +194,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 	}
 	for i := range events {
 		e := &events[i]
-		t := naiveTime(e)
+		t := n.time(e)
 		if t.Before(r.Range.From) || !t.Before(r.Range.To) || !naiveAll(onMetrics(r.Where, false), func(f naiveFilter) bool { return n.matches(e, f) }) {
 			continue
 		}

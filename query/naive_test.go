@@ -30,9 +30,18 @@ type naiveColumn struct {
 	match func(v any) []any
 }
 
-// naive holds what the evaluator cannot work out itself: H3 cells.
+// naive holds what the evaluator cannot work out itself, H3 cells, and the time
+// zone of the request.
 type naive struct {
 	cells map[[2]float32][16]naiveCell
+	zone  *time.Location
+	// buckets are those that were found: looking is slow.
+	buckets map[naiveMoment]time.Time
+}
+
+type naiveMoment struct {
+	at             int64
+	zone, interval string
 }
 
 type naiveCell struct {
@@ -61,23 +70,36 @@ func wordColumn(excluded bool, none any, enum *insights.Enum, get func(*insights
 	return textColumn(excluded, none, func(e *insights.Event) string { return enum.Word(get(e)) })
 }
 
-func numberColumn(get func(*insights.Event) int64) naiveColumn {
-	return naiveColumn{read: func(_ *naive, e *insights.Event, _ string) []naiveValue { return number(get(e)) }}
+func timeColumn(get func(time.Time) int) naiveColumn {
+	return naiveColumn{read: func(n *naive, e *insights.Event, _ string) []naiveValue { return number(int64(get(n.time(e)))) }}
 }
 
-func naiveTime(e *insights.Event) time.Time { return time.UnixMilli(e.TimeMillis).UTC() }
+func (n *naive) time(e *insights.Event) time.Time { return time.UnixMilli(e.TimeMillis).In(n.zone) }
 
+// naiveBucket is the first second of the bucket of t. It goes back from t, by less
+// and less, while the clock shows the same day or hour.
 func naiveBucket(t time.Time, interval string) time.Time {
-	midnight := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	same := func(u time.Time) bool { return u.Format("2006-01-02") == t.Format("2006-01-02") }
 	switch interval {
+	case "":
+		return t
 	case "hour":
-		return midnight.Add(time.Duration(t.Hour()) * time.Hour)
-	case "day":
-		return midnight
+		_, offset := t.Zone()
+		same = func(u time.Time) bool {
+			_, other := u.Zone()
+			return u.Format("2006-01-02 15") == t.Format("2006-01-02 15") && other == offset
+		}
 	case "week":
-		return midnight.AddDate(0, 0, -naiveWeekday(t)+1)
+		monday := func(t time.Time) string { return t.AddDate(0, 0, 1-naiveWeekday(t)).Format("2006-01-02") }
+		same = func(u time.Time) bool { return monday(u) == monday(t) }
 	case "month":
-		return midnight.AddDate(0, 0, 1-t.Day())
+		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
+	}
+	t = t.Truncate(time.Second)
+	for _, step := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
+		for same(t.Add(-step)) {
+			t = t.Add(-step)
+		}
 	}
 	return t
 }
@@ -100,9 +122,14 @@ func timeKey(v any) []any {
 var naiveColumns = map[string]naiveColumn{
 	"datetime": {
 		match: timeKey,
-		read: func(_ *naive, e *insights.Event, interval string) []naiveValue {
-			t := naiveBucket(naiveTime(e), interval)
-			return []naiveValue{{json: t.Format("2006-01-02T15:04:05.000Z"), key: []any{t.UnixMilli()}}}
+		read: func(n *naive, e *insights.Event, interval string) []naiveValue {
+			at := naiveMoment{e.TimeMillis, n.zone.String(), interval}
+			t, found := n.buckets[at]
+			if !found {
+				t = naiveBucket(n.time(e), interval)
+				n.buckets[at] = t
+			}
+			return []naiveValue{{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}}
 		},
 	},
 	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),
@@ -223,8 +250,8 @@ var naiveColumns = map[string]naiveColumn{
 	"eventLLMSVariant":        wordColumn(false, nil, insights.LLMSVariants, func(e *insights.Event) insights.Code { return e.LLMSVariant }),
 	"eventMarkdownSource":     wordColumn(false, nil, insights.MarkdownSources, func(e *insights.Event) insights.Code { return e.MarkdownSource }),
 	"eventPageNotFoundType":   {read: func(*naive, *insights.Event, string) []naiveValue { return nullable("") }},
-	"dayOfWeek":               numberColumn(func(e *insights.Event) int64 { return int64(naiveWeekday(naiveTime(e))) }),
-	"hourOfDay":               numberColumn(func(e *insights.Event) int64 { return int64(naiveTime(e).Hour()) }),
+	"dayOfWeek":               timeColumn(naiveWeekday),
+	"hourOfDay":               timeColumn(time.Time.Hour),
 }
 
 func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {

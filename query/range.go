@@ -47,7 +47,8 @@ func monthsBefore(t time.Time, n int) time.Time {
 
 // resolveRange gives from <= t < to in whole milliseconds, which is how events
 // are stored. Parts of a millisecond round up on both sides, so that an event
-// of this very millisecond is inside a range that ends now.
+// of this very millisecond is inside a range that ends now. Presets count days and
+// months by the calendar of now's location.
 func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
 	if r.from != nil {
 		if from, err = parseMoment("range.from", *r.from); err != nil {
@@ -63,7 +64,6 @@ func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error)
 	}
 	for _, p := range presets {
 		if p.name == r.preset {
-			now = now.UTC()
 			return ceil(p.from(now)), ceil(now), nil
 		}
 	}

@@ -26,6 +26,7 @@ type request struct {
 	filters         []conditionRequest
 	order           *orderRequest
 	timeRange       rangeRequest
+	timezone        string
 	limit           int
 }
 
@@ -77,7 +78,7 @@ func (p place) String() string {
 func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
-	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit"}
+	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone"}
 	orderMembers   = []string{"by", "direction"}
 	groupMembers   = []string{"or", "and"}
 	rangeMembers   = []string{"from", "to"}
@@ -97,7 +98,7 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 
 // decode reads a request's form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
-	q := request{limit: maxLimit}
+	q := request{timezone: "UTC", limit: maxLimit}
 	if err := checkJSON(body); err != nil {
 		return q, err
 	}
@@ -115,6 +116,8 @@ func decode(body []byte) (request, error) {
 		case "range":
 			ranged = true
 			q.timeRange, err = r.timeRange(name)
+		case "timezone":
+			q.timezone, err = r.text()
 		case "limit":
 			q.limit, err = r.integer(1, maxLimit)
 		}

@@ -20,11 +20,15 @@ import (
 //   - Dimensions of select are grouped by, whether groupBy names them or not.
 func resolve(site string, r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit}
-	from, to, err := resolveRange(r.timeRange, now)
+	zone, err := insights.Location(r.timezone)
+	if err != nil {
+		return p, schema.Invalid("timezone", err.Error())
+	}
+	from, to, err := resolveRange(r.timeRange, now.In(zone))
 	if err != nil {
 		return p, err
 	}
-	p.scope = newScope(site, from, to)
+	p.scope = newScope(site, from, to, zone)
 	selects, err := resolveList(r.selects)
 	if err != nil {
 		return p, err

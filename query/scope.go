@@ -26,9 +26,10 @@ var rawEvents = source{name: "raw", table: insights.Table}
 
 // newScope is all events of a site in a range. The range is cut to the years
 // that the store can hold: a client that asks for everything since the year 1
-// means all there is.
-func newScope(site string, from, to time.Time) scope {
-	return scope{site: site, from: storable(from), to: storable(to), source: rawEvents, env: insights.Env{Zone: insights.UTC}}
+// means all there is. Time is cut to intervals in zone; nil is UTC.
+func newScope(site string, from, to time.Time, zone *time.Location) scope {
+	from, to = storable(from), storable(to)
+	return scope{site: site, from: from, to: to, source: rawEvents, env: insights.Env{Zone: insights.NewZone(zone, from, to)}}
 }
 
 func storable(t time.Time) time.Time {

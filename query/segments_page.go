@@ -26,7 +26,7 @@ type segmentKey struct {
 }
 
 func (p segmentPage) scope(site string) scope {
-	return newScope(site, ceil(daysBefore(p.days)(p.to)), ceil(p.to))
+	return newScope(site, ceil(daysBefore(p.days)(p.to)), ceil(p.to), nil)
 }
 
 const segmentList = "visitor-segments/"

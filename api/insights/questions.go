@@ -42,6 +42,8 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 			"by": columnSchema(insights.Group | insights.Measure), "direction": jsonschema.Enum([]string{"asc", "desc"}),
 		}, "by", "direction")),
 		"limit": jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": 1000},
+		"timezone": jsonschema.Documented(jsonschema.Text(),
+			"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent."),
 	}, "range"))
 }
 

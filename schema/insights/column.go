@@ -102,12 +102,6 @@ type Env struct {
 	Estimate bool
 }
 
-// Zone is a time zone: UTC.
-type Zone struct{ name sqltree.Expr }
-
-// UTC is the zone of every answer.
-var UTC = Zone{sqltree.Str("UTC")}
-
 // Value is the type of a column's values, in JSON and in ClickHouse.
 type Value interface {
 	// Shape describes the JSON form in documents and error messages.

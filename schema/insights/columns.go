@@ -13,7 +13,7 @@ var columns = []Column{
 	{
 		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval,
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
-		Doc:    "When the event happened, in UTC; cut to the hour, day, week (from Monday) or month if an interval is given.",
+		Doc:    "When the event happened; cut to the hour, day, week (from Monday) or month in the request's time zone if an interval is given.",
 		Expr:   bucket,
 	},
 	stringDimension("url", NeverNull, stringField(1, "url", func(e *Event) string { return e.URL }), Content,
@@ -185,16 +185,16 @@ var columns = []Column{
 
 	{
 		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: comparison, Privacy: Content,
-		Doc: "Day of the week in UTC: 1 is Monday, 7 is Sunday.",
-		Expr: func(Arguments, Env) sqltree.Expr {
-			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", sqltree.Col("time")))
+		Doc: "Day of the week, in the request's time zone: 1 is Monday, 7 is Sunday.",
+		Expr: func(_ Arguments, env Env) sqltree.Expr {
+			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", env.Zone.localTime()))
 		},
 	},
 	{
 		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: comparison, Privacy: Content,
-		Doc: "Hour of the day in UTC.",
-		Expr: func(Arguments, Env) sqltree.Expr {
-			return sqltree.Call("toInt64", sqltree.Call("toHour", sqltree.Col("time")))
+		Doc: "Hour of the day, in the request's time zone.",
+		Expr: func(_ Arguments, env Env) sqltree.Expr {
+			return sqltree.Call("toInt64", sqltree.Call("toHour", env.Zone.localTime()))
 		},
 	},
 }

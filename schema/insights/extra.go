@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -105,16 +106,31 @@ var (
 
 // Interval is the size of a time bucket: one row of Intervals.
 type Interval struct {
-	Word  string // in requests
+	Word string // in requests
+	// local buckets are cut by the calendar: they begin at a time of the local
+	// clock. The others begin at a moment.
+	local bool
 	start func(t sqltree.Expr) sqltree.Expr
+	// Start is when the bucket of a time begins, both in UTC.
+	Start func(t time.Time) time.Time
 }
 
 // Intervals are the intervals that a request may name, from the shortest.
 var Intervals = []*Interval{
-	{"hour", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) }},
-	{"day", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) }},
-	{"week", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) }}, // from Monday
-	{"month", func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) }},
+	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
+		func(t time.Time) time.Time { return t.Truncate(time.Hour) }},
+	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
+		func(t time.Time) time.Time { return startOfDay(t, 0) }},
+	// From Monday.
+	{"week", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) },
+		func(t time.Time) time.Time { return startOfDay(t, (int(t.Weekday())+6)%7) }},
+	{"month", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) },
+		func(t time.Time) time.Time { return startOfDay(t, t.Day()-1) }},
+}
+
+// startOfDay is midnight, some days before.
+func startOfDay(t time.Time, before int) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day()-before, 0, 0, 0, 0, time.UTC)
 }
 
 // Rank orders intervals by length. Exact time, which is nil, is 0.
@@ -126,16 +142,4 @@ func intervalWords() []string {
 		words[i] = interval.Word
 	}
 	return words
-}
-
-// bucket cuts time to an interval. Every result is a DateTime64(3), so that all
-// intervals are scanned alike. The setting
-// enable_extended_results_for_datetime_functions has to be on: without it the
-// week of January 1, 1970 starts on that day.
-func bucket(a Arguments, env Env) sqltree.Expr {
-	t := TimeExpr()
-	if a.Interval == nil {
-		return t
-	}
-	return sqltree.Call("toDateTime64", a.Interval.start(t), sqltree.Int(3), env.Zone.name)
 }

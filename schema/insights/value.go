@@ -253,9 +253,8 @@ func (timeValue) Parse(raw jsontext.Value) (any, error) {
 }
 
 func (timeValue) Append(dst []byte, scanned any) []byte {
-	t := scanned.(*time.Time).UTC()
 	dst = append(dst, '"')
-	dst = t.AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+	dst = scanned.(*time.Time).AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
 }
 

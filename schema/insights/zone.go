@@ -1,0 +1,169 @@
+package insights
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	_ "time/tzdata" // for machines without a zone database
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Zone is a time zone within a range of time. Go's zone data alone says what the
+// local time is: statements carry offsets, so that the engine's own data, which may
+// be of another year, has no say.
+type Zone struct {
+	location *time.Location // nil is UTC
+	spans    []span         // by time, without gaps; of UTC none
+}
+
+// span is a time in which the offset from UTC stays the same.
+type span struct {
+	from, to time.Time
+	offset   time.Duration
+}
+
+// local is what a clock in the zone shows, as if it were UTC.
+func (s span) local(t time.Time) time.Time { return t.UTC().Add(s.offset) }
+
+// UTC is the zone of requests that name none.
+var UTC = Zone{}
+
+// zoneName is how the names of the IANA database look.
+var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
+
+// locations are the zones that were read: a closed set, so it cannot grow without
+// bound.
+var locations sync.Map
+
+// Location finds a time zone by its name in the IANA database. Its error completes
+// the sentence "<path> ...".
+func Location(name string) (*time.Location, error) {
+	if l, ok := locations.Load(name); ok {
+		return l.(*time.Location), nil
+	}
+	// Some systems keep other files beside the zones: copies, some with leap
+	// seconds, and their own local time.
+	other := name == "Local" || name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix/")
+	if !zoneName.MatchString(name) || other {
+		return nil, errZone
+	}
+	l, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, errZone
+	}
+	locations.Store(name, l)
+	return l, nil
+}
+
+var errZone = errors.New("must be a time zone of the IANA database, such as Europe/Berlin")
+
+// reach is how far before a range its first bucket may begin, and some more.
+const reach = 40 * 24 * time.Hour
+
+// NewZone is a location's zone from one time to another.
+func NewZone(location *time.Location, from, to time.Time) Zone {
+	if location == nil || location == time.UTC {
+		return UTC
+	}
+	z := Zone{location: location}
+	from, to = from.Add(-reach), to.Add(reach)
+	for t := from; t.Before(to); {
+		_, seconds := t.In(location).Zone()
+		_, end := t.In(location).ZoneBounds()
+		switch {
+		case end.IsZero() || end.After(to):
+			end = to
+		case !end.After(t):
+			// ZoneBounds is wrong on December 31 of leap years that only a zone's
+			// general rule covers: it ends the period with December 30.
+			end = t.Add(time.Hour)
+		}
+		offset := time.Duration(seconds) * time.Second
+		if last := len(z.spans) - 1; last >= 0 && z.spans[last].offset == offset {
+			z.spans[last].to = end // only the name or the daylight-saving flag changed
+		} else {
+			z.spans = append(z.spans, span{t, end, offset})
+		}
+		t = end
+	}
+	return z
+}
+
+// localTime reads what a clock in the zone shows when an event happens.
+func (z Zone) localTime() sqltree.Expr {
+	if len(z.spans) == 0 {
+		return TimeExpr()
+	}
+	return sqltree.Call("addSeconds", TimeExpr(), z.offset())
+}
+
+// offset reads the zone's offset when an event happens, in seconds.
+func (z Zone) offset() sqltree.Expr {
+	return z.bySpan(func(s span) sqltree.Expr { return sqltree.Param(sqltree.T("Int64"), int64(s.offset/time.Second)) })
+}
+
+// bySpan reads what belongs to the span of an event's time.
+func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
+	last := len(z.spans) - 1
+	if last == 0 {
+		return of(z.spans[0])
+	}
+	var args []sqltree.Expr
+	for _, s := range z.spans[:last] {
+		args = append(args, sqltree.Bin(sqltree.Lt, TimeExpr(), moment(s.to)), of(s))
+	}
+	return sqltree.Call("multiIf", append(args, of(z.spans[last]))...)
+}
+
+func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
+
+// bucket cuts time to an interval in the zone: to the local time at which a day,
+// week or month begins, or to the moment at which an hour does. Moment makes
+// moments of both.
+//
+// Every result is a DateTime64(3), so that all intervals are scanned alike. The
+// setting enable_extended_results_for_datetime_functions has to be on: without it
+// the week of January 1, 1970 starts on that day.
+func bucket(a Arguments, env Env) sqltree.Expr {
+	if a.Interval == nil {
+		return TimeExpr()
+	}
+	z := env.Zone
+	start := sqltree.Call("toDateTime64", a.Interval.start(z.localTime()), sqltree.Int(3), sqltree.Str("UTC"))
+	if a.Interval.local || len(z.spans) == 0 {
+		return start
+	}
+	// A clock that is set back shows an hour twice: these are two hours. An hour
+	// that the change cuts begins with the change.
+	start = sqltree.Call("subtractSeconds", start, z.offset())
+	if len(z.spans) == 1 {
+		return start
+	}
+	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
+}
+
+// Moment is when a bucket begins, given what [bucket] reads, as a time in the zone.
+// Exact times are moments already.
+func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
+	switch {
+	case len(z.spans) == 0:
+		return read.UTC()
+	case interval == nil || !interval.local:
+		return read.In(z.location)
+	}
+	for _, s := range z.spans {
+		// The bucket's first moment in this span, if it has any: a clock that is set
+		// forward at midnight begins the day later.
+		t := read.Add(-s.offset)
+		if t.Before(s.from) {
+			t = s.from
+		}
+		if t.Before(s.to) && interval.Start(s.local(t)).Equal(read) {
+			return t.In(z.location)
+		}
+	}
+	return read.In(z.location) // not reached: the spans cover every event
+}
