@@ -92,14 +92,14 @@ func (a *admission) drop(organization string, p *party) {
 
 // shed is the answer to a question that got no slot in time, nil for any other
 // error.
-func shed(err error) (*schema.Error, Class) {
+func shed(err error) (*schema.Error, class) {
 	switch {
 	case errors.Is(err, errOwnShare):
 		e := schema.TooManyRequests("too many queries of this token or organization at once: wait for their answers before you send more", retryAfter)
 		e.Cause = err
-		return e, ClassOverShare
+		return e, classOverShare
 	case errors.Is(err, errFull):
-		return schema.Unavailable(err, retryAfter), ClassFull
+		return schema.Unavailable(err, retryAfter), classFull
 	}
 	return nil, ""
 }

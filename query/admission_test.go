@@ -161,14 +161,14 @@ func TestShed(t *testing.T) {
 	for _, c := range []struct {
 		who   Asker
 		code  schema.Code
-		class Class
+		class class
 	}{
-		{Asker{Organization: "a", Token: "3"}, schema.CodeTooManyRequests, ClassOverShare},
-		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, ClassOverShare},
-		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, ClassFull},
+		{Asker{Organization: "a", Token: "3"}, schema.CodeTooManyRequests, classOverShare},
+		{Asker{Organization: "b", Token: "1"}, schema.CodeTooManyRequests, classOverShare},
+		{Asker{Organization: "c", Token: "1"}, schema.CodeUnavailable, classFull},
 	} {
 		t.Run(c.who.Organization+c.who.Token, func(t *testing.T) {
-			count := service.metrics.errors[KindAggregate][c.class]
+			count := service.metrics.errors[kindAggregate][c.class]
 			before := testutil.ToFloat64(count)
 			_, _, err := service.Aggregate(t.Context(), c.who, testSite, []byte(byCountry), testNow)
 			e, ok := errors.AsType[*schema.Error](err)
@@ -203,7 +203,7 @@ func TestOneBudget(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
 	first := time.Time{}
-	q := service.question(KindAggregate, Asker{}, testSite)
+	q := service.question(kindAggregate, Asker{}, testSite)
 	_, err := q.answer(t.Context(), rawEvents, func(ctx context.Context) error {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it

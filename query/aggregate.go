@@ -8,7 +8,7 @@ import (
 // Aggregate answers the aggregate request in body about a site. The result is
 // JSON and the headers that go with it; every error is a *schema.Error.
 func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
-	q := s.question(KindAggregate, who, site)
+	q := s.question(kindAggregate, who, site)
 	p, err := compile(site, body, now)
 	if err != nil {
 		return nil, nil, q.invalid(err)

@@ -144,7 +144,7 @@ func TestDifferential(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		if headers[HeaderResult] != "exact" {
+		if headers[headerResult] != "exact" {
 			t.Fatalf("%s: %v", body, headers)
 		}
 		var result struct {

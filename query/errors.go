@@ -25,23 +25,23 @@ func at(path, member string) string {
 // nth is the path of an entry of the list at path.
 func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// Class says why a query failed, for metrics: a closed set.
-type Class string
+// class says why a query failed, for metrics: a closed set.
+type class string
 
 // The classes of failed queries.
 const (
-	ClassInvalid     Class = "invalid"     // the request is wrong
-	ClassTooHeavy    Class = "too_heavy"   // one of the query's own limits ended it
-	ClassOverShare   Class = "over_share"  // too many at once for its token or organization
-	ClassFull        Class = "full"        // too many at once on the node
-	ClassUnavailable Class = "unavailable" // the engine does not answer, or is full
-	ClassCanceled    Class = "canceled"    // the node is stopping
-	ClassInternal    Class = "internal"    // a bug or an unknown error
+	classInvalid     class = "invalid"     // the request is wrong
+	classTooHeavy    class = "too_heavy"   // one of the query's own limits ended it
+	classOverShare   class = "over_share"  // too many at once for its token or organization
+	classFull        class = "full"        // too many at once on the node
+	classUnavailable class = "unavailable" // the engine does not answer, or is full
+	classCanceled    class = "canceled"    // the node is stopping
+	classInternal    class = "internal"    // a bug or an unknown error
 )
 
-// Classes lists the closed set.
-func Classes() []Class {
-	return []Class{ClassInvalid, ClassTooHeavy, ClassOverShare, ClassFull, ClassUnavailable, ClassCanceled, ClassInternal}
+// classes lists the closed set.
+func classes() []class {
+	return []class{classInvalid, classTooHeavy, classOverShare, classFull, classUnavailable, classCanceled, classInternal}
 }
 
 // Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
@@ -75,16 +75,16 @@ const (
 
 // engineError turns an error of the engine or the connection into one that a
 // client may see. The engine's own text stays in the cause.
-func engineError(ctx context.Context, err error) (*schema.Error, Class) {
+func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if errors.Is(err, errSegments) {
-		return schema.Unavailable(err, retryAfter), ClassTooHeavy
+		return schema.Unavailable(err, retryAfter), classTooHeavy
 	}
 	if errors.Is(err, errQueryTime) {
-		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 	}
 	if ctx.Err() != nil {
 		// Only a node that is stopping cancels the context.
-		return schema.Unavailable(err, retryAfter), ClassCanceled
+		return schema.Unavailable(err, retryAfter), classCanceled
 	}
 	if e, class := shed(err); e != nil {
 		return e, class
@@ -92,27 +92,27 @@ func engineError(ctx context.Context, err error) (*schema.Error, Class) {
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
 		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes, codeResultRows:
-			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 		case codeRegexp:
-			return schema.Invalid("where", badPattern), ClassInvalid
+			return schema.Invalid("where", badPattern), classInvalid
 		case codeMemory:
 			if ownMemory(e) {
-				return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, ClassTooHeavy
+				return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 			}
-			return schema.Unavailable(err, retryAfter), ClassUnavailable
+			return schema.Unavailable(err, retryAfter), classUnavailable
 		case codeTooManySimult, codeSocketTimeout, codeNetwork, codeNoConnection, codeUnknownPacket, codeCanceled,
 			codeKeeper, codeNoSpace, codeUnfinished, codeAllReplicasAreLost, codeStaleReplicas, codeNoReplica:
-			return schema.Unavailable(err, retryAfter), ClassUnavailable
+			return schema.Unavailable(err, retryAfter), classUnavailable
 		}
-		return schema.Internal(err), ClassInternal
+		return schema.Internal(err), classInternal
 	}
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, clickhouse.ErrAcquireConnTimeout) || errors.Is(err, clickhouse.ErrAcquireConnNoAddress) ||
 		errors.Is(err, clickhouse.ErrConnectionClosed) {
-		return schema.Unavailable(err, retryAfter), ClassUnavailable
+		return schema.Unavailable(err, retryAfter), classUnavailable
 	}
-	return schema.Internal(err), ClassInternal
+	return schema.Internal(err), classInternal
 }
 
 // ownMemory reports whether the query's own limit was exceeded. A query that

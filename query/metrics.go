@@ -4,24 +4,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Kind is a kind of query, for metrics: a closed set.
-type Kind string
+// kind is a kind of query, for metrics: a closed set.
+type kind string
 
 // The kinds of queries.
 const (
-	KindAggregate Kind = "aggregate"
-	KindSegments  Kind = "segments"
+	kindAggregate kind = "aggregate"
+	kindSegments  kind = "segments"
 )
 
-// Kinds lists the closed set.
-func Kinds() []Kind { return []Kind{KindAggregate, KindSegments} }
+// kinds lists the closed set.
+func kinds() []kind { return []kind{kindAggregate, kindSegments} }
 
 // Metrics are the metrics of queries. All series exist from the start, so that a
 // rate sees the first failure too.
 type Metrics struct {
-	seconds  map[Kind]prometheus.Observer
-	rowsRead map[Kind]prometheus.Counter
-	errors   map[Kind]map[Class]prometheus.Counter
+	seconds  map[kind]prometheus.Observer
+	rowsRead map[kind]prometheus.Counter
+	errors   map[kind]map[class]prometheus.Counter
 	bounded  prometheus.Counter
 
 	running, waiting prometheus.Gauge
@@ -44,7 +44,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own limits), over_share (too many at once for its token or organization), full (too many at once on the node), unavailable (the store), canceled (the node is stopping), internal (a bug or an unknown error).",
 	}, []string{"kind", "class"})
 	m := &Metrics{
-		seconds: map[Kind]prometheus.Observer{}, rowsRead: map[Kind]prometheus.Counter{}, errors: map[Kind]map[Class]prometheus.Counter{},
+		seconds: map[kind]prometheus.Observer{}, rowsRead: map[kind]prometheus.Counter{}, errors: map[kind]map[class]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
 			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
@@ -63,11 +63,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		Help:    "How long queries waited for a slot, including those that were refused in the end.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30},
 	})
-	for _, kind := range Kinds() {
+	for _, kind := range kinds() {
 		m.seconds[kind] = seconds.WithLabelValues(string(kind))
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
-		m.errors[kind] = map[Class]prometheus.Counter{}
-		for _, class := range Classes() {
+		m.errors[kind] = map[class]prometheus.Counter{}
+		for _, class := range classes() {
 			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}

@@ -76,7 +76,7 @@ func (q *question) queryID() string {
 func (q *question) comment() string {
 	text, _ := json.Marshal(struct { // strings always marshal
 		Request      string `json:"request"`
-		Kind         Kind   `json:"kind"`
+		Kind         kind   `json:"kind"`
 		Organization string `json:"organization"`
 		Site         string `json:"site"`
 	}{q.who.Request, q.kind, q.who.Organization, q.site})

@@ -21,8 +21,8 @@ type Segment struct {
 	Sessions uint64         `json:"sessions"`
 }
 
-// HeaderRange is the range of the events that were counted: from and to.
-const HeaderRange = "Octavo-Range"
+// headerRange is the range of the events that were counted: from and to.
+const headerRange = "Octavo-Range"
 
 // segmentDays is how far back segments are looked for: 30 days, or fewer on sites
 // with more events than a query may read. The request has no range, so a client
@@ -30,8 +30,8 @@ const HeaderRange = "Octavo-Range"
 var segmentDays = []int{30, 7, 1}
 
 const (
-	// DefaultSegments is how many segments a page has if the request does not say.
-	DefaultSegments = 100
+	// defaultSegments is how many segments a page has if the request does not say.
+	defaultSegments = 100
 	// anonymous is the title of visitors without claims, identified of visitors
 	// who share none of their claims.
 	anonymous, identified = "Anonymous", "Identified"
@@ -53,7 +53,7 @@ const (
 // address, a time of issue) is none. A visitor whose claims changed is in several
 // segments. All pages cover the days of the first one, and repeat its count.
 func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, page schema.PageRequest, now time.Time) (schema.List[Segment], map[string]string, error) {
-	q := s.question(KindSegments, who, site)
+	q := s.question(kindSegments, who, site)
 	q.spills = true
 	part, err := readSegmentPage(site, page, now)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, p
 		return schema.List[Segment]{}, nil, err
 	}
 	sc := part.scope(site)
-	headers[HeaderRange] = sc.from.Format(time.RFC3339) + "/" + sc.to.Format(time.RFC3339)
+	headers[headerRange] = sc.from.Format(time.RFC3339) + "/" + sc.to.Format(time.RFC3339)
 	return list, headers, nil
 }
 
@@ -95,7 +95,7 @@ func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List
 		if list, err = q.segmentsPage(ctx, part); err == nil {
 			return list, nil
 		}
-		if _, class := engineError(ctx, err); class != ClassTooHeavy {
+		if _, class := engineError(ctx, err); class != classTooHeavy {
 			return list, err
 		}
 	}

@@ -37,7 +37,7 @@ func (p segmentPage) token(site string) string {
 }
 
 func readSegmentPage(site string, page schema.PageRequest, now time.Time) (segmentPage, error) {
-	part := segmentPage{to: now.UTC(), limit: DefaultSegments}
+	part := segmentPage{to: now.UTC(), limit: defaultSegments}
 	if page.Limit != nil {
 		part.limit = *page.Limit
 	}

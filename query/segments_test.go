@@ -18,7 +18,7 @@ func segmentsOf(t *testing.T, s *Service, site, page string, limit *int) schema.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if headers[HeaderResult] != "exact" || headers[HeaderRange] == "" || headers[HeaderRowsRead] == "" {
+	if headers[headerResult] != "exact" || headers[headerRange] == "" || headers[headerRowsRead] == "" {
 		t.Errorf("headers %v", headers)
 	}
 	return list
@@ -143,7 +143,7 @@ func TestSegmentPages(t *testing.T) {
 	if list := segmentsOf(t, service, testSite, "", &zero); len(list.Items) != 0 || list.Count != 120 || list.Next != nil {
 		t.Errorf("limit 0: %+v", list)
 	}
-	if list := segmentsOf(t, service, testSite, "", nil); len(list.Items) != DefaultSegments || list.Next == nil {
+	if list := segmentsOf(t, service, testSite, "", nil); len(list.Items) != defaultSegments || list.Next == nil {
 		t.Errorf("%d segments without a limit", len(list.Items))
 	}
 	for _, bad := range []string{"x", page[:len(page)-1], schema.PageToken(segmentList+"site_2", "0", "30", "1", "1", "1", "x"),
@@ -183,7 +183,7 @@ func TestSegmentsNeedNoAdvice(t *testing.T) {
 	insert(t, conn, testSite, []insights.Event{late})
 	service := newService(conn, func(c *Config) { c.MaxRowsRead = 50_000 })
 	list, headers, err := service.VisitorSegments(t.Context(), Asker{}, testSite, schema.PageRequest{}, testNow)
-	if err != nil || headers[HeaderRange] != "2026-03-08T12:30:45Z/2026-03-15T12:30:45Z" || len(list.Items) != 1 {
+	if err != nil || headers[headerRange] != "2026-03-08T12:30:45Z/2026-03-15T12:30:45Z" || len(list.Items) != 1 {
 		t.Errorf("%+v, %v, %v", list, headers, err)
 	}
 	if err := conn.Exec(t.Context(), "INSERT INTO events (site, time, type, visitor, session, claims) SELECT 'busy', toDateTime64('2026-03-15 12:00:00', 3, 'UTC'), 'page_view', number, number, map('plan', 'pro') FROM numbers(100000)"); err != nil {

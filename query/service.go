@@ -11,14 +11,14 @@ import (
 
 // Headers of answers.
 const (
-	// HeaderResult is "exact" or "approximate".
-	HeaderResult = "Octavo-Result"
-	// HeaderSource is where the rows came from: "raw".
-	HeaderSource = "Octavo-Source"
-	// HeaderRowsRead is the number of rows that the store read.
-	HeaderRowsRead = "Octavo-Rows-Read"
-	// HeaderFreshUntil is up to when the site's events are in the answer.
-	HeaderFreshUntil = "Octavo-Fresh-Until"
+	// headerResult is "exact" or "approximate".
+	headerResult = "Octavo-Result"
+	// headerSource is where the rows came from: "raw".
+	headerSource = "Octavo-Source"
+	// headerRowsRead is the number of rows that the store read.
+	headerRowsRead = "Octavo-Rows-Read"
+	// headerFreshUntil is up to when the site's events are in the answer.
+	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
 // Service answers queries. It is safe for concurrent use.
@@ -45,7 +45,7 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 // way to a plan and to rows; admission, time, metrics and headers are the same.
 type question struct {
 	service *Service
-	kind    Kind
+	kind    kind
 	site    string
 	who     Asker
 	start   time.Time
@@ -58,13 +58,13 @@ type question struct {
 	approximate bool // a count of different values may be off
 }
 
-func (s *Service) question(kind Kind, who Asker, site string) *question {
+func (s *Service) question(kind kind, who Asker, site string) *question {
 	return &question{service: s, kind: kind, who: who, site: site, start: time.Now()}
 }
 
 // invalid counts a request that is refused before it is run.
 func (q *question) invalid(err error) error {
-	q.service.metrics.errors[q.kind][ClassInvalid].Inc()
+	q.service.metrics.errors[q.kind][classInvalid].Inc()
 	return err
 }
 
@@ -82,20 +82,20 @@ func (q *question) answer(ctx context.Context, src source, run func(context.Cont
 	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
 	defer cancel()
 	q.ends = time.Now().Add(s.config.MaxTime)
-	headers := map[string]string{HeaderSource: src.name, HeaderResult: "exact"}
+	headers := map[string]string{headerSource: src.name, headerResult: "exact"}
 	if s.config.FreshUntil != nil {
 		// Before the rows are read: the header must not promise more than they have.
 		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
-			headers[HeaderFreshUntil] = t.UTC().Format("2006-01-02T15:04:05.000Z")
+			headers[headerFreshUntil] = t.UTC().Format("2006-01-02T15:04:05.000Z")
 		}
 	}
 	if err := run(noDeadline{bounded}); err != nil {
 		return nil, q.failed(ctx, err)
 	}
 	if q.approximate {
-		headers[HeaderResult] = "approximate"
+		headers[headerResult] = "approximate"
 	}
-	headers[HeaderRowsRead] = strconv.FormatUint(q.rowsRead, 10)
+	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
 	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
 	s.metrics.rowsRead[q.kind].Add(float64(q.rowsRead))
 	return headers, nil
@@ -104,7 +104,7 @@ func (q *question) answer(ctx context.Context, src source, run func(context.Cont
 func (q *question) failed(ctx context.Context, err error) error {
 	public, class := engineError(ctx, err)
 	q.service.metrics.errors[q.kind][class].Inc()
-	if class == ClassInternal {
+	if class == classInternal {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
 	}
 	return public

@@ -80,7 +80,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if headers[HeaderResult] != "approximate" {
+	if headers[headerResult] != "approximate" {
 		t.Errorf("%v %s", headers, body)
 	}
 }
@@ -156,18 +156,18 @@ func TestEngineErrors(t *testing.T) {
 		ctx   context.Context
 		err   error
 		code  schema.Code
-		class Class
+		class class
 	}{
-		{context.Background(), &clickhouse.Exception{Code: codeTimeout}, http.StatusBadRequest, ClassTooHeavy},
-		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "Query memory limit exceeded"}, http.StatusBadRequest, ClassTooHeavy},
-		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "(total) memory limit exceeded"}, http.StatusServiceUnavailable, ClassUnavailable},
-		{context.Background(), &clickhouse.Exception{Code: codeTooManySimult}, http.StatusServiceUnavailable, ClassUnavailable},
-		{context.Background(), &clickhouse.Exception{Code: 47, Message: "Unknown identifier secret"}, http.StatusInternalServerError, ClassInternal},
-		{context.Background(), &net.OpError{Op: "dial", Err: errors.New("refused")}, http.StatusServiceUnavailable, ClassUnavailable},
-		{context.Background(), clickhouse.ErrAcquireConnTimeout, http.StatusServiceUnavailable, ClassUnavailable},
-		{ended, context.Canceled, http.StatusServiceUnavailable, ClassCanceled},
-		{context.Background(), cause(late, context.DeadlineExceeded), http.StatusBadRequest, ClassTooHeavy},
-		{context.Background(), errors.New("odd"), http.StatusInternalServerError, ClassInternal},
+		{context.Background(), &clickhouse.Exception{Code: codeTimeout}, http.StatusBadRequest, classTooHeavy},
+		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "Query memory limit exceeded"}, http.StatusBadRequest, classTooHeavy},
+		{context.Background(), &clickhouse.Exception{Code: codeMemory, Message: "(total) memory limit exceeded"}, http.StatusServiceUnavailable, classUnavailable},
+		{context.Background(), &clickhouse.Exception{Code: codeTooManySimult}, http.StatusServiceUnavailable, classUnavailable},
+		{context.Background(), &clickhouse.Exception{Code: 47, Message: "Unknown identifier secret"}, http.StatusInternalServerError, classInternal},
+		{context.Background(), &net.OpError{Op: "dial", Err: errors.New("refused")}, http.StatusServiceUnavailable, classUnavailable},
+		{context.Background(), clickhouse.ErrAcquireConnTimeout, http.StatusServiceUnavailable, classUnavailable},
+		{ended, context.Canceled, http.StatusServiceUnavailable, classCanceled},
+		{context.Background(), cause(late, context.DeadlineExceeded), http.StatusBadRequest, classTooHeavy},
+		{context.Background(), errors.New("odd"), http.StatusInternalServerError, classInternal},
 	} {
 		t.Run(c.err.Error(), func(t *testing.T) {
 			got, class := engineError(c.ctx, fmt.Errorf("cannot run: %w", c.err))
@@ -230,13 +230,13 @@ func TestMetrics(t *testing.T) {
 				read += m.GetCounter().GetValue()
 			}
 			for _, l := range m.GetLabel() {
-				if l.GetValue() == string(ClassInvalid) {
+				if l.GetValue() == string(classInvalid) {
 					invalid += m.GetCounter().GetValue()
 				}
 			}
 		}
 	}
-	if want := len(Kinds())*(2+len(Classes())) + 4; series != want || invalid != 1 || answered != 1 || read == 0 {
+	if want := len(kinds())*(2+len(classes())) + 4; series != want || invalid != 1 || answered != 1 || read == 0 {
 		t.Errorf("%d series, want %d; %v invalid, %d answered from %v rows", series, want, invalid, answered, read)
 	}
 }

@@ -42,7 +42,7 @@ hourOfDay: [0]`},
 				t.Fatal(err)
 			}
 			p.env.Zone = insights.NewZone(c.zone, p.from, p.to)
-			q := newService(conn).question(KindAggregate, Asker{}, testSite)
+			q := newService(conn).question(kindAggregate, Asker{}, testSite)
 			q.ends = time.Now().Add(time.Minute)
 			answer, err := q.aggregate(t.Context(), decide(p))
 			if err != nil {

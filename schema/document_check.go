@@ -10,7 +10,7 @@ import (
 
 // The bounds of a document. Whatever walks a checked document may recurse and need not count.
 const (
-	MaxDocumentDepth = 32
+	maxDocumentDepth = 32
 	MaxDocumentNodes = 20_000
 	maxProblems      = 20
 )
@@ -46,7 +46,7 @@ func (d Document) TooLarge() bool { return count(d.Nodes, 0) > MaxDocumentNodes 
 // count stops soon after the bound, and does not go deeper than a document may.
 func count(nodes []Node, depth int) int {
 	total := len(nodes)
-	if depth > MaxDocumentDepth {
+	if depth > maxDocumentDepth {
 		return total
 	}
 	for i := range nodes {
@@ -74,8 +74,8 @@ func (p *problems) add(field, problem string, allowed ...string) {
 const problemEnum = "has no value that is allowed"
 
 func (p *problems) children(field string, nodes []Node, rule *childRule, depth int) {
-	if depth > MaxDocumentDepth && len(nodes) > 0 {
-		p.add(field, fmt.Sprintf("is nested deeper than %d levels", MaxDocumentDepth))
+	if depth > maxDocumentDepth && len(nodes) > 0 {
+		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
 		return
 	}
 	if len(nodes) < rule.least {
@@ -179,7 +179,7 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 			rule, ok := markRules[mark.Type]
 			switch {
 			case !ok:
-				p.add(join(at, "type"), problemEnum, MarkTypes()...)
+				p.add(join(at, "type"), problemEnum, markTypes()...)
 			case rule != nil:
 				p.object(join(at, "data"), mark.Data, rule)
 			default:
@@ -207,8 +207,8 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 
 // clean looks for what cannot be stored in any value: the character U+0000, and nesting without end.
 func (p *problems) clean(field string, value any, depth int) {
-	if depth > MaxDocumentDepth {
-		p.add(field, fmt.Sprintf("is nested deeper than %d levels", MaxDocumentDepth))
+	if depth > maxDocumentDepth {
+		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
 		return
 	}
 	switch value := value.(type) {

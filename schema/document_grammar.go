@@ -241,11 +241,11 @@ var tableValue = nullable(anyOf("must be a number, a string, a boolean, an array
 	number, str, boolean, listOf(str), contentRef,
 	object(open(req("ref", refFileOrURL), opt("objectFit", enum("contain", "fill", "cover")), opt("alt", str)))))
 
-// NodeTypes lists the kinds of blocks and inlines in order, for tests and documents that loop over them.
-func NodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
+// nodeTypes lists the kinds of blocks and inlines in order.
+func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 
-// MarkTypes lists the kinds of marks in order.
-func MarkTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
+// markTypes lists the kinds of marks in order.
+func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
 // Allows says whether a node of kind parent may hold a node of kind child; "" is the document itself.
 func Allows(parent, child string) bool {

@@ -29,7 +29,7 @@ func everyKind(tb testing.TB) ([]byte, Document) {
 func TestDocumentOfEveryKind(t *testing.T) {
 	t.Parallel()
 	text, d := everyKind(t)
-	for _, kind := range slices.Concat(NodeTypes(), MarkTypes()) {
+	for _, kind := range slices.Concat(nodeTypes(), markTypes()) {
 		if !bytes.Contains(text, []byte(`"type":"`+kind+`"`)) {
 			t.Errorf("testdata/document.json has no %s", kind)
 		}

@@ -32,15 +32,6 @@ const (
 	CodeUnavailable        Code = http.StatusServiceUnavailable
 )
 
-// Codes lists the closed set in ascending order, for tests and documents that loop over it.
-func Codes() []Code {
-	return []Code{
-		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeTimeout,
-		CodeConflict, CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeUnprocessable, CodeTooManyRequests, CodeInternal,
-		CodeUnavailable,
-	}
-}
-
 // Detail is one thing wrong with one member of a request. Field is a path from the body's root with array indexes
 // (`events[3].location.url`), or the name of a query or path parameter.
 type Detail struct {

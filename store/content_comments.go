@@ -107,15 +107,17 @@ func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) e
 
 // CommentDocument gives the document made from the Markdown of a comment. If it was not stored yet, as for comments of earlier
 // versions, it is made and stored now.
-func (s *Store) CommentDocument(ctx context.Context, row Comment, make func(sent []byte) ([]byte, error)) ([]byte, error) {
-	made, err := s.queries.CommentDocument(ctx, row.ID)
-	if err == nil {
-		return made, nil
+func (s *Store) CommentDocument(ctx context.Context, row CommentRow, make func(sent []byte) ([]byte, error)) ([]byte, error) {
+	if row.Made == nil {
+		if err := s.ReadDocuments(ctx, []*CommentRow{&row}); err != nil {
+			return nil, err
+		}
 	}
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return nil, interpret(err, "comment")
+	if row.Made != nil {
+		return row.Made, nil
 	}
-	if made, err = make(row.Body); err != nil {
+	made, err := make(row.Body)
+	if err != nil {
 		return nil, err
 	}
 	return made, keepMade(ctx, s.queries, row.ID, CommentBody{Sent: row.Body, Made: made})

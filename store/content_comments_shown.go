@@ -18,6 +18,8 @@ type CommentRow struct {
 	Reactions []Reactions
 	// Repliers are in the order of their first replies.
 	Repliers []Replier
+	// Made is the document made from a body in Markdown; nil unless ReadDocuments found it.
+	Made []byte
 }
 
 // Reactions are those with one emoji, in the order they came.
@@ -91,6 +93,26 @@ func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, 
 		row.Repliers = append(row.Repliers, Replier{User: users[r.AuthorID], Replies: r.Replies, UpdatedAt: r.UpdatedAt})
 	}
 	return shown, nil
+}
+
+// ReadDocuments reads the documents of a page of comments in one statement.
+func (s *Store) ReadDocuments(ctx context.Context, rows []*CommentRow) error {
+	ids := make([]string, len(rows))
+	at := make(map[string]*CommentRow, len(rows))
+	for i, row := range rows {
+		ids[i], at[row.ID] = row.ID, row
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.queries.CommentDocuments(ctx, ids)
+	if err != nil {
+		return interpret(err, "comments")
+	}
+	for _, row := range found {
+		at[row.CommentID].Made = row.Document
+	}
+	return nil
 }
 
 func (c *CommentRow) addReaction(emoji string, reaction Reaction) {

@@ -52,7 +52,7 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 // maxRank is beyond the rank of everything that a search finds: ranks are below 1. Infinity and NaN are no ranks.
 const maxRank = 1000
 
-// The times before and after all others that are stored. Postgres knows later ones, RFC 3339 does not.
+// The first time that is stored, and the one after the last: those that RFC 3339 can write. Postgres knows others, too.
 var (
 	beginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	endOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -64,7 +64,7 @@ func parseTime(text string) (at time.Time, ok bool) {
 	if micros, notMicros := strconv.ParseUint(text, 10, 63); notMicros == nil {
 		at, err = time.UnixMicro(int64(micros)), nil //nolint:gosec // It has 63 bits.
 	}
-	return at, err == nil && at.After(beginOfTime) && at.Before(endOfTime)
+	return at, err == nil && !at.Before(beginOfTime) && at.Before(endOfTime)
 }
 
 // orFirst gives the cursor, or for nil the place before the first row.

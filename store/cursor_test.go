@@ -20,6 +20,11 @@ func TestCursors(t *testing.T) {
 	if old, err := store.ParseCursor[time.Time]([]string{strconv.FormatInt(at.UnixMicro(), 10), "a"}); err != nil || !old.Key.Equal(at) {
 		t.Errorf("%+v, %v", old, err)
 	}
+	for _, at := range []time.Time{time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)} {
+		if c, err := store.ParseCursor[time.Time](store.Cursor[time.Time]{Key: at, ID: "a"}.Keys()); err != nil || !c.Key.Equal(at) {
+			t.Errorf("%v: %+v, %v", at, c, err)
+		}
+	}
 	for _, position := range []int64{0, -1, 1 << 62} {
 		if c, err := store.ParseCursor[int64](store.Cursor[int64]{Key: position, ID: "a"}.Keys()); err != nil || c.Key != position {
 			t.Errorf("%d: %+v, %v", position, c, err)

@@ -17,10 +17,10 @@ type NewSiteRedirect struct {
 	Destination schema.SiteRedirectDestination
 }
 
-// NormalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no escape
+// normalSource is the form in which sources are compared: RFC 3986, section 6.2.2. An escaped character that needs no escape
 // is the character itself (`%41` is `A`) and the digits of other escapes have no case (`%c3` is `%C3`); the rest of a path
 // has case, so `/Docs` and `/docs` differ.
-func NormalSource(source string) string {
+func normalSource(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {
 		if source[i] != '%' || i+2 >= len(source) {
@@ -53,7 +53,7 @@ func isUnreserved(c byte) bool {
 func (s *Store) CreateSiteRedirect(ctx context.Context, siteID string, redirect NewSiteRedirect) (SiteRedirect, error) {
 	to := redirect.Destination
 	row, err := s.queries.InsertSiteRedirect(ctx, db.InsertSiteRedirectParams{
-		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: NormalSource(redirect.Source),
+		ID: schema.NewID(), SiteID: siteID, Source: redirect.Source, SourceKey: normalSource(redirect.Source),
 		Kind: to.Kind, SiteSectionID: to.SiteSectionID, SiteSpaceID: to.SiteSpaceID, PageID: to.PageID, Url: to.URL,
 	})
 	return row, interpret(err, "redirect with this source")
@@ -69,7 +69,7 @@ type SiteRedirectChange struct {
 func (s *Store) UpdateSiteRedirect(ctx context.Context, siteID, id string, change SiteRedirectChange) (SiteRedirect, error) {
 	params := db.UpdateSiteRedirectParams{SiteID: siteID, ID: id, Source: change.Source}
 	if change.Source != nil {
-		key := NormalSource(*change.Source)
+		key := normalSource(*change.Source)
 		params.SourceKey = &key
 	}
 	if to := change.Destination; to != nil {
@@ -89,7 +89,7 @@ func (s *Store) DeleteSiteRedirect(ctx context.Context, siteID, id string) error
 
 // SiteRedirectBySource finds the redirect of a site for a source, however the source is escaped.
 func (s *Store) SiteRedirectBySource(ctx context.Context, siteID, source string) (SiteRedirect, error) {
-	row, err := s.queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{SiteID: siteID, SourceKey: NormalSource(source)})
+	row, err := s.queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{SiteID: siteID, SourceKey: normalSource(source)})
 	return row, interpret(err, "redirect")
 }
 

@@ -102,7 +102,11 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 			if err != nil {
 				return store.Page[store.CommentRow]{}, err
 			}
-			return h.store.ListComments(ctx, place, filter, order == "asc", key, size)
+			page, err := h.store.ListComments(ctx, place, filter, order == "asc", key, size)
+			if err != nil {
+				return page, err
+			}
+			return page, readDocuments(ctx, h.store, page.Rows, ofComment, schema.Or(r.Format, ""))
 		},
 		func(row store.CommentRow) (schema.Comment, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))

@@ -30,7 +30,11 @@ func (h *comments) listReplies(
 			if err != nil {
 				return store.Page[store.CommentRow]{}, err
 			}
-			return h.store.ListReplies(ctx, place, r.CommentID, key, size)
+			page, err := h.store.ListReplies(ctx, place, r.CommentID, key, size)
+			if err != nil {
+				return page, err
+			}
+			return page, readDocuments(ctx, h.store, page.Rows, ofComment, schema.Or(r.Format, ""))
 		},
 		func(row store.CommentRow) (schema.CommentReply, error) {
 			return h.reply(ctx, c, row, schema.Or(r.Format, ""))
@@ -118,7 +122,7 @@ func (h *comments) resource(ctx context.Context, c *access.Caller, row store.Com
 func commentResource(
 	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
 ) (schema.Comment, error) {
-	body, err := shownBody(ctx, st, row.Comment, format)
+	body, err := shownBody(ctx, st, row, format)
 	if err != nil {
 		return schema.Comment{}, err
 	}
@@ -140,7 +144,7 @@ func commentResource(
 
 // reply presents a reply as the caller sees it.
 func (h *comments) reply(ctx context.Context, c *access.Caller, row store.CommentRow, format string) (schema.CommentReply, error) {
-	body, err := shownBody(ctx, h.store, row.Comment, format)
+	body, err := shownBody(ctx, h.store, row, format)
 	if err != nil {
 		return schema.CommentReply{}, err
 	}

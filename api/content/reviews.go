@@ -162,7 +162,11 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 	}
 	return frame.ListMade(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.ReviewRow], error) {
-			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, frame.FirstKey(after), size)
+			page, err := h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, frame.FirstKey(after), size)
+			if err != nil {
+				return page, err
+			}
+			return page, readDocuments(ctx, h.store, page.Rows, ofReview, schema.Or(r.Format, ""))
 		},
 		func(row store.ReviewRow) (schema.Review, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))

@@ -16,7 +16,7 @@ import (
 // The limits of a document. A few bytes of YAML can become a lot of JSON, so that has its own limit.
 const (
 	MaxText  = 4 << 20
-	MaxJSON  = 8 << 20
+	maxJSON  = 8 << 20
 	maxDepth = 200
 )
 

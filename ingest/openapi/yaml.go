@@ -25,8 +25,8 @@ func (w *yamlWriter) step(depth int) error {
 	switch {
 	case depth > maxDepth:
 		return errTooDeep
-	case w.json.OutputOffset() > MaxJSON || w.steps > MaxJSON/2:
-		return fmt.Errorf("is larger than %d MiB when its aliases are written out", MaxJSON>>20)
+	case w.json.OutputOffset() > maxJSON || w.steps > maxJSON/2:
+		return fmt.Errorf("is larger than %d MiB when its aliases are written out", maxJSON>>20)
 	}
 	return nil
 }

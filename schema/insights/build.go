@@ -50,7 +50,7 @@ func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy
 }
 
 // publishedLinkKind is the condition "the link's kind is one of
-// PublishedLinkKinds".
+// publishedLinkKinds".
 func publishedLinkKind() sqltree.Expr {
 	kind := func(word sqltree.Expr) sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("link_kind"), word) }
 	return sqltree.AllOf(kind(sqltree.Str("")), kind(sqltree.Str("openapi")), kind(sqltree.Str("tag")))

@@ -93,7 +93,7 @@ var columns = []Column{
 		Doc:    "What the link points to.",
 		Expr:   reads("link_target"), HasValue: notEmpty("link_target"),
 	},
-	enumDimension("eventLinkTargetKind", Excluded, PublishedLinkKinds, enumField(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
+	enumDimension("eventLinkTargetKind", Excluded, publishedLinkKinds, enumField(24, "link_kind", LinkKinds, func(e *Event) Code { return e.LinkKind }), Content,
 		"What kind of target the link has: one of the kinds in the published contract. Links to OpenAPI specifications and tags have no value here, only in eventLinkTargetValue.").
 		hasValueIf(publishedLinkKind),
 	stringDimension("eventLinkTargetDomain", AsNull, stringField(25, "link_domain", func(e *Event) string { return e.LinkDomain }), Content,
@@ -178,7 +178,7 @@ var columns = []Column{
 	enumDimension("eventMarkdownSource", AsNull, MarkdownSources, enumField(50, "markdown_source", MarkdownSources, func(e *Event) Code { return e.MarkdownSource }), Content,
 		"What asked for a page's Markdown."),
 	{
-		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: NotFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
+		Name: "eventPageNotFoundType", Roles: Filter | Group, Value: constantNull{enumValue{enum: notFoundTypes, null: true}}, Operators: equality, Null: AsNull, Privacy: Content,
 		Doc:  "Why a page was not found. Always null: no event has this yet.",
 		Expr: func(Arguments, Env) sqltree.Expr { return sqltree.Call("toString", sqltree.Str("")) },
 	},

@@ -92,7 +92,7 @@ func TestColumnsGolden(t *testing.T) {
 			line("reads", "%s", sql(c.Expr(args, utc)))
 		}
 		if c.Extra == extraInterval {
-			for _, interval := range Intervals {
+			for _, interval := range intervals {
 				line(interval.Word, "%s", sql(c.Expr(Arguments{Interval: interval}, utc)))
 			}
 		}

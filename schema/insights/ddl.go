@@ -33,9 +33,9 @@ type Topology struct {
 	Cluster string
 }
 
-// StoredColumn is a column of the events table as the server names it. Default
+// storedColumn is a column of the events table as the server names it. Default
 // is an expression, "" for the type's own.
-type StoredColumn struct {
+type storedColumn struct {
 	Name, Type, Codec, Default string
 	// Before is the default for rows older than the column; "" means Default.
 	Before string
@@ -45,9 +45,9 @@ type StoredColumn struct {
 // different from the place at 0°, 0°.
 func (wireDegrees) columnDefault() string { return "nan" }
 
-// StoredColumns are all columns of the events table.
-func StoredColumns() []StoredColumn {
-	list := []StoredColumn{
+// storedColumns are all columns of the events table.
+func storedColumns() []storedColumn {
+	list := []storedColumn{
 		{Name: ColumnSite, Type: "String", Codec: textCodec},
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
@@ -57,7 +57,7 @@ func StoredColumns() []StoredColumn {
 		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))", Before: "toDateTime(toStartOfDay(time), 'UTC')"},
 	}
 	for _, f := range fields {
-		c := StoredColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
+		c := storedColumn{Name: f.Name, Type: f.Type, Codec: f.Codec}
 		if d, ok := f.wire.(interface{ columnDefault() string }); ok {
 			c.Default = d.columnDefault()
 		}
@@ -159,7 +159,7 @@ func (t Topology) create(table string) string {
 
 func (t Topology) body() string {
 	columns := make([]string, 0, len(fields)+7)
-	for _, c := range StoredColumns() {
+	for _, c := range storedColumns() {
 		columns = append(columns, "    "+c.definition())
 	}
 	columns = append(columns, "    "+positionIndex, "    "+timeIndex)
@@ -178,12 +178,12 @@ func (t Topology) LocalTable() string {
 	return Table + "_local"
 }
 
-// UpgradeStatements bring an older table up to StoredColumns. have maps each of
+// UpgradeStatements bring an older table up to storedColumns. have maps each of
 // its columns to its type. Columns are added or widened, never dropped.
 func UpgradeStatements(t Topology, have map[string]string) []string {
 	var changes []string
 	after := ""
-	for _, c := range StoredColumns() {
+	for _, c := range storedColumns() {
 		old, ok := have[c.Name]
 		switch {
 		case !ok:
@@ -242,7 +242,7 @@ func SettingStatements(t Topology, engine string) []string {
 
 var codecs = strings.NewReplacer(" CODEC("+textCodec+")", "", " CODEC("+hashCodec+")", "", " CODEC(Delta, "+hashCodec+")", "")
 
-func (c StoredColumn) definition() string {
+func (c storedColumn) definition() string {
 	text := sqltree.Ident(c.Name) + " " + c.Type
 	if c.Default != "" {
 		text += " DEFAULT " + c.Default

@@ -15,7 +15,7 @@ func TestCreateStatementsGolden(t *testing.T) {
 func TestUpgradeStatements(t *testing.T) {
 	t.Parallel()
 	have := map[string]string{}
-	for _, c := range StoredColumns() {
+	for _, c := range storedColumns() {
 		// The server writes types with its own spaces.
 		have[c.Name] = strings.ReplaceAll(c.Type, ",", ", ")
 	}
@@ -73,7 +73,7 @@ func TestSettingStatements(t *testing.T) {
 func TestStoredColumns(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, c := range StoredColumns() {
+	for _, c := range storedColumns() {
 		names = append(names, c.Name)
 	}
 	if !slices.Equal(names, InsertColumns()) {

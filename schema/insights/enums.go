@@ -69,16 +69,16 @@ var (
 		"amzn-searchbot", "amzn-user")
 	LinkKinds = newEnum("link target kind",
 		"url", "page", "file", "anchor", "space", "collection", "user", "reusable-content", "openapi", "tag")
-	// PublishedLinkKinds are those that the published contract has in the column
+	// publishedLinkKinds are those that the published contract has in the column
 	// eventLinkTargetKind. Events may have links of the other kinds too.
-	PublishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
+	publishedLinkKinds  = newEnum(LinkKinds.name, LinkKinds.words[:LinkKinds.codeOf("reusable-content")]...)
 	LinkPositions       = newEnum("link position", "announcement", "header", "footer", "sidebar", "content")
 	FeedbackRatings     = newEnum("feedback rating", "bad", "ok", "good")
 	AdPlacements        = newEnum("ad placement", "aside")
 	TrademarkPlacements = newEnum("trademark placement", "sidebar", "ad", "footer", "pdf", "embed")
 	LLMSVariants        = newEnum("llms variant", "standard", "full")
 	MarkdownSources     = newEnum("markdown source", "page-action")
-	NotFoundTypes       = newEnum("page not found type", "conditional")
+	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 
 // ContentRefMembers are the string members of a kind of content reference, a

@@ -52,11 +52,11 @@ var (
 			if err != nil {
 				return errors.New("must be one of " + strings.Join(intervalWords(), ", "))
 			}
-			i := slices.IndexFunc(Intervals, func(i *Interval) bool { return i.Word == word })
+			i := slices.IndexFunc(intervals, func(i *Interval) bool { return i.Word == word })
 			if i < 0 {
 				return &WordError{What: "an interval", Word: word, Known: intervalWords()}
 			}
-			to.Interval = Intervals[i]
+			to.Interval = intervals[i]
 			return nil
 		},
 		Text: func(a Arguments) string {
@@ -104,7 +104,7 @@ var (
 	Extras = []*Extra{extraInterval, extraPrecision, extraClaim}
 )
 
-// Interval is the size of a time bucket: one row of Intervals.
+// Interval is the size of a time bucket: one row of intervals.
 type Interval struct {
 	Word string // in requests
 	// local buckets are cut by the calendar: they begin at a time of the local
@@ -115,8 +115,8 @@ type Interval struct {
 	Start func(t time.Time) time.Time
 }
 
-// Intervals are the intervals that a request may name, from the shortest.
-var Intervals = []*Interval{
+// intervals are the intervals that a request may name, from the shortest.
+var intervals = []*Interval{
 	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
 		func(t time.Time) time.Time { return t.Truncate(time.Hour) }},
 	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
@@ -134,11 +134,11 @@ func startOfDay(t time.Time, before int) time.Time {
 }
 
 // Rank orders intervals by length. Exact time, which is nil, is 0.
-func (i *Interval) Rank() int { return slices.Index(Intervals, i) + 1 }
+func (i *Interval) Rank() int { return slices.Index(intervals, i) + 1 }
 
 func intervalWords() []string {
-	words := make([]string, len(Intervals))
-	for i, interval := range Intervals {
+	words := make([]string, len(intervals))
+	for i, interval := range intervals {
 		words[i] = interval.Word
 	}
 	return words

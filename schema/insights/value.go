@@ -245,7 +245,7 @@ func (timeValue) Parse(raw jsontext.Value) (any, error) {
 	if err != nil {
 		return nil, errors.New(TimeProblem)
 	}
-	t, err := ParseTime(s)
+	t, err := parseTime(s)
 	if err != nil {
 		return nil, err
 	}
@@ -258,9 +258,9 @@ func (timeValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, '"')
 }
 
-// ParseTime reads an RFC 3339 date-time and cuts it to the millisecond. It
+// parseTime reads an RFC 3339 date-time and cuts it to the millisecond. It
 // refuses years that the store cannot hold.
-func ParseTime(s string) (time.Time, error) {
+func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return t, errors.New(TimeProblem)

@@ -76,17 +76,35 @@ func (q *Queries) Comment(ctx context.Context, arg CommentParams) (Comment, erro
 	return i, err
 }
 
-const commentDocument = `-- name: CommentDocument :one
-select comment_documents.document from comment_documents
-join comments on comments.id = comment_documents.comment_id
-where comments.id = $1 and comment_documents.body_hash = md5(comments.body::text)
+const commentDocuments = `-- name: CommentDocuments :many
+select d.comment_id, d.document from comment_documents d join comments c on c.id = d.comment_id
+where d.comment_id = any($1::text[]) and d.body_hash = md5(c.body::text)
 `
 
-func (q *Queries) CommentDocument(ctx context.Context, id string) ([]byte, error) {
-	row := q.db.QueryRow(ctx, commentDocument, id)
-	var document []byte
-	err := row.Scan(&document)
-	return document, err
+type CommentDocumentsRow struct {
+	CommentID string
+	Document  []byte
+}
+
+// Index: comment_documents_pkey.
+func (q *Queries) CommentDocuments(ctx context.Context, ids []string) ([]CommentDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, commentDocuments, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CommentDocumentsRow{}
+	for rows.Next() {
+		var i CommentDocumentsRow
+		if err := rows.Scan(&i.CommentID, &i.Document); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const commentsOfReviews = `-- name: CommentsOfReviews :many

@@ -147,7 +147,7 @@ select comments.id, md5(comments.body::text), sqlc.arg(document)::jsonb from com
 where comments.id = sqlc.arg(id) and comments.body = sqlc.arg(body)::jsonb
 on conflict (comment_id) do update set body_hash = excluded.body_hash, document = excluded.document;
 
--- name: CommentDocument :one
-select comment_documents.document from comment_documents
-join comments on comments.id = comment_documents.comment_id
-where comments.id = sqlc.arg(id) and comment_documents.body_hash = md5(comments.body::text);
+-- name: CommentDocuments :many
+-- Index: comment_documents_pkey.
+select d.comment_id, d.document from comment_documents d join comments c on c.id = d.comment_id
+where d.comment_id = any(sqlc.arg(ids)::text[]) and d.body_hash = md5(c.body::text);

@@ -286,8 +286,8 @@ func TestRender(t *testing.T) {
 		want   schema.Body
 	}{
 		{schema.Body{}, FormatDocument, schema.Body{}}, {schema.Body{}, "", schema.Body{}},
-		{markdown, "", markdown}, {markdown, FormatMarkdown, markdown}, {markdown, FormatDocument, document},
-		{document, "", markdown}, {document, FormatMarkdown, markdown}, {document, FormatDocument, document},
+		{markdown, "", markdown}, {markdown, "markdown", markdown}, {markdown, FormatDocument, document},
+		{document, "", markdown}, {document, "markdown", markdown}, {document, FormatDocument, document},
 	} {
 		got, err := json.Marshal(Render(c.body, *document.Document, c.format))
 		if err != nil {

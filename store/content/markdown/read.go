@@ -17,7 +17,7 @@ import (
 )
 
 // maxNesting bounds the nesting of containers. Anything deeper is read as text, so that a document made from any text
-// stays within schema.MaxDocumentDepth, and no line is offered to many containers.
+// stays within the schema's depth limit, and no line is offered to many containers.
 const maxNesting = 10
 
 // markdownParser reads CommonMark with tables, strikethrough, tasks and hints. It has no raw HTML parsers, so HTML is

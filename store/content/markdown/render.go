@@ -5,11 +5,8 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// The formats in which a client can request a body.
-const (
-	FormatMarkdown = "markdown"
-	FormatDocument = "document"
-)
+// FormatDocument is the format in which a client requests a body as a document; without it, a body is shown as Markdown.
+const FormatDocument = "document"
 
 // Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
 // of a Markdown body, converted once when the body was written.

@@ -138,8 +138,8 @@ func (c Insert) apply(e *edit) *Problem {
 	if _, known := e.locate(c.Ref); known && c.Ref != "" {
 		return problem("ref", "is the id of a page")
 	}
-	if size(e.pages) >= MaxPages {
-		return problem("operation", fmt.Sprintf("would give the space more than %d pages", MaxPages))
+	if size(e.pages) >= maxPages {
+		return problem("operation", fmt.Sprintf("would give the space more than %d pages", maxPages))
 	}
 	page := Page{ID: e.newID(), Kind: c.Kind, Title: "Untitled", CreatedAt: e.now}
 	if c.Kind != KindLink {
@@ -172,8 +172,8 @@ func (e *edit) put(page Page, into *string, at *int, slug *string) *Problem {
 		}
 		siblings, depth = &parent.page().Pages, parent.depth+1
 	}
-	if depth+height(&page)-1 > MaxDepth {
-		return problem("into", fmt.Sprintf("would nest pages deeper than %d levels", MaxDepth))
+	if depth+height(&page)-1 > maxDepth {
+		return problem("into", fmt.Sprintf("would nest pages deeper than %d levels", maxDepth))
 	}
 	if p := page.slugAmong(*siblings, slug); p != nil {
 		return p
@@ -318,12 +318,12 @@ func (e *edit) restore(to []Page, was place, now time.Time) *Problem {
 		page.Pages = []Page{}
 	}
 	page.UpdatedAt = now
-	if size(e.pages) >= MaxPages {
-		return problem("page", fmt.Sprintf("would give the space more than %d pages", MaxPages))
+	if size(e.pages) >= maxPages {
+		return problem("page", fmt.Sprintf("would give the space more than %d pages", maxPages))
 	}
 	var into *string
 	if parent := parentOf(to, page.ID); parent != "" {
-		if at, ok := e.locate(parent); ok && at.page().Kind != KindLink && at.depth < MaxDepth {
+		if at, ok := e.locate(parent); ok && at.page().Kind != KindLink && at.depth < maxDepth {
 			into = &parent
 		}
 	}

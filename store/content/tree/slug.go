@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// MaxSlug bounds a slug, in characters.
-const MaxSlug = 100
+// maxSlug bounds a slug, in characters.
+const maxSlug = 100
 
 // Slugify makes a slug of a title: its letters and digits in lower case, with a hyphen for anything between them.
 func Slugify(title string) string {
@@ -27,7 +27,7 @@ func Slugify(title string) string {
 	if b.Len() == 0 {
 		return "page"
 	}
-	return strings.TrimRight(cut(b.String(), MaxSlug), "-")
+	return strings.TrimRight(cut(b.String(), maxSlug), "-")
 }
 
 // ValidSlug reports whether a slug can be part of a path unescaped.
@@ -42,7 +42,7 @@ func freeSlug(slug string, siblings []Page, own string) string {
 	candidate := slug
 	for n := 1; taken(candidate, siblings, own); n++ {
 		suffix := "-" + strconv.Itoa(n)
-		candidate = cut(slug, MaxSlug-len(suffix)) + suffix
+		candidate = cut(slug, maxSlug-len(suffix)) + suffix
 	}
 	return candidate
 }

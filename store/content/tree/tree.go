@@ -22,8 +22,8 @@ func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
 // The bounds of a tree. They make it safe to walk a tree recursively without counting.
 const (
-	MaxDepth = 16
-	MaxPages = 10_000
+	maxDepth = 16
+	maxPages = 10_000
 )
 
 // Page is a node of the tree, stored with its revision: its JSON names must not change.

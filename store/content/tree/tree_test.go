@@ -29,7 +29,7 @@ func levels(pages []Page, depth int, ids map[string]bool) error {
 		switch {
 		case ids[p.ID]:
 			return fmt.Errorf("%s is there twice", p.ID)
-		case depth > MaxDepth:
+		case depth > maxDepth:
 			return fmt.Errorf("%s is at depth %d", p.ID, depth)
 		case p.Title == "":
 			return fmt.Errorf("%s has no title", p.ID)
@@ -37,7 +37,7 @@ func levels(pages []Page, depth int, ids map[string]bool) error {
 			return fmt.Errorf("group %s is below another page", p.ID)
 		case p.Kind == KindLink && (p.Slug != "" || p.Pages != nil):
 			return fmt.Errorf("link %s has a slug or pages", p.ID)
-		case p.Kind != KindLink && (p.Slug == "" || p.Pages == nil || slugs[p.Slug] || utf8.RuneCountInString(p.Slug) > MaxSlug):
+		case p.Kind != KindLink && (p.Slug == "" || p.Pages == nil || slugs[p.Slug] || utf8.RuneCountInString(p.Slug) > maxSlug):
 			return fmt.Errorf("%s has the slug %q and the pages %v", p.ID, p.Slug, p.Pages)
 		}
 		ids[p.ID], slugs[p.Slug] = true, true
@@ -116,7 +116,7 @@ func (m *model) mayHold(parent, kind string, height int) bool {
 	if parent == "" {
 		return true
 	}
-	return m.kind[parent] != "" && m.kind[parent] != KindLink && kind != KindGroup && m.depth(parent)+height <= MaxDepth
+	return m.kind[parent] != "" && m.kind[parent] != KindLink && kind != KindGroup && m.depth(parent)+height <= maxDepth
 }
 
 func (m *model) lines(parent string) []string {
@@ -309,7 +309,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 	text, slug, nobody, doc, group, link := "x", "doc", "nobody", "p1", "p2", "p3"
 	pages := build(t, nil, Insert{Kind: KindDocument, Attributes: titled("Doc")}, Insert{Kind: KindGroup}, Insert{Kind: KindLink})
 	deep, below := pages, doc
-	for i := range MaxDepth - 1 {
+	for i := range maxDepth - 1 {
 		changed, err := Apply(deep, []Change{Insert{Kind: KindDocument, Into: &below}}, func() string { return fmt.Sprintf("d%d", i) }, time.Now())
 		if err != nil {
 			t.Fatal(err)
