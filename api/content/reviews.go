@@ -155,14 +155,14 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 	if r.Outdated != nil {
 		outdated = strconv.FormatBool(*r.Outdated)
 	}
-	return frame.ListMade(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest, 1,
-		func(after []string, size int) (store.Page[store.ReviewRow], error) {
-			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, frame.FirstKey(after), size)
+	return frame.ListMadePage(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest,
+		func(after string, size int) (store.Page[store.ReviewRow], error) {
+			return h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, after, size)
 		},
 		func(row store.ReviewRow) (schema.Review, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
-		func(_ store.ReviewRow, r schema.Review) []string { return []string{r.ID} })
+		func(r schema.Review) string { return r.ID })
 }
 
 type submitReviewRequest struct {

@@ -229,7 +229,7 @@ func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.Page
 	site := c.Site.Site.ID
 	return frame.ListKeyed(ctx, "section-groups "+site, *r, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionGroup], error) {
-			return h.store.ListSectionGroups(ctx, site, lastKey(after), size)
+			return h.store.ListSectionGroups(ctx, site, frame.FirstKey(after), size)
 		},
 		tree.groupResource, func(g store.SiteSectionGroup, _ schema.SiteSectionGroup) []string { return []string{g.Rank} })
 }
