@@ -27,7 +27,7 @@ type Next struct {
 	Page string `json:"page"`
 }
 
-// PageRequest are the common query parameters of lists; requests of list operations embed it.
+// PageRequest are the common query parameters of lists; requests of list operations embed it, or are it.
 type PageRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
