@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 )
 
-// TestInsertQuorum: on a cluster an insert counts when several replicas have it,
-// and on one server nothing is said of them.
+// TestInsertQuorum: on a cluster, an insert succeeds when several replicas have
+// it. A single server gets no quorum setting.
 func TestInsertQuorum(t *testing.T) {
 	t.Parallel()
 	_, conn := newTestStore(t)
