@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAccessFunctionsAreCurrent changes a function behind the store's back: the next start puts its own text back, and the one
-// after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
+// TestAccessFunctionsAreCurrent changes a function behind the store's back. The next start restores its own text, and the
+// start after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
 func TestAccessFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -21,7 +21,7 @@ func someClaims(tb testing.TB) map[string]any {
 	return claims
 }
 
-// conditionCases give what JavaScript gives, except that operations that throw there are false here.
+// conditionCases have the results of JavaScript, except that operations that throw there are false here.
 var conditionCases = []struct {
 	text string
 	want bool
@@ -73,7 +73,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// refusedCases pairs a text with what is wrong, in part, and where.
+// refusedCases pairs a text with a part of the error message and the error's position.
 var refusedCases = []struct {
 	text, problem string
 	at            int
