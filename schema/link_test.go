@@ -56,7 +56,7 @@ func TestLinksOfDocuments(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if table["list"].([]any)[1].(map[string]any)["url"] != bad {
-		t.Error("what is stored has changed")
+		t.Error("the stored document has changed")
 	}
 	if got := string(encode(t, ContentRef{"kind": "url", "url": bad})); got != `{"kind":"url","url":""}` {
 		t.Error(got)

@@ -91,6 +91,6 @@ func TestMergeRules(t *testing.T) {
 	}
 	mine, theirs := schema.MergeRules{Type: "none"}, schema.MergeRules{Type: "rules"}
 	if mine.Or(theirs).Type != "none" || (schema.MergeRules{Type: "inherit"}).Or(theirs).Type != "rules" {
-		t.Error("a space's own rules come first")
+		t.Error("a space's own rules do not come first")
 	}
 }

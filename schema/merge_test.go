@@ -35,7 +35,7 @@ func leavesOf(t reflect.Type, path ...string) []leaf {
 func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 	t.Parallel()
 	if !isGroup(reflect.TypeFor[Customization]()) {
-		t.Fatal("a member of the customization is no Opt")
+		t.Fatal("a member of the customization is not an Opt")
 	}
 	got := map[string]bool{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -46,7 +46,7 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 		"Announcement.Announcement", "PDF.Enabled", "AI.Suggestions", "PrivacyPolicy.URL",
 	} {
 		if !got[want] {
-			t.Errorf("%s is no leaf", want)
+			t.Errorf("%s is not a leaf", want)
 		}
 	}
 	if len(got) < 45 {
@@ -212,6 +212,6 @@ func TestFontsAreNamesOrDefinitions(t *testing.T) {
 	}
 	var c Customization
 	if err := json.Unmarshal([]byte(`{"styling":{"font":1}}`), &c); err == nil {
-		t.Error("a number is a font")
+		t.Error("a number is accepted as a font")
 	}
 }

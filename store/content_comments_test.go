@@ -112,13 +112,13 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 	} {
 		var wrong int
 		if err := conn.QueryRow(t.Context(), query).Scan(&wrong); err != nil || wrong != 0 {
-			t.Errorf("%d %s count wrongly, %v", wrong, what, err)
+			t.Errorf("%d %s have wrong counts, %v", wrong, what, err)
 		}
 	}
 	var left, reactions int
 	err := conn.QueryRow(t.Context(), `select (select count(*) from comments), (select count(*) from comment_reactions)`).Scan(&left, &reactions)
 	if err != nil || left == 0 || reactions == 0 {
-		t.Errorf("%d comments and %d reactions are left: the test shows nothing, %v", left, reactions, err)
+		t.Errorf("%d comments and %d reactions are left, so the test proves nothing: %v", left, reactions, err)
 	}
 	for _, place := range places {
 		page, err := st.ListComments(t.Context(), place, store.CommentFilter{}, false, nil, schema.MaxLimit)
@@ -210,7 +210,7 @@ func TestDiscussionPlans(t *testing.T) {
 			t.Errorf("%s: want %s, got\n%s", name, test.index, plan)
 		}
 		if strings.Contains(test.args, "hour") && !strings.Contains(plan, "ROW(posted_at, id)") {
-			t.Errorf("%s: it does not start where the page before ended:\n%s", name, plan)
+			t.Errorf("%s: the plan does not start where the previous page ended:\n%s", name, plan)
 		}
 	}
 	var ids []string

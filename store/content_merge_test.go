@@ -69,7 +69,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 			conn, late := connect(t, url), make(chan error, 1)
 			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
 				if !change.seen(facts, request) {
-					t.Errorf("judged on %+v", facts)
+					t.Errorf("the rules were evaluated on %+v", facts)
 				}
 				go func() { late <- change.do(st, request, users) }()
 				eventually.True(t, time.Minute, "the change to wait for the merge", func() bool {
@@ -109,7 +109,7 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	refusal := schema.Conflict("not by these rules")
 	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
 		if string(facts.SpaceRules) != ofSpace || string(facts.OrganizationRules) != `{"type": "rules", "rules": []}` {
-			t.Errorf("judged by %s and %s", facts.SpaceRules, facts.OrganizationRules)
+			t.Errorf("evaluated the rules %s and %s", facts.SpaceRules, facts.OrganizationRules)
 		}
 		return refusal
 	})

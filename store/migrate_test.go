@@ -47,17 +47,17 @@ func TestAccessFunctionsAreCurrent(t *testing.T) {
 	before := query(version)
 	migrate()
 	if after := query(version); after != before {
-		t.Errorf("a start that changes nothing wrote the function again: %s", after)
+		t.Errorf("a start without changes wrote the function again: %s", after)
 	}
 	exec(theirs)
 	migrate()
 	if after := query(version); strings.Contains(after, "where false") {
-		t.Errorf("the text of another version stays: %s", after)
+		t.Errorf("the text of another version was not replaced: %s", after)
 	}
 	exec(theirs)
 	exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
 	migrate()
 	if after := query(version); !strings.Contains(after, "where false") {
-		t.Errorf("an older node put its text in place of a newer one's: %s", after)
+		t.Errorf("an older node replaced the newer text: %s", after)
 	}
 }

@@ -92,7 +92,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 		mu.Lock()
 		running, runs = running+1, runs+1
 		if running > 1 {
-			t.Error("two analyses at once")
+			t.Error("two analyses run concurrently")
 		}
 		seen = nil
 		for _, issue := range issues {

@@ -35,7 +35,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	fillTables(t, conn)
 	for name, query := range store.ListQueries() {
 		if query.Index == "" {
-			t.Errorf("%s lists, and no index is named beside it", name)
+			t.Errorf("%s lists, but its comment names no index", name)
 			continue
 		}
 		modes := []string{"force_custom_plan", "force_generic_plan"}
@@ -46,13 +46,13 @@ func TestListsUseTheirIndexes(t *testing.T) {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				plan := explain(t, conn, mode, query.SQL)
 				if !strings.Contains(plan, query.Index) {
-					t.Errorf("it does not use %s:\n%s", query.Index, plan)
+					t.Errorf("the plan does not use %s:\n%s", query.Index, plan)
 				}
 				if strings.Contains(plan, "Seq Scan") {
-					t.Errorf("it reads a table from end to end:\n%s", plan)
+					t.Errorf("the plan scans a whole table:\n%s", plan)
 				}
 				if strings.Contains(plan, "Sort") != query.Sorts {
-					t.Errorf("it sorts, or says so and does not:\n%s", plan)
+					t.Errorf("the plan sorts and the comment does not say so, or the other way round:\n%s", plan)
 				}
 			})
 		}
@@ -111,12 +111,12 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 		for _, match := range call.FindAllStringSubmatch(string(source), -1) {
 			from, query := match[1], queries[match[2]]
 			if from == "queries" && query.Optional {
-				t.Errorf("%s: %s is not planned for its values", file, match[2])
+				t.Errorf("%s: %s is not run through planned", file, match[2])
 			}
 			if from == "planned" && query.SQL != "" {
 				planned++
 				if !query.Optional {
-					t.Errorf("%s: %s is planned for its values, and has no optional ones", file, match[2])
+					t.Errorf("%s: %s is run through planned, but has no optional filters or orders", file, match[2])
 				}
 			}
 		}
@@ -212,7 +212,7 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 	case "bigint[]", "integer[]", "double precision[]", "jsonb[]":
 		value = "'{}'::" + c.Type
 	default:
-		t.Fatalf("no value is known for %s.%s of type %s", table, c.Name, c.Type)
+		t.Fatalf("the test has no value for %s.%s of type %s", table, c.Name, c.Type)
 	}
 	if c.Nullable && !c.Unique {
 		return "case when g % 2 = 0 then " + value + " end"

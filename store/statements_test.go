@@ -174,9 +174,9 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			continue
 		}
 		if n := sent.n.Load() - before; n > op.most {
-			t.Errorf("%s takes %d statements, at most %d", op.name, n, op.most)
+			t.Errorf("%s takes %d statements, want at most %d", op.name, n, op.most)
 		} else if n < op.most {
-			t.Errorf("%s takes %d statements only: lower its bound of %d", op.name, n, op.most)
+			t.Errorf("%s takes only %d statements: lower its bound of %d", op.name, n, op.most)
 		}
 	}
 }

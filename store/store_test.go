@@ -79,7 +79,7 @@ func TestBootstrapRace(t *testing.T) {
 	}
 	wait.Wait()
 	if len(made) != 1 {
-		t.Fatalf("%d nodes made the first user", len(made))
+		t.Fatalf("%d nodes created the first user", len(made))
 	}
 	principal, err := st.Authenticate(t.Context(), schema.HashToken([]byte(want.Token)))
 	if err != nil || principal.UserID != made[0].User.ID || principal.Kind != schema.TokenUser {
@@ -153,7 +153,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("token %q", secret)
 	}
 	if strings.Contains(fmt.Sprintf("%+v %s", row, row.Hash), secret) {
-		t.Error("the row has the token")
+		t.Error("the row contains the token")
 	}
 	hash := schema.HashToken([]byte(secret))
 	principal, err := st.Authenticate(t.Context(), hash)
@@ -205,7 +205,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	if err := st.RevokeToken(t.Context(), "nothing"); !schema.IsCode(err, schema.CodeNotFound) {
-		t.Errorf("revoke nothing: %v", err)
+		t.Errorf("revoking an unknown token: %v", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 		messages += int(end)
 	}
 	if messages != 1 {
-		t.Errorf("%d messages in the log", messages)
+		t.Errorf("the log has %d messages, want 1", messages)
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: topic + ".group", Brokers: brokers, Topics: []string{topic}, Dialer: NewDialer("test", access), StartOffset: kafka.FirstOffset,
@@ -174,11 +174,11 @@ func TestKafkaLoginIsChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := NewAccess(l); err == nil {
-				t.Errorf("%s is taken", name)
+				t.Errorf("%s: accepted, want an error", name)
 			}
 		})
 	}
 	if a, err := NewAccess(Login{}); err != nil || a != (Access{}) {
-		t.Errorf("nothing is %+v, %v", a, err)
+		t.Errorf("the zero login gives %+v, %v", a, err)
 	}
 }

@@ -60,13 +60,13 @@ func TestLogAppends(t *testing.T) {
 	}
 	for i := range 300 {
 		if n := seen[fmt.Sprint("site=message ", i)]; n != 1 {
-			t.Errorf("message %d is there %d times", i, n)
+			t.Errorf("message %d is in the log %d times", i, n)
 		}
 	}
 	gathered := prometheus.NewRegistry()
 	gathered.MustRegister(l.metrics.produceMessages)
 	if list, err := gathered.Gather(); err != nil || list[0].GetMetric()[0].GetHistogram().GetSampleSum() != 300 {
-		t.Errorf("produces are measured as %v, %v", list, err)
+		t.Errorf("the histogram of messages per produce has %v, %v, want a sum of 300", list, err)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestLogTakesTurns(t *testing.T) {
 	want := func(after time.Duration, asked, id int) {
 		t.Helper()
 		if p, err := l.partition(asked, begin.Add(after)); err != nil || p.id != id {
-			t.Errorf("%s after the first's Turn began, what goes to %d goes to %v (%v), want %d", after, asked, p, err, id)
+			t.Errorf("%s after the first Turn began, a message for partition %d goes to %v (%v), want %d", after, asked, p, err, id)
 		}
 	}
 	fill := func(id, messages int) {
@@ -254,7 +254,7 @@ func TestLogTakesTurns(t *testing.T) {
 	want(Turn, 2, 2)
 	for _, id := range []int{-2, 3} {
 		if _, err := l.partition(id, begin); err == nil {
-			t.Errorf("there is a partition %d of 3", id)
+			t.Errorf("partition %d of 3 exists", id)
 		}
 	}
 	fill(0, 2)

@@ -176,7 +176,7 @@ func TestLogGivesUpAProducer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := put("given up"); ingesttest.ReasonOf(err) != insights.LogUnavailable {
-		t.Fatalf("a batch whose end is not known: %v", err)
+		t.Fatalf("a batch with an unknown outcome: %v", err)
 	}
 	sent.mu.Lock()
 	gone = true
@@ -248,7 +248,7 @@ func TestLogLosesItsProducer(t *testing.T) {
 				want = 0
 			}
 			if n := testutil.ToFloat64(l.metrics.producersLost); n != want {
-				t.Errorf("%v producers are lost, want %v", n, want)
+				t.Errorf("%v lost producers counted, want %v", n, want)
 			}
 		})
 	}
@@ -267,7 +267,7 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	})
 	l := newTestLog(t, broker.ListenAddrs(), onePartition)
 	if n := testutil.ToFloat64(l.metrics.unsafe.WithLabelValues(idempotence)); n != 0 {
-		t.Errorf("it is unsafe before it was asked for: %v", n)
+		t.Errorf("idempotence is unsafe before the log asked for a producer id: %v", n)
 	}
 	sent := sentTo(broker, func(int) any { return nil })
 	if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
@@ -325,7 +325,7 @@ func TestLogFollowsItsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := put(1); err == nil {
-		t.Error("a message went to a partition that there is not")
+		t.Error("a message went to a partition that does not exist")
 	}
 	more, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: topic, Count: 2}}})
 	if err == nil {

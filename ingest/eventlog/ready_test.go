@@ -35,7 +35,7 @@ func TestLogReady(t *testing.T) {
 	broker.Close()
 	broker = again()
 	if err := ready(); err != nil {
-		t.Errorf("a log whose broker has been started anew: %v", err)
+		t.Errorf("a log whose broker was restarted: %v", err)
 	}
 	broker.Close()
 	if ready() == nil {

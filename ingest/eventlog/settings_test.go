@@ -73,7 +73,7 @@ func TestReplicasInSync(t *testing.T) {
 				t.Errorf("with %d replicas %s must be in sync, want %s; %v", replicas, values[leastInSync], want, err)
 			}
 			if list := unsafeOf(l); len(list) > 1 || list["replicas"] != (replicas == 1) {
-				t.Errorf("with %d replicas unsafe are %v", replicas, list)
+				t.Errorf("with %d replicas, unsafe settings: %v", replicas, list)
 			}
 		})
 	}
@@ -107,7 +107,7 @@ func TestUnsafeTopic(t *testing.T) {
 	list := unsafeOf(l)
 	for _, setting := range []string{leastInSync, unclean, retentionTime, retentionSize, largestBatch} {
 		if !list[setting] {
-			t.Errorf("%s does not show", setting)
+			t.Errorf("%s is not reported as unsafe", setting)
 		}
 	}
 	if len(list) != 5 {

@@ -50,10 +50,10 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 		t.Errorf("without a broker: %v", err)
 	}
 	if p, err := l.Choose(); err == nil {
-		t.Errorf("a log that does not know its partitions puts a message into %d", p)
+		t.Errorf("a log that does not know its partitions chose partition %d", p)
 	}
 	if err := l.Ready(t.Context()); err == nil {
-		t.Error("it is ready without a broker")
+		t.Error("the log is ready without a broker")
 	}
 
 	// Requests that are sent while the broker comes up are either refused as
@@ -82,13 +82,13 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 		t.Errorf("with a broker: %v", err)
 	}
 	if p, err := l.Choose(); p < 0 || p > 1 || err != nil {
-		t.Errorf("it chose partition %d of 2, %v", p, err)
+		t.Errorf("the log chose partition %d of 2, %v", p, err)
 	}
 	if stored := len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 1)); stored != 4 || taken.Load() != 4 {
-		t.Errorf("%d messages are in the log, %d were taken, want 4", stored, taken.Load())
+		t.Errorf("the log has %d messages and accepted %d, want 4", stored, taken.Load())
 	}
 	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
-		t.Errorf("want one warning and one end of it:\n%s", text)
+		t.Errorf("want one warning and one message that it is over:\n%s", text)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 				t.Errorf("after Stop: %v", err)
 			}
 			if l.Ready(t.Context()) == nil {
-				t.Error("it is ready after Stop")
+				t.Error("the log is ready after Stop")
 			}
 		})
 	}
@@ -234,6 +234,6 @@ func TestCheckBrokers(t *testing.T) {
 		})
 	}
 	if CheckBrokers(nil) == nil {
-		t.Error("no broker is enough")
+		t.Error("an empty list of brokers is accepted")
 	}
 }

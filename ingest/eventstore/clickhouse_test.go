@@ -215,7 +215,7 @@ func TestStoreFaults(t *testing.T) {
 	seen := map[int32]bool{}
 	for _, f := range codeFaults {
 		if f.reason == "" || seen[f.code] {
-			t.Errorf("code %d has no reason or comes twice", f.code)
+			t.Errorf("code %d has no reason or occurs twice", f.code)
 		}
 		seen[f.code] = true
 	}

@@ -79,7 +79,7 @@ func TestInsertsShareColumns(t *testing.T) {
 			AND claims = if(log_index %% 2 = 0, map('url', url), CAST(map(), 'Map(String, String)'))
 			AND visitor_id = if(log_index %% 3 = 0, url, '') AND site = '%s'`, i, intaketest.Site.ID)
 		if n := countRows(t, conn, right); n != uint64(want) {
-			t.Errorf("%d of %d rows of insert %d are as they were sent", n, want, i)
+			t.Errorf("%d of %d rows of insert %d have the values that were sent", n, want, i)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func contents(t testing.TB, conn driver.Conn) (n uint64, sum uint64) {
 func current(t testing.TB, l *Layout) {
 	t.Helper()
 	if ok, err := l.Current(t.Context()); err != nil || !ok {
-		t.Errorf("the table's layout is today's: %v, %v", ok, err)
+		t.Errorf("the layout is current: %v, %v; want true", ok, err)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestLayoutMoves(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum || n != 2400 {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 	insertAsOld(t, conn, "events", 2_000_000, 300)
 	var parts, days uint64
@@ -160,7 +160,7 @@ func TestLayoutKilled(t *testing.T) {
 	}
 	for _, name := range []string{"create", "copy", "hold", "exchange", "drop"} {
 		if !steps["before "+name] || !steps["after "+name] {
-			t.Errorf("a move has the steps %v, and not %s", names, name)
+			t.Errorf("a move has the steps %v, but not %s", names, name)
 		}
 	}
 	_, conn = newOldStore(t, 600)
@@ -181,7 +181,7 @@ func TestLayoutKilled(t *testing.T) {
 			t.Fatalf("killed at step %d: %v", killAt, err)
 		}
 		if n, s := contents(t, conn); n != rows || s != sum {
-			t.Fatalf("killed at step %d: %d rows of sum %d, there were %d of %d", killAt, n, s, rows, sum)
+			t.Fatalf("killed at step %d: %d rows with sum %d, want %d with %d", killAt, n, s, rows, sum)
 		}
 	}
 	l := newTestLayout(t, conn, nil)
@@ -190,7 +190,7 @@ func TestLayoutKilled(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestLayoutHalfCopied(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 }
 

@@ -93,7 +93,7 @@ func TestPartsAreSynced(t *testing.T) {
 		}
 		return merge()
 	}); files != 0 || folders != 0 {
-		t.Errorf("without the settings %d files and %d folders are synced: this test shows nothing", files, folders)
+		t.Errorf("without the settings %d files and %d folders are synced, so this test proves nothing", files, folders)
 	}
 
 	// `octavo migrate` and a start run these statements on an older table.

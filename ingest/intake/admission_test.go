@@ -160,7 +160,7 @@ func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	c.post("b", large)
 	c.waiting(1)
 	if err := c.in.admission.enter(ingesttest.Cancelled(t), &c.in.cfg.Balances.Account("b").InFlight, 1); err == nil {
-		t.Error("a small request passed a large one by")
+		t.Error("a small request overtook a large one")
 	}
 	close(first.release)
 	c.answer(nil)
@@ -175,11 +175,11 @@ func wantIdle(t *testing.T, in *Intake, sites ...string) {
 	t.Helper()
 	for _, site := range sites {
 		if !in.admission.gate.Idle(&in.cfg.Balances.Account(site).InFlight) {
-			t.Errorf("something of %s is left", site)
+			t.Errorf("requests of %s are still in flight", site)
 		}
 	}
 	m := in.metrics
 	if n := testutil.ToFloat64(m.requestsInFlight) + testutil.ToFloat64(m.bytesInFlight) + testutil.ToFloat64(m.requestsWaiting); n != 0 {
-		t.Errorf("%v left in the metrics", n)
+		t.Errorf("the metrics still have %v in flight", n)
 	}
 }

@@ -51,12 +51,12 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		if !json.Valid(body) {
-			t.Fatal("what is no JSON was accepted")
+			t.Fatal("invalid JSON was accepted")
 		}
 		for _, message := range log.Messages {
 			for _, r := range ingesttest.RowsOf(t, message) {
 				if r["visitor"] == nil || r["session"] == nil || r["type"] == nil || r["url"] == nil {
-					t.Fatalf("a row lacks what is required: %v", r)
+					t.Fatalf("a row lacks required values: %v", r)
 				}
 				for name, v := range r {
 					if s, ok := v.(string); ok && !utf8.ValidString(s) {

@@ -257,7 +257,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("field %q is not of event %d", refusal.Field, refusal.Index)
 			}
 			if len(log.Messages) != 0 {
-				t.Error("something of it was stored")
+				t.Error("a part of the refused request was stored")
 			}
 			if n := testutil.ToFloat64(in.metrics.refused[c.reason].requests); n != 1 {
 				t.Errorf("%v refusals counted", n)
@@ -344,7 +344,7 @@ func TestIdentities(t *testing.T) {
 		t.Error("a hash is not stable or zero")
 	}
 	if a == NewHasher([16]byte{9}).Visitor("site_1", "x") {
-		t.Error("the key is of no consequence")
+		t.Error("the key makes no difference")
 	}
 }
 
@@ -396,7 +396,7 @@ func TestOverload(t *testing.T) {
 				}
 			}
 			if n := testutil.ToFloat64(in.metrics.bytesInFlight) + testutil.ToFloat64(in.metrics.requestsInFlight); n != 0 {
-				t.Errorf("%v left in flight", n)
+				t.Errorf("%v requests still in flight", n)
 			}
 		})
 	}

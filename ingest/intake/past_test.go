@@ -64,7 +64,7 @@ func TestMaxPast(t *testing.T) {
 	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)
 	err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(at(testNow.Add(-bound*2)))), visitor)
 	if err == nil || !strings.Contains(err.Error(), "30 days") || !strings.Contains(err.Error(), "user's token") {
-		t.Errorf("%v does not say what is allowed", err)
+		t.Errorf("%v does not name the bound and the way around it", err)
 	}
 }
 

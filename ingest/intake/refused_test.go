@@ -37,7 +37,7 @@ func TestRefusedEvents(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			in := newTestIntake(t, discardLog{}, nil)
 			if in.Accept(t.Context(), testSite, []byte(body), testClient) == nil {
-				t.Errorf("%s is accepted", body)
+				t.Errorf("%s: accepted, want a refusal", body)
 			}
 			b := in.cfg.Balances.Balance(testSite.ID)
 			got := uint64(0)

@@ -167,7 +167,7 @@ func TestDeadLettersReplay(t *testing.T) {
 	r.accept(numbered(40, 10))
 	r.awaitStored(50)
 	if left, _ := r.letters(false); len(left) != 0 {
-		t.Errorf("%q wait still", keysOf(left))
+		t.Errorf("%q are still waiting", keysOf(left))
 	}
 	all, replayed := r.letters(true)
 	if len(all) != 4 || slices.Contains(replayed, false) {

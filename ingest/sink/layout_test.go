@@ -96,12 +96,12 @@ func TestLayoutUnderLoad(t *testing.T) {
 		t.Error(err)
 	}
 	if ok, err := l.Current(t.Context()); err != nil || !ok {
-		t.Errorf("the table has the present layout: %v, %v", ok, err)
+		t.Errorf("the layout is current: %v, %v; want true", ok, err)
 	}
 	r.awaitCommitted(2)
 	r.stop(s)
 	r.equal(requests * each)
 	if letters, _ := r.letters(true); len(letters) > 0 {
-		t.Errorf("%d dead letters: the hold was taken for a fault of the rows", len(letters))
+		t.Errorf("%d dead letters: the sink mistook the hold for a fault of the rows", len(letters))
 	}
 }

@@ -69,11 +69,11 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
-			t.Errorf("it begins at %d with intent %d and has lost %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
+			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
 	}
 	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
-		t.Errorf("the commit says %q", text)
+		t.Errorf("the commit has the metadata %q", text)
 	}
 }
 
@@ -111,10 +111,10 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, 2*ingesttest.Patience, "the topic that is made anew", func() error {
+	eventually.Succeeds(t, 2*ingesttest.Patience, "the recreated topic", func() error {
 		end, err := r.log.End(t.Context(), 0)
 		if err == nil && end > 0 {
-			err = errors.New("it is the old one")
+			err = errors.New("it is still the old topic")
 		}
 		return err
 	})
@@ -138,10 +138,10 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
 	}
 	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {
-		t.Errorf("%v logs were made anew", n)
+		t.Errorf("%v recreated logs counted", n)
 	}
 	// The loss is in the group's offset.
-	eventually.True(t, ingesttest.Patience, "the loss to be told", func() bool {
+	eventually.True(t, ingesttest.Patience, "the loss to be committed", func() bool {
 		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
 		return err == nil && n == 25-int64(old)
 	})
@@ -175,7 +175,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 		r.awaitCommitted(1)
 		r.stop(s)
 		if got := lowest.Load(); got != want {
-			t.Errorf("with %d messages stored, it read from %d, want %d", stored, got, want)
+			t.Errorf("with %d messages stored, the sink read from %d, want %d", stored, got, want)
 		}
 	}
 	accept := func() { r.accept(numbered(stored, 1)) }

@@ -116,13 +116,13 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 	c := newCut()
 	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
 	if c.newer == nil || c.to != 0 || c.total != 0 || len(c.messages) != 0 {
-		t.Errorf("of a begun cut %d rows up to %d are taken, %v", c.total, c.to, c.newer)
+		t.Errorf("took %d rows up to %d of a begun cut, %v", c.total, c.to, c.newer)
 	}
 	p.intent = 0
 	c = newCut()
 	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
 	if c.newer == nil || c.to != 2 || c.total != 10 {
-		t.Errorf("of a new cut %d rows up to %d are taken, want 10 up to 2; %v", c.total, c.to, c.newer)
+		t.Errorf("took %d rows up to %d of a new cut, want 10 up to 2; %v", c.total, c.to, c.newer)
 	}
 }
 

@@ -202,7 +202,7 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 	end()
 	<-ended
 	if n := testutil.CollectAndCount(s.metrics.stalled); n != 0 {
-		t.Errorf("%d partitions show that the sink no longer has", n)
+		t.Errorf("%d partitions that the sink no longer owns show a stall", n)
 	}
 }
 

@@ -209,7 +209,7 @@ func TestRepairOfCluster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	if _, _, err := r.repair(clusterStore{r.store}); err == nil {
-		t.Error("what a replica does not have yet would be stored twice")
+		t.Error("a repair of a cluster is accepted: rows that a replica lacks would be stored twice")
 	}
 }
 
@@ -224,7 +224,7 @@ func TestRepairRefusedRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i := slices.IndexFunc(found, Difference.Remains); i < 0 || found[i].Missing != found[i].Restored+1 {
-		t.Errorf("%+v: page 13 is not told as missing", found)
+		t.Errorf("%+v: page 13 is not reported as missing", found)
 	}
 	if rows, different := r.stored(); rows != 48 || different != 48 {
 		t.Errorf("%d rows of %d events, want 48", rows, different)

@@ -152,10 +152,10 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	close(rival.ask)
 	r.stop(first)
 	if list := rival.inserted(); len(list) != 0 {
-		t.Errorf("it inserted under %q", list)
+		t.Errorf("the sink inserted under %q", list)
 	}
 	if after := r.progress(second); after != before {
-		t.Errorf("the group has %+v, before it woke %+v", after, before)
+		t.Errorf("the group has %+v; before the sink woke it had %+v", after, before)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestSinkDiesBeforeInsert(t *testing.T) {
 	r.awaitCommitted(1)
 	want := "octavo/" + r.topic + "/0/0-" + strconv.FormatInt(p.intent, 10) + "/"
 	if list := heir.inserted(); !strings.HasPrefix(list[0], want) || len(list) < 2 {
-		t.Errorf("it inserted under %q, want first one that begins with %q", list, want)
+		t.Errorf("inserts under the tokens %q, want the first to begin with %q", list, want)
 	}
 }
 

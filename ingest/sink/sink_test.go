@@ -198,7 +198,7 @@ func (r *rig) awaitStored(n int) {
 	r.t.Helper()
 	eventually.Succeeds(r.t, ingesttest.Patience, fmt.Sprint(n, " stored events"), func() error {
 		if _, different := r.stored(); different < uint64(n) {
-			return fmt.Errorf("there are %d", different)
+			return fmt.Errorf("%d events are stored", different)
 		}
 		return nil
 	})
@@ -265,7 +265,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 		}
 		err := r.conn.QueryRow(t.Context(), "SELECT count(), countIf("+strings.Join(conditions, " AND ")+") FROM events WHERE type = '"+kind+"'").Scan(&n, &fits)
 		if err != nil || n != 1 || fits != 1 {
-			t.Errorf("%s: %d rows, %d as they should be, %v", kind, n, fits, err)
+			t.Errorf("%s: %d rows, %d of them correct, %v", kind, n, fits, err)
 		}
 	}
 	if n := testutil.ToFloat64(s.metrics.stored); n != float64(len(list)) {

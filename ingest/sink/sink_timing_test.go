@@ -80,7 +80,7 @@ func BenchmarkSink(b *testing.B) {
 						b.Fatal(err)
 					}
 					if rows < perRun {
-						return fmt.Errorf("%d are stored", rows)
+						return fmt.Errorf("%d events are stored", rows)
 					}
 					return nil
 				})

@@ -125,7 +125,7 @@ func TestColumnsAreSound(t *testing.T) {
 			t.Errorf("row %d %q: %s", i, c.Name, fmt.Sprintf(format, args...))
 		}
 		if c.Doc == "" || !strings.HasSuffix(c.Doc, ".") {
-			fail("its doc is no sentence: %q", c.Doc)
+			fail("its doc is not a sentence: %q", c.Doc)
 		}
 		for _, f := range c.Fields {
 			if other, ok := ids[f.id]; ok {
@@ -186,7 +186,7 @@ func TestColumnsAreSound(t *testing.T) {
 		}
 	}
 	if _, ok := ByName(""); ok {
-		t.Error("the empty name finds a column")
+		t.Error("the empty name matches a column")
 	}
 }
 

@@ -21,7 +21,7 @@ func TestUpgradeStatements(t *testing.T) {
 	}
 	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {
 		if got := UpgradeStatements(topology, have); got != nil {
-			t.Errorf("%v: a table of today needs %q", topology, got)
+			t.Errorf("%v: a current table needs %q", topology, got)
 		}
 	}
 	delete(have, "utm_content")
