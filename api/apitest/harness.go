@@ -3,7 +3,6 @@ package apitest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -230,9 +230,7 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 		h.T.Error("no X-Request-Id")
 	}
 	var body schema.ErrorBody
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil {
+	if err := json.Unmarshal(a.Body, &body, json.RejectUnknownMembers(true)); err != nil {
 		h.T.Fatalf("error body %s: %v", a.Body, err)
 	}
 	if body.Error.Code != status || body.Error.Message == "" {
