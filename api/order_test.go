@@ -100,7 +100,7 @@ func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	org, admin := "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin]
-	h.Exec("delete from spaces")
+	h.Want(204, "DELETE", "/v1/spaces/"+h.Ours.Space.ID, admin, nil)
 	a, b, c := h.Collection(h.Ours, nil), h.Collection(h.Ours, nil), h.Collection(h.Ours, nil)
 	x, y, z := h.Collection(h.Ours, &b), h.Collection(h.Ours, &b), h.Collection(h.Ours, &b)
 	want := func(ids ...string) {

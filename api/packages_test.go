@@ -5,11 +5,8 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/octavo-docs/octavo/api/access"
 )
 
 // TestOnlyTheFrameSeesFasthttp keeps the server out of the operations' functions. The linter checks the other import
@@ -41,11 +38,5 @@ func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no file imports fasthttp: the test looks for the wrong name")
-	}
-	// The Caller, which every function gets, must not carry it either.
-	for i := range reflect.TypeFor[access.Caller]().NumField() {
-		if field := reflect.TypeFor[access.Caller]().Field(i); strings.Contains(field.Type.String(), "fasthttp") {
-			t.Errorf("Caller.%s is a %s", field.Name, field.Type)
-		}
 	}
 }

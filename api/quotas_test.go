@@ -23,7 +23,7 @@ func TestQuotas(t *testing.T) {
 		Organizations: 3, Members: 9, Teams: 2, InviteLinks: 2, Collections: 2, Spaces: 3, Sites: 3, Integrations: 2, OpenAPISpecs: 2,
 		Conversations: 2, ChangeRequests: 2, Comments: 2, Replies: 2, FileBytes: 100,
 	}
-	request := apitest.ChangeRequest(h, h.Ours)
+	request := h.ChangeRequest(h.Ours)
 	bounded, err := store.New(store.Config{URL: h.URL, MaxConns: 4, Quotas: limits})
 	if err != nil {
 		t.Fatal(err)

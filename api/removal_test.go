@@ -133,6 +133,7 @@ func TestDeleteOrganization(t *testing.T) {
 	h := apitest.New(t)
 	conn := h.Connect()
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, h.Theirs.Tokens[schema.RoleAdmin], `{"title":"Kept"}`)
+	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin], `{"hostname":"another"}`)
 	before := h.Rows()
 	tenant := storetest.NewTenant(t, h.Store, "doomed")
 	// Call every operation that has an example, so that each leaves its rows.

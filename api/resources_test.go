@@ -160,7 +160,7 @@ func TestContentLevelDecides(t *testing.T) {
 func TestHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	h.Exec("update spaces set default_level = null where id = $1", h.Ours.Space.ID)
+	h.CloseSpace(h.Ours.Space.ID)
 	list := "/v1/orgs/" + h.Ours.Organization.ID + "/spaces"
 	for role, status := range map[schema.Role]int{schema.RoleAdmin: 200, schema.RoleCreate: 404, schema.RoleGuest: 404} {
 		if a := h.Do("GET", "/v1/spaces/"+h.Ours.Space.ID, h.Ours.Tokens[role], nil); a.Status != status {

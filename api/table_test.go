@@ -187,9 +187,6 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 			}
 			return
 		}
-		if op.Scope.Public {
-			return
-		}
 		h.WantError(a, http.StatusForbidden)
 	})
 }

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// ChangeRequest is a branch of a space's content that is to be merged.
+// ChangeRequest is a branch of a space's content that asks to be merged.
 type ChangeRequest struct {
 	Object      string    `json:"object"`
 	ID          string    `json:"id"`
@@ -13,14 +13,14 @@ type ChangeRequest struct {
 	CreatedBy   User      `json:"createdBy"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
-	// Space is the id of the space that it is for.
+	// Space is the id of the space that the change request belongs to.
 	Space           string `json:"space"`
 	Revision        string `json:"revision"`
 	RevisionInitial string `json:"revisionInitial"`
-	// RevisionMergedAncestor is the revision of the main content that was last taken in.
+	// RevisionMergedAncestor is the revision of the main content that was last merged into the change request.
 	RevisionMergedAncestor string `json:"revisionMergedAncestor,omitempty"`
 	RevisionMerged         string `json:"revisionMerged,omitempty"`
-	// Comments counts the open ones.
+	// Comments counts the open comments.
 	Comments                   int64             `json:"comments"`
 	Outdated                   bool              `json:"outdated"`
 	ConversationsIssuesCluster string            `json:"conversationsIssuesCluster,omitempty"`
@@ -33,18 +33,18 @@ type ChangeRequestURLs struct {
 	Location string `json:"location"`
 }
 
-// MergeResult says what came of a merge or an update. With conflicts nothing was changed.
+// MergeResult is the result of a merge or an update. If there are conflicts, nothing was changed.
 type MergeResult struct {
 	Revision string `json:"revision"`
 	Result   string `json:"result" rules:"enum=mergeResult"`
 }
 
-// ExportURL is where a file can be fetched for a while, without a token.
+// ExportURL is an address from which a file can be fetched without a token for a limited time.
 type ExportURL struct {
 	URL string `json:"url"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new change request in the answer to its creation.
 func (c ChangeRequest) Location() string { return c.URLs.Location }
 
 // The statuses of a change request.
@@ -60,7 +60,7 @@ func ChangeRequestStatuses() []string {
 	return append(SettableChangeRequestStatuses(), ChangeRequestMerged)
 }
 
-// SettableChangeRequestStatuses are those that a client can set; only a merge makes a request merged.
+// SettableChangeRequestStatuses are the statuses that a client can set. Only a merge sets the status merged.
 func SettableChangeRequestStatuses() []string {
 	return []string{ChangeRequestDraft, ChangeRequestOpen, ChangeRequestArchived}
 }

@@ -27,16 +27,16 @@ type CollectionPermissions struct {
 	Create          bool `json:"create"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new collection in the answer to its creation.
 func (c Collection) Location() string { return c.URLs.Location }
 
-// UserPermission is a user with the role that the user has on a piece of content.
+// UserPermission is a user with their role on a piece of content.
 type UserPermission struct {
 	Permission Role `json:"permission"`
 	User       User `json:"user"`
 }
 
-// TeamPermission is a team with the role that it was given on a piece of content.
+// TeamPermission is a team with the role granted to it on a piece of content.
 type TeamPermission struct {
 	Permission Role `json:"permission"`
 	Team       Team `json:"team"`

@@ -16,7 +16,7 @@ type Comment struct {
 	Target      CommentTarget      `json:"target"`
 	URLs        CommentURLs        `json:"urls"`
 	Permissions CommentPermissions `json:"permissions"`
-	// Status is resolved exactly when ResolvedAt and ResolvedBy are there.
+	// Status is resolved exactly when ResolvedAt and ResolvedBy are set.
 	Status     string     `json:"status" rules:"enum=commentStatus"`
 	ResolvedAt *time.Time `json:"resolvedAt,omitzero"`
 	ResolvedBy *User      `json:"resolvedBy,omitzero"`
@@ -35,7 +35,7 @@ type CommentReply struct {
 	Permissions CommentPermissions `json:"permissions"`
 }
 
-// EmojiReaction are all reactions with one emoji.
+// EmojiReaction groups all reactions with one emoji.
 type EmojiReaction struct {
 	Emoji string         `json:"emoji"`
 	Count int64          `json:"count"`
@@ -48,14 +48,14 @@ type UserReaction struct {
 	ReactedAt time.Time `json:"reactedAt"`
 }
 
-// UserContributor is a user who replied to a comment, how often and when last.
+// UserContributor is a user who replied to a comment, with the number of replies and the time of the last one.
 type UserContributor struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	Count     int64     `json:"count"`
 	User      User      `json:"user"`
 }
 
-// CommentTarget is what a comment is about. Revision is the head of the content when it was posted.
+// CommentTarget is the content that a comment is about. Revision is the head of the content when the comment was posted.
 type CommentTarget struct {
 	Space         string     `json:"space"`
 	Revision      string     `json:"revision"`
@@ -82,7 +82,7 @@ type CommentURLs struct {
 	Location string `json:"location"`
 }
 
-// CommentPermissions say what the caller may do with a comment or a reply. Reply includes to react.
+// CommentPermissions say what the caller may do with a comment or a reply. Reply includes reactions.
 type CommentPermissions struct {
 	View   bool `json:"view"`
 	Edit   bool `json:"edit"`

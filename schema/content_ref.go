@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ContentRef is where a link leads: `kind` and what that kind names. The kinds are rows of the document grammar, because
-// links in documents and links of sites are the same thing.
+// ContentRef is the target of a link: `kind`, and the members that this kind has. The kinds are rows of the document
+// grammar, because links in documents and links of sites are the same thing.
 type ContentRef Data
 
-// UnmarshalJSONFrom reads an object; null members mean absence and are left out.
+// UnmarshalJSONFrom reads an object and drops null members, which mean absence.
 func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var members map[string]any
 	if err := json.UnmarshalDecode(d, &members); err != nil {
@@ -23,10 +23,10 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// MarshalJSONTo writes the members in order.
+// MarshalJSONTo writes the members in a fixed order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema has an alternative per kind. Null members of a request mean absence.
+// OpenAPISchema has an alternative for each kind. Null members of a request mean absence.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {
@@ -46,5 +46,5 @@ func (ContentRef) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": kinds}
 }
 
-// Problems says what is wrong with the reference. What it refers to is not looked up: links may outlive their targets.
+// Problems lists what is wrong with the reference. It does not look up the target, because links may outlive their targets.
 func (r ContentRef) Problems(field string) []Detail { return ContentRefProblems(field, Data(r)) }

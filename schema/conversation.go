@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Impact says how badly an issue hurts: low is little friction, medium blocks in part or has a workaround, high blocks and
-// has none.
+// Impact says how much an issue hurts. Low means little friction, medium blocks in part or has a workaround, and high blocks
+// without a workaround.
 type Impact string
 
 // The impacts, from the lowest.
@@ -19,14 +19,14 @@ const (
 // Impacts lists the impacts from the lowest to the highest.
 func Impacts() []Impact { return []Impact{ImpactLow, ImpactMedium, ImpactHigh} }
 
-// Rank orders the impacts: 0 is the lowest, an unknown impact has -1.
+// Rank orders the impacts. The lowest has rank 0, an unknown impact -1.
 func (i Impact) Rank() int { return slices.Index(Impacts(), i) }
 
-// SourceEmail is the source of conversations that a user ingests. Those that an integration ingests have a source of the
-// form `integration:<name>:<source>`.
+// SourceEmail is the source of conversations that a user ingests. Conversations that an integration ingests have the source
+// `integration:<name>:<source>`.
 const SourceEmail = "email"
 
-// Who speaks in a part of a conversation.
+// The speakers of the parts of a conversation.
 const (
 	RolePartUser       = "user"
 	RolePartAssistant  = "assistant"
@@ -39,8 +39,8 @@ func PartRoles() []string { return []string{RolePartUser, RolePartAssistant, Rol
 // PartTypes are the values of a part's `type`.
 func PartTypes() []string { return []string{"message"} }
 
-// Conversation is an exchange of a user with support people or an assistant. Impact and ProcessedAt are absent until its
-// issues are found and clustered; the impact is the highest of its issues.
+// Conversation is an exchange between a user and support staff or an assistant. Impact and ProcessedAt are absent until its
+// issues are found and clustered. Impact is the highest impact of its issues.
 type Conversation struct {
 	Object      string           `json:"object"`
 	ID          string           `json:"id"`
@@ -52,7 +52,7 @@ type Conversation struct {
 	URLs        ConversationURLs `json:"urls"`
 }
 
-// ConversationURLs are the addresses of a conversation. Source is where it came from.
+// ConversationURLs are the addresses of a conversation. Source is the address of its origin.
 type ConversationURLs struct {
 	Location string `json:"location"`
 	Source   string `json:"source,omitempty"`
@@ -65,7 +65,7 @@ type ConversationPart struct {
 	Body string `json:"body"`
 }
 
-// ConversationMetadata is what a client said about a conversation when it ingested it.
+// ConversationMetadata is what a client sent along with a conversation that it ingested.
 type ConversationMetadata struct {
 	URL        *string           `json:"url,omitempty"`
 	Attributes map[string]string `json:"attributes,omitempty"`
@@ -79,8 +79,8 @@ type FullConversation struct {
 	Metadata     ConversationMetadata `json:"metadata"`
 }
 
-// ConversationIssue is one thing that a user struggled with in a conversation. Summary is the text of Details, for clients
-// of the published schema that has no details. Cluster is absent until the issue is clustered.
+// ConversationIssue is one problem that a user had in a conversation. Summary is the text of Details, for clients of the
+// published schema, which has no details. Cluster is absent until the issue is clustered.
 type ConversationIssue struct {
 	Object       string       `json:"object"`
 	ID           string       `json:"id"`
@@ -95,22 +95,22 @@ type ConversationIssue struct {
 	URLs         LocationURLs `json:"urls"`
 }
 
-// LocationURLs are the addresses of a resource that the API alone shows.
+// LocationURLs are the addresses of a resource that only the API shows.
 type LocationURLs struct {
 	Location string `json:"location"`
 }
 
-// IssueInConversation is an issue with the conversation that it is from.
+// IssueInConversation is an issue together with its conversation.
 type IssueInConversation struct {
 	Issue        ConversationIssue `json:"issue"`
 	Conversation Conversation      `json:"conversation"`
 }
 
-// PulseWeeks is the number of weeks that a cluster's pulse shows: three months.
+// PulseWeeks is the number of weeks in a cluster's pulse: three months.
 const PulseWeeks = 13
 
-// IssuesCluster is issues of many conversations about the same thing. WeeklyPulse counts the issues of each of the last
-// PulseWeeks weeks, the oldest first; Sources counts conversations by where they came from.
+// IssuesCluster groups issues of many conversations about the same thing. WeeklyPulse counts the issues of each of the last
+// PulseWeeks weeks, oldest first. Sources counts the conversations by source.
 type IssuesCluster struct {
 	Object      string           `json:"object"`
 	ID          string           `json:"id"`
@@ -127,7 +127,7 @@ type IssuesCluster struct {
 	URLs        ClusterURLs      `json:"urls"`
 }
 
-// ClusterStats count what is in a cluster. Octavo has no tasks; the published schema requires their counts.
+// ClusterStats counts the contents of a cluster. Octavo has no tasks, but the published schema requires their counts.
 type ClusterStats struct {
 	Issues         int32 `json:"issues"`
 	Conversations  int32 `json:"conversations"`

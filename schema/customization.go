@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Customization is how a site looks and behaves. The one description serves three purposes: what a site sets, where an
-// absent member has its default; what a site space overrides, where an absent member is the site's; and the settings that
-// come out of both, where no required member is absent (see DefaultCustomization). Merge makes the third out of the others.
+// Customization says how a site looks and behaves. The same type serves three purposes. In the settings of a site, an absent
+// member has its default. In the overrides of a site space, an absent member has the site's value. In the effective settings,
+// which Merge makes from the other two, no required member is absent (see DefaultCustomization).
 //
-// A struct of Opts is a group, whose members are set and overridden one by one. All else is a leaf: a pair of colors, a
-// favicon or a list of links is only ever set as a whole.
+// A struct of Opts is a group, whose members are set and overridden one by one. Everything else is a leaf: a pair of colors,
+// a favicon or a list of links is always set as a whole.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	Styling              Opt[Styling]              `json:"styling,omitzero"`
@@ -37,7 +37,7 @@ type Customization struct {
 	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
 }
 
-// Styling is the group of colors, fonts and shapes. Background is deprecated in the contract, and still required in answers.
+// Styling is the group of colors, fonts and shapes. Background is deprecated in the contract, but still required in answers.
 type Styling struct {
 	Theme         Opt[string]      `json:"theme,omitzero" rules:"enum=customizationTheme"`
 	PrimaryColor  Opt[ThemedColor] `json:"primaryColor,omitzero"`
@@ -63,13 +63,13 @@ type Sidebar struct {
 	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
 }
 
-// ThemedColor is a color for light and one for dark mode.
+// ThemedColor is a pair of colors, for light and dark mode.
 type ThemedColor struct {
 	Light *string `json:"light" rules:"required,pattern=color"`
 	Dark  *string `json:"dark" rules:"required,pattern=color"`
 }
 
-// ThemedURL is an image for light and one for dark mode.
+// ThemedURL is a pair of images, for light and dark mode.
 type ThemedURL struct {
 	Light *string `json:"light" rules:"required,len=..2048,pattern=uri"`
 	Dark  *string `json:"dark" rules:"required,len=..2048,pattern=uri"`
@@ -80,19 +80,19 @@ type Tint struct {
 	Color *ThemedColor `json:"color" rules:"required"`
 }
 
-// Font is a built-in font by its name, or a font of the site's own.
+// Font is the name of a built-in font, or a font of the site.
 type Font struct {
 	Name *string `rules:"enum=customizationFont"`
 	Own  *FontDefinition
 }
 
-// MonoFont is Font for code.
+// MonoFont is the font for code.
 type MonoFont struct {
 	Name *string `rules:"enum=customizationMonospaceFont"`
 	Own  *FontDefinition
 }
 
-// FontDefinition is a font that the site brings along.
+// FontDefinition is a font that the site supplies.
 type FontDefinition struct {
 	ID         *string    `json:"id" rules:"required"`
 	Custom     *bool      `json:"custom" rules:"default=true"`
@@ -112,28 +112,28 @@ type FontSource struct {
 	Format *string `json:"format,omitempty" rules:"enum=fontFormat"`
 }
 
-// Internationalization is deprecated in the contract, and still required in answers.
+// Internationalization is deprecated in the contract, but still required in answers.
 type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon, an emoji, or neither, which leaves the choice to the site's renderer. The contract closes it: what it
-// does not name must not be sent.
+// Favicon is an icon, an emoji, or neither, which leaves the choice to the site's renderer. The contract allows no other
+// members.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
 	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`
 	unknown string
 }
 
-// Unknown is a member that was read and that the contract does not name.
+// Unknown names a member of the request that the contract does not have.
 func (f Favicon) Unknown() string { return f.unknown }
 
-// OpenAPIKeywords say what the members together must be.
+// OpenAPIKeywords constrains the members as a whole.
 func (Favicon) OpenAPIKeywords() map[string]any {
 	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
-// Header is the group of settings for the top of every page. Preset is deprecated in the contract, and still required in answers.
+// Header is the group of settings for the top of every page. Preset is deprecated in the contract, but still required in answers.
 type Header struct {
 	Preset          Opt[string]       `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
 	Logo            Opt[ThemedURL]    `json:"logo,omitzero"`
@@ -143,7 +143,7 @@ type Header struct {
 	Links           Opt[[]HeaderItem] `json:"links,omitzero"`
 }
 
-// HeaderItem is a link of the header, or with a null target a menu of links.
+// HeaderItem is a link of the header or, if its target is null, a menu of links.
 type HeaderItem struct {
 	Title     *string       `json:"title" rules:"required"`
 	Style     *string       `json:"style,omitempty" rules:"enum=headerItemStyle"`
@@ -152,7 +152,7 @@ type HeaderItem struct {
 	Condition *string       `json:"condition,omitempty" rules:"len=..1024,pattern=condition"`
 }
 
-// ContentLink is a title and where it leads.
+// ContentLink is a title and a target.
 type ContentLink struct {
 	Title *string     `json:"title" rules:"required,len=..64"`
 	To    *ContentRef `json:"to" rules:"required"`
@@ -171,7 +171,7 @@ type FooterGroup struct {
 	Links []ContentLink `json:"links"`
 }
 
-// Announcement is a banner. It is a leaf: a message in another's style would not be what anybody wrote.
+// Announcement is a banner. It is a leaf, because nobody wants one message with the style of another.
 type Announcement struct {
 	Enabled *bool        `json:"enabled" rules:"default=true"`
 	Message *string      `json:"message" rules:"required,len=2..128"`
@@ -179,51 +179,51 @@ type Announcement struct {
 	Style   *string      `json:"style" rules:"enum=announcementStyle,default=info"`
 }
 
-// Themes is the group of light and dark mode. The contract spells toggleable so.
+// Themes is the group of light and dark mode. This is the contract's spelling of toggleable.
 type Themes struct {
 	Default   Opt[string] `json:"default,omitzero" rules:"enum=themeMode"`
 	Toggeable Opt[bool]   `json:"toggeable,omitzero"`
 }
 
-// Toggle is a group of nothing but a switch.
+// Toggle is a group that contains only a switch.
 type Toggle struct {
 	Enabled Opt[bool] `json:"enabled,omitzero"`
 }
 
-// AISettings is the group of search and assistance. Suggestions are questions that visitors are offered.
+// AISettings is the group of search and assistance. Suggestions are questions that visitors are offered to ask.
 type AISettings struct {
 	Mode        Opt[string]   `json:"mode,omitzero" rules:"enum=aiMode"`
 	Suggestions Opt[[]string] `json:"suggestions,omitzero" rules:"len=..5" each:"len=3..64"`
 }
 
-// GitSettings is the group of what readers see of the repository.
+// GitSettings is the group that says what readers see of the repository.
 type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group of what readers may do with a page.
+// PageActions is the group that says what readers may do with a page.
 type PageActions struct {
 	ExternalAI Opt[bool] `json:"externalAI,omitzero"`
 	Markdown   Opt[bool] `json:"markdown,omitzero"`
 	MCP        Opt[bool] `json:"mcp,omitzero"`
 }
 
-// ExternalLinkSettings is the group of how links to elsewhere open.
+// ExternalLinkSettings is the group that says how external links open.
 type ExternalLinkSettings struct {
 	Target Opt[string] `json:"target,omitzero" rules:"enum=externalLinksTarget"`
 }
 
-// Link is a group of nothing but an address.
+// Link is a group that contains only an address.
 type Link struct {
 	URL Opt[string] `json:"url,omitzero" rules:"len=..2048,pattern=uri"`
 }
 
-// InsightsSettings is the group of what is measured.
+// InsightsSettings is the group that says what is measured.
 type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
 }
 
-// UnmarshalJSONFrom reads the members and notices whether there was any other.
+// UnmarshalJSONFrom reads the members and remembers the name of an unknown one.
 func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Icon  *ThemedURL                `json:"icon"`

@@ -1,7 +1,7 @@
 package schema
 
-// DefaultCustomization is what a site looks like that sets nothing. It has every member that the contract requires of
-// answers, so that whatever is merged over it has them as well.
+// DefaultCustomization is the look of a site that sets nothing. It has every member that the contract requires in answers,
+// so that the result of merging anything over it has them as well.
 func DefaultCustomization() Customization {
 	both := func(color string) Opt[ThemedColor] { return Some(ThemedColor{Light: &color, Dark: &color}) }
 	font, monospaceFont := "Inter", "IBMPlexMono"
@@ -29,7 +29,7 @@ func DefaultCustomization() Customization {
 	}
 }
 
-// Normalize fills in what answers must have and senders may leave out of a leaf. Call it on what was checked.
+// Normalize fills in the members of leaves that senders may leave out and answers must have. Call it after the check.
 func (c *Customization) Normalize() {
 	yes, style := true, "info"
 	if a := c.Announcement.Value; a != nil {

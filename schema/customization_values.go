@@ -1,6 +1,6 @@
 package schema
 
-// CustomizationEnums are the closed sets of the customization, by the names that its rules use.
+// CustomizationEnums has the closed sets of the customization by the names that its rules use.
 func CustomizationEnums() map[string][]string {
 	return map[string][]string{
 		"customizationTheme":             {"clean", "muted", "bold", "gradient"},

@@ -8,8 +8,8 @@ import (
 )
 
 // Document is a rich document: a tree of blocks, inlines and text. The nodes allowed in each place are the table in
-// document_grammar.go. Input is read generously: decode, Normalize, then ask for Problems; a document without problems
-// satisfies the strict grammar that answers are held to.
+// document_grammar.go. Input is read leniently: decode it, call Normalize, then Problems. A document without problems
+// satisfies the strict grammar of answers.
 type Document struct {
 	Object string `json:"object"`
 	Data   Data   `json:"data"`
@@ -17,9 +17,9 @@ type Document struct {
 	Meta   Data   `json:"meta,omitzero"`
 }
 
-// Node is any part of a document: a block, an inline, a text or a fragment, told apart by Object and Type. One type serves
-// all kinds because the kinds are rows of a table; which members a kind has is in its row. Nil slices and maps are absent
-// members, and empty ones are written as such.
+// Node is any part of a document: a block, an inline, a text or a fragment. Object and Type tell them apart. One type serves
+// all kinds because the kinds are rows of a table, and the row of a kind says which members it has. Nil slices and maps are
+// absent members; empty ones are written as empty.
 type Node struct {
 	Object    string `json:"object"`
 	Type      string `json:"type,omitempty"`
@@ -40,19 +40,19 @@ type Leaf struct {
 	Marks  []Mark `json:"marks"`
 }
 
-// Mark is how a run of text is set: bold, code, a color.
+// Mark is a style of a run of text: bold, code, a color.
 type Mark struct {
 	Object string `json:"object"`
 	Type   string `json:"type"`
 	Data   Data   `json:"data,omitzero"`
 }
 
-// Data is a JSON object whose members are not all known here. Its numbers are float64, as they are to the editors that
-// write documents. It is written with its members in order, so that equal documents have equal bytes, which is what
-// content-addressed storage rests on.
+// Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in the editors that write
+// documents. Its members are written in a fixed order, so that equal documents have equal bytes. Content-addressed storage
+// relies on that.
 type Data map[string]any
 
-// MarshalJSONTo writes the members in order, and no link that is not allowed.
+// MarshalJSONTo writes the members in order and leaves out links that are not allowed.
 func (d Data) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, shownLinks(d), json.Deterministic(true))
 }
@@ -68,7 +68,7 @@ const (
 	ObjectMark     = "mark"
 )
 
-// NewDocument makes a document of these blocks, with the constants of the grammar filled in.
+// NewDocument makes a document of the given blocks and fills in the constants of the grammar.
 func NewDocument(blocks ...Node) Document {
 	d := Document{Object: ObjectDocument, Data: Data{"schemaVersion": 1.0}, Nodes: blocks}
 	d.Normalize()
@@ -89,9 +89,10 @@ func Text(text string, marks ...string) Node {
 	return Node{Object: ObjectText, Leaves: []Leaf{leaf}}
 }
 
-// Normalize fills in what the grammar fixes, so that senders may leave it out: `object`, `isVoid`, empty `nodes`, `data`
-// and `marks`, the names of fragments. It takes out what a strict reader would refuse and nobody would miss: nulls of
-// optional members, unknown members of closed objects, empty lists where the kind has none. It is idempotent.
+// Normalize fills in the members that the grammar fixes, so that senders may leave them out: `object`, `isVoid`, empty
+// `nodes`, `data` and `marks`, and the names of fragments. It removes what a strict reader would refuse and nobody would
+// miss: nulls of optional members, unknown members of closed objects, and empty lists of kinds that have no such list. It is
+// idempotent.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument
@@ -109,7 +110,7 @@ func (d *Document) Normalize() {
 	}
 }
 
-// HasKey says whether a node of the document has the key.
+// HasKey reports whether a node of the document has the key.
 func (d Document) HasKey(key string) bool { return hasKey(d.Nodes, key) }
 
 func hasKey(nodes []Node, key string) bool {
@@ -145,7 +146,7 @@ func (n *Node) normalize() {
 	}
 }
 
-// fill is for the kinds that are named by their type.
+// fill normalizes a node of a kind that is named by its type.
 func (n *Node) fill(rule *nodeRule) {
 	if n.Object == "" {
 		n.Object = rule.object
@@ -197,7 +198,7 @@ func (n *Node) normalizeText(rule *nodeRule) {
 	}
 }
 
-// nameFragment gives a fragment under a node of this kind the names that the grammar fixes.
+// nameFragment gives a fragment below a node of this kind the names that the grammar fixes.
 func (r *nodeRule) nameFragment(f *Node) {
 	if f.Object == "" {
 		f.Object = ObjectFragment

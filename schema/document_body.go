@@ -11,7 +11,7 @@ import (
 // MaxMarkdown bounds the Markdown of a body, in characters.
 const MaxMarkdown = 100_000
 
-// Body is text in one of the contract's forms: Markdown, a rich document, or nothing at all, which is written as {}.
+// Body is text in one of the contract's forms: Markdown, a rich document, or neither, which is written as {}.
 type Body struct {
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
@@ -20,7 +20,7 @@ type Body struct {
 // plainBody is Body without its methods.
 type plainBody Body
 
-// MarshalJSON writes at most one of the forms: the contract has no alternative with both.
+// MarshalJSON writes at most one of the forms, because the contract has no alternative with both.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.Document != nil {
 		b.Markdown = nil
@@ -34,17 +34,17 @@ func MarkdownBody(text string) Body { return Body{Markdown: &text} }
 // DocumentBody makes a body of a document.
 func DocumentBody(d Document) Body { return Body{Document: &d} }
 
-// IsZero says whether the body holds neither form.
+// IsZero reports whether the body has neither form.
 func (b Body) IsZero() bool { return b.Markdown == nil && b.Document == nil }
 
-// Normalize prepares the document, if that is the form. Call it before Problems.
+// Normalize normalizes the document if there is one. Call it before Problems.
 func (b *Body) Normalize() {
 	if b.Document != nil {
 		b.Document.Normalize()
 	}
 }
 
-// Problems says what is wrong with the body. An empty body has no problem here: where text is required, its operation says so.
+// Problems lists what is wrong with the body. An empty body has no problem here; operations that require text check for it.
 func (b Body) Problems(field string) []Detail {
 	if b.Markdown != nil && b.Document != nil {
 		return []Detail{{Field: field, Problem: "must have markdown or document, not both"}}

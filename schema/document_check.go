@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// The bounds of a document. Whatever walks a checked document may recurse and need not count.
+// The bounds of a document. Code that walks a checked document may recurse without counting.
 const (
 	maxDocumentDepth = 32
 	MaxDocumentNodes = 20_000
 	maxProblems      = 20
 )
 
-// ProblemNodes is said of a document, and of Markdown that would make one.
+// ProblemNodes is the problem of a document with too many nodes, and of Markdown that would become one.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
 
 const problemNUL = "must not hold the character U+0000"
 
-// Problems says what in the document is not as the grammar has it, at most the first 20 things. Field is the path of the
-// document in the request. A document is checked after Normalize.
+// Problems lists where the document breaks the grammar, up to the first 20 problems. Field is the path of the document in
+// the request. Call Normalize first.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
 	if d.TooLarge() {
@@ -40,10 +40,10 @@ func (d Document) Problems(field string) []Detail {
 // BlockTypes are the types of blocks allowed directly in a document.
 func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.types)) }
 
-// TooLarge says whether the document has more nodes than it may have.
+// TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return count(d.Nodes, 0) > MaxDocumentNodes }
 
-// count stops soon after the bound, and does not go deeper than a document may.
+// count stops soon after the bound and does not go deeper than a document may be.
 func count(nodes []Node, depth int) int {
 	total := len(nodes)
 	if depth > maxDocumentDepth {
@@ -58,7 +58,7 @@ func count(nodes []Node, depth int) int {
 	return total
 }
 
-// problems gathers what is wrong, up to the bound.
+// problems collects problems up to the bound.
 type problems struct {
 	details []Detail
 }
@@ -189,7 +189,8 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 	}
 }
 
-// object checks the members that the rule names. The others were the sender's own and are kept, if the database can.
+// object checks the members that the rule names. Other members belong to the sender and are kept if the database can store
+// them.
 func (p *problems) object(field string, data Data, rule *objectRule) {
 	if rule != nil {
 		for _, m := range rule.members {
@@ -205,7 +206,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 	p.clean(field, map[string]any(data), 0)
 }
 
-// clean looks for what cannot be stored in any value: the character U+0000, and nesting without end.
+// clean looks for things that cannot be stored in any value: the character U+0000, and unbounded nesting.
 func (p *problems) clean(field string, value any, depth int) {
 	if depth > maxDocumentDepth {
 		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
@@ -239,7 +240,7 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is join for a name that the sender made up: names of ids are shown, others could be anything.
+// joinKey is join for a name that the sender chose. It shows names that are ids; others could be anything.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"
@@ -249,7 +250,7 @@ func joinKey(field, name string) string {
 
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// ContentRefProblems says what is wrong with a reference to content (`kind` and what it names) outside a document.
+// ContentRefProblems lists what is wrong with a reference to content (`kind` and its members) outside a document.
 func ContentRefProblems(field string, ref Data) []Detail {
 	p := &problems{}
 	contentRef(p, field, map[string]any(ref))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// nodeRule says what a node of one kind is.
+// nodeRule describes the nodes of one kind.
 type nodeRule struct {
 	object       string
 	void         bool
@@ -16,14 +16,14 @@ type nodeRule struct {
 	fragments    []fragmentRule // nil: the kind has no fragments
 }
 
-// childRule says which nodes a list may hold, and how many; most 0 means any number.
+// childRule says which nodes a list may hold and how many. A most of 0 means any number.
 type childRule struct {
 	types       []string
 	text        bool
 	least, most int
 }
 
-// fragmentRule says what a fragment must be named, where names are fixed, and what it holds.
+// fragmentRule says which name a fragment must have, if names are fixed, and what it holds.
 type fragmentRule struct {
 	fragment, kind string
 	nodes          childRule
@@ -71,12 +71,12 @@ func with(kinds []string, more ...string) []string {
 	return append(slices.Clone(kinds), more...)
 }
 
-// inlineText is what paragraphs and headings hold.
+// inlineText is the content of paragraphs and headings.
 var inlineText = childRule{types: inlines, text: true}
 
 func holds(kinds ...string) *childRule { return &childRule{types: kinds} }
 
-// The rows for what is not named by a type, and for the document itself.
+// The rows for nodes that are not named by a type, and for the document itself.
 var (
 	documentData  = *open(opt("schemaVersion", integer(0)))
 	documentMeta  = *open(opt("token", str))
@@ -97,7 +97,7 @@ var (
 	length       = anyOf("must be a number or an object of unit and value", number, object(open(req("unit", str), req("value", number))))
 )
 
-// contentRefs has a row per kind of reference to content.
+// contentRefs has a row for each kind of reference to content.
 var contentRefs = map[string]*objectRule{
 	"file":             open(req("file", str), opt("space", str)),
 	"url":              open(req("url", link)),
@@ -118,7 +118,7 @@ func refOf(kinds ...string) check {
 	return tagged("kind", rules)
 }
 
-// nodeRules has a row per kind of block and inline.
+// nodeRules has a row for each kind of block and inline.
 var nodeRules = map[string]*nodeRule{
 	"paragraph":      {object: ObjectBlock, nodes: &inlineText, data: closed(opt("align", alignment))},
 	"heading-1":      &heading,
@@ -201,13 +201,13 @@ var heading = nodeRule{
 	data: open(opt("id", pattern(`^[-a-z0-9.+_]+$`, "must have only the characters a-z, 0-9 and .+_-")), opt("align", alignment)),
 }
 
-// markRules has a row per mark: what its data is, nil for marks without.
+// markRules has a row for each mark: the rule of its data, nil for marks without data.
 var markRules = map[string]*objectRule{
 	"bold": nil, "italic": nil, "code": nil, "keyboard": nil, "strikethrough": nil, "superscript": nil, "subscript": nil,
 	"color": open(req("text", colors), req("background", colors)),
 }
 
-// tableViews has a row per way to show a table.
+// tableViews has a row for each way to show a table.
 var tableViews = map[string]*objectRule{
 	"grid": open(req("columns", listOf(str)), req("hideHeader", boolean), opt("columnWidths", mapOf(number)),
 		opt("useNewSizing", boolean)),
@@ -215,7 +215,7 @@ var tableViews = map[string]*objectRule{
 		opt("coverDefinition", str), opt("coverDefinitionDark", str), opt("hideColumnTitle", boolean)),
 }
 
-// tableColumns has a row per type of column.
+// tableColumns has a row for each type of column.
 var tableColumns = map[string]*objectRule{
 	"text": column(req("textAlignment", enum("center", "right", "left")),
 		opt("verticalAlignment", enum("top", "middle", "bottom"))),
@@ -247,7 +247,7 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes lists the kinds of marks in order.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows says whether a node of kind parent may hold a node of kind child; "" is the document itself.
+// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {

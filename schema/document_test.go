@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everyKind reads the document of testdata, which has each kind of node and leaves out all that may be left out.
+// everyKind reads the document of testdata. It has each kind of node and leaves out everything that may be left out.
 func everyKind(tb testing.TB) ([]byte, Document) {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/document.json")
@@ -66,7 +66,7 @@ func TestDocumentOfEveryKind(t *testing.T) {
 	}
 }
 
-// strict asserts what the grammar marks as required of the classes, for what Normalize fills in.
+// strict asserts that the nodes have the members that the grammar requires of their classes and that Normalize fills in.
 func strict(t *testing.T, nodes []Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -216,11 +216,11 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// FuzzDocument reads anything as a document. What passes without problems is written and read without a difference.
+// FuzzDocument reads anything as a document. A document without problems is written and read back unchanged.
 func FuzzDocument(f *testing.F) {
 	_, every := everyKind(f)
 	for _, n := range every.Nodes {
-		// One by one, because the fuzzer takes minutes to make a long input short.
+		// One node at a time, because the fuzzer takes minutes to minimize a long input.
 		text, err := json.Marshal(Document{Nodes: []Node{n}})
 		if err != nil {
 			f.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// check looks at one value that was decoded from JSON. The constructors below are the vocabulary in which the tables of
-// document_grammar.go say what values may be.
+// check checks one value that was decoded from JSON. The tables of document_grammar.go use the constructors below to say
+// which values are allowed.
 type check func(p *problems, field string, value any)
 
 // member is one named member of an object.
@@ -23,7 +23,7 @@ type member struct {
 func req(name string, c check) member { return member{name, true, c} }
 func opt(name string, c check) member { return member{name, false, c} }
 
-// objectRule says what members an object has. A closed one has no others.
+// objectRule says which members an object has. A closed object has no others.
 type objectRule struct {
 	members []member
 	closed  bool
@@ -32,7 +32,7 @@ type objectRule struct {
 func open(members ...member) *objectRule   { return &objectRule{members: members} }
 func closed(members ...member) *objectRule { return &objectRule{members: members, closed: true} }
 
-// normalize takes out nulls, which mean absence, and members that a closed object does not have.
+// normalize removes nulls, which mean absence, and members that a closed object does not have.
 func (r *objectRule) normalize(data Data) {
 	if r == nil {
 		return
@@ -55,7 +55,7 @@ func str(p *problems, field string, value any) {
 	}
 }
 
-// link is a string that is shown as a link.
+// link checks a string that is shown as a link.
 func link(p *problems, field string, value any) {
 	str(p, field, value)
 	if s, _ := value.(string); !LinkAllowed(s) {
@@ -165,7 +165,7 @@ func object(rule *objectRule) check {
 	}
 }
 
-// tagged is a choice between objects that say by one member which of them they are.
+// tagged accepts one of several kinds of objects. One member names the kind.
 func tagged(tag string, rules map[string]*objectRule) check {
 	allowed := slices.Sorted(maps.Keys(rules))
 	return func(p *problems, field string, value any) {
@@ -184,7 +184,7 @@ func tagged(tag string, rules map[string]*objectRule) check {
 	}
 }
 
-// anyOf accepts what any of the checks accepts. If none does, problem says what was expected.
+// anyOf accepts what at least one of the checks accepts. If none does, problem says what was expected.
 func anyOf(problem string, checks ...check) check {
 	return func(p *problems, field string, value any) {
 		for _, c := range checks {
@@ -198,7 +198,7 @@ func anyOf(problem string, checks ...check) check {
 	}
 }
 
-// nullable accepts null besides what the check accepts.
+// nullable accepts null and what the check accepts.
 func nullable(c check) check {
 	return func(p *problems, field string, value any) {
 		if value != nil {
@@ -207,7 +207,7 @@ func nullable(c check) check {
 	}
 }
 
-// plainObject is an object of texts, booleans, numbers, lists of them and other such objects.
+// plainObject accepts an object of texts, booleans, numbers, lists of these, and objects of the same kind.
 func plainObject(p *problems, field string, value any) {
 	members, ok := value.(map[string]any)
 	if !ok {

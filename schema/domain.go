@@ -2,12 +2,12 @@ package schema
 
 import "time"
 
-// EmailDomain is a domain whose people may join an organization once it is proved to be the organization's.
+// EmailDomain is a domain whose users may join an organization once the organization has proved that it owns the domain.
 type EmailDomain struct {
 	Object string `json:"object"`
 	Domain string `json:"domain"`
 	Proved bool   `json:"proved"`
-	// ProvedBy is how, and ProvedAt is when it was proved.
+	// ProvedBy is the method of the proof, and ProvedAt its time.
 	ProvedBy string       `json:"provedBy,omitempty"`
 	ProvedAt *time.Time   `json:"provedAt,omitempty"`
 	Record   DomainRecord `json:"record"`

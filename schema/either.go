@@ -5,10 +5,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A member that is either a text or an object is a struct with one pointer for each. The pointers have no names of their
-// own, so what is wrong with either is reported under the name of the member.
+// A member that is either a text or an object is a struct with one pointer for each. The pointers have no JSON names, so
+// problems of either are reported under the name of the member.
 
-// readEither reads what the next token starts; anything but an object is read as text, whose error names the type.
+// readEither reads the next value. It reads anything but an object as text; if that fails, the error names the type.
 func readEither[T any](d *jsontext.Decoder, text **string, object *T) error {
 	if d.PeekKind() == jsontext.KindBeginObject {
 		return json.UnmarshalDecode(d, object)

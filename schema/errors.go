@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Code is the status of a refused request. The set is closed: a client may switch over it, so a new value is a change of
-// the contract. It is at once the HTTP status and `error.code` of the body.
+// Code is the status of a refused request. It is both the HTTP status and the body's `error.code`. The set is closed: clients
+// may switch over it, so a new value changes the contract.
 type Code int
 
-// The statuses a request can be refused with.
+// The statuses of refused requests.
 const (
 	CodeBadRequest         Code = http.StatusBadRequest
 	CodeUnauthorized       Code = http.StatusUnauthorized
@@ -40,8 +40,8 @@ type Detail struct {
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error a client ever sees. Message and Details are public and must hold nothing a stranger may not
-// read; Cause is private: it goes to the log and never to a response, which is what keeps database text inside.
+// Error is the only error that a client ever sees. Message and Details are public and must hold nothing that a stranger may
+// not read. Cause is private: it goes to the log and never into a response, so that database text stays inside.
 type Error struct {
 	Code       Code
 	Message    string
@@ -50,7 +50,7 @@ type Error struct {
 	Cause      error
 }
 
-// Error is the text for logs: unlike the response it includes the private cause.
+// Error is the text for logs. Unlike the response, it includes the private cause.
 func (e *Error) Error() string {
 	text := strconv.Itoa(int(e.Code)) + ": " + e.Message
 	if e.Cause != nil {
@@ -82,24 +82,24 @@ type ErrorObject struct {
 	Details []Detail `json:"details,omitempty"`
 }
 
-// Body gives the public part of the error.
+// Body returns the public part of the error.
 func (e *Error) Body() ErrorBody {
 	return ErrorBody{Error: ErrorObject{Code: int(e.Code), Message: e.Message, Details: e.Details}}
 }
 
-// BadRequest refuses a request that no single member is to blame for.
+// BadRequest refuses a request if no single member is at fault.
 func BadRequest(message string) *Error {
 	return &Error{Code: CodeBadRequest, Message: message}
 }
 
-// Invalid refuses a request for one member: field says which, problem completes the sentence "<field> ...", and allowed
-// names the accepted values where they are few.
+// Invalid refuses a request because of one member. Field names it, problem completes the sentence "<field> ...", and allowed
+// lists the accepted values if they are few.
 func Invalid(field, problem string, allowed ...string) *Error {
 	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
 }
 
-// InvalidAll refuses a request for several members at once. The message repeats the first detail because most people
-// read only the message.
+// InvalidAll refuses a request because of several members. The message repeats the first detail because most people read
+// only the message.
 func InvalidAll(details []Detail) *Error {
 	if len(details) == 0 {
 		return BadRequest("the request is invalid")
@@ -128,12 +128,12 @@ func Forbidden(message string) *Error {
 	return &Error{Code: CodeForbidden, Message: message}
 }
 
-// NotFound answers for an object that does not exist and, with the same words, for one of another tenant.
+// NotFound answers for an object that does not exist and, in the same words, for an object of another tenant.
 func NotFound(what string) *Error {
 	return &Error{Code: CodeNotFound, Message: what + " not found"}
 }
 
-// MethodNotAllowed answers for a known path; the frame adds the Allow header.
+// MethodNotAllowed answers a request to a known path with another method. The frame adds the Allow header.
 func MethodNotAllowed(method string) *Error {
 	return &Error{Code: CodeMethodNotAllowed, Message: "method " + method + " is not allowed here"}
 }
@@ -153,7 +153,7 @@ func TooLarge(message string) *Error {
 	return &Error{Code: CodeTooLarge, Message: message}
 }
 
-// UnsupportedMedia answers a body in a type or an encoding that is not read here.
+// UnsupportedMedia answers a body with an unsupported type or encoding.
 func UnsupportedMedia(message string) *Error {
 	return &Error{Code: CodeUnsupportedMedia, Message: message}
 }
@@ -168,15 +168,15 @@ func Internal(cause error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
 }
 
-// Unavailable answers while a part we need does not: the request was not done and may be sent again.
+// Unavailable answers while a part that we need does not answer. The request was not carried out and may be sent again.
 func Unavailable(cause error, retryAfter time.Duration) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "the service is temporarily unavailable, try again", RetryAfter: retryAfter, Cause: cause,
 	}
 }
 
-// AsError turns any error into the one type: an Error anywhere in the chain is taken as it is, a deadline or cancellation
-// becomes 503 because the work may be tried again, and anything else is a fault of ours.
+// AsError turns any error into an Error. An Error anywhere in the chain is returned unchanged. A deadline or a cancellation
+// becomes a 503, because the work may be tried again. Anything else is an internal error.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -190,7 +190,7 @@ func AsError(err error) *Error {
 	return Internal(err)
 }
 
-// IsCode says whether err is an Error with this code.
+// IsCode reports whether err is an Error with this code.
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GitSyncState is the repository that a space is kept in step with.
+// GitSyncState is the repository with which a space is kept in sync.
 type GitSyncState struct {
 	RepoName             string     `json:"repoName,omitempty"`
 	InstallationProvider string     `json:"installationProvider,omitempty"`
@@ -16,7 +16,7 @@ type GitSyncState struct {
 	UpdatedAt            *time.Time `json:"updatedAt,omitempty"`
 }
 
-// GitOperation is an import or an export of a space, from when it was asked for.
+// GitOperation is an import or an export of a space, from the time of its request.
 type GitOperation struct {
 	Object    string    `json:"object"`
 	ID        string    `json:"id"`
@@ -29,8 +29,8 @@ type GitOperation struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// GitParameters are what an import or an export is asked to do beyond its repository and branch. They are stored for the
-// engine and answered to nobody.
+// GitParameters are the options of an import or an export besides the repository and the branch. They are stored for the
+// engine and appear in no answer.
 type GitParameters struct {
 	CommitMessage        *string `json:"commitMessage,omitempty"`
 	RepoCacheID          *string `json:"repoCacheID,omitempty"`
@@ -52,7 +52,7 @@ const (
 	GitFailed  = "failed"
 )
 
-// GitEnums are the closed sets of git, by the names that their rules use.
+// GitEnums has the closed sets of git by the names that their rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":       {"github", "gitlab"},
@@ -61,7 +61,7 @@ func GitEnums() map[string][]string {
 	}
 }
 
-// WithoutCredentials removes the user and the password from an address; text that is not an address gives "".
+// WithoutCredentials removes the user and the password from an address. It returns "" for text that is not an address.
 func WithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -74,7 +74,7 @@ func WithoutCredentials(address string) string {
 	return u.String()
 }
 
-// RepoName is the name of a repository as its address has it: owner and repository.
+// RepoName returns the owner and the repository in an address.
 func RepoName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// idEncoding is base32 with the extended hex alphabet in lower case: its digits sort like the bytes they encode, so ids
-// sort by creation time as text, in Go, in Postgres (collation "C") and in ClickHouse alike.
+// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the bytes they encode, so the
+// text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // MaxIDLength bounds the ids that clients may send; ours have 26 characters.
 const MaxIDLength = 64
 
-// NewID makes an opaque id of 26 characters out of a version 7 UUID. Ids of one process grow strictly; ids of several grow
-// with their clocks. Nothing may parse an id: only equality and order mean anything.
+// NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly; those of several
+// processes follow their clocks. Nothing may parse an id: only equality and order have a meaning.
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])
 }
 
-// ValidID says whether s has the form of an id. An id of another form cannot exist, so it is answered like an unknown one.
+// ValidID reports whether s has the form of an id. An id of another form cannot exist, so it is treated as unknown.
 func ValidID(s string) bool {
 	if s == "" || len(s) > MaxIDLength {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Integration is a published integration, as its newest version has it. Owner is the organization that owns the name.
+// Integration is the newest version of a published integration. Owner is the organization that owns the name.
 type Integration struct {
 	Object        string                 `json:"object"`
 	Name          string                 `json:"name"`
@@ -23,8 +23,8 @@ type Integration struct {
 	IntegrationManifest
 }
 
-// IntegrationManifest is what the publisher says of an integration. It is read from requests, stored and answered as it is,
-// so that every absent member stays absent.
+// IntegrationManifest is the publisher's description of an integration. It is read from requests, and stored and answered
+// unchanged, so that every absent member stays absent.
 type IntegrationManifest struct {
 	Title                 *string                    `json:"title" rules:"required,len=2..30"`
 	Description           *string                    `json:"description" rules:"required,len=..100"`
@@ -85,27 +85,27 @@ type IntegrationComponent struct {
 	ComponentID *string `json:"componentId" rules:"required"`
 }
 
-// IntegrationLink is a link that an integration shows of itself.
+// IntegrationLink is a link that an integration shows about itself.
 type IntegrationLink struct {
 	URL   *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Label *string `json:"label" rules:"required"`
 }
 
-// IntegrationConfigurations say what an integration asks where it is installed.
+// IntegrationConfigurations say what an integration asks for when it is installed.
 type IntegrationConfigurations struct {
 	Account *IntegrationConfiguration `json:"account,omitempty"`
 	Space   *IntegrationConfiguration `json:"space,omitempty"`
 	Site    *IntegrationConfiguration `json:"site,omitempty"`
 }
 
-// IntegrationConfiguration is a list of properties to fill in, or a component that asks by itself.
+// IntegrationConfiguration is a list of properties to fill in, or a component that asks for them itself.
 type IntegrationConfiguration struct {
 	ComponentID *string                        `json:"componentId,omitempty"`
 	Properties  map[string]IntegrationProperty `json:"properties,omitzero" rules:"len=..100" keys:"len=1..100"`
 	Required    []string                       `json:"required,omitempty" rules:"len=..100"`
 }
 
-// IntegrationProperty is one property; which members it has follows from its type.
+// IntegrationProperty is one property. Its type determines which members it has.
 type IntegrationProperty struct {
 	Type          *string  `json:"type" rules:"required,enum=integrationProperty"`
 	Title         *string  `json:"title,omitempty" rules:"len=..30"`
@@ -117,7 +117,7 @@ type IntegrationProperty struct {
 	ButtonText    *string  `json:"button_text,omitempty"`
 }
 
-// ContentSecurityPolicy is a policy as its header says it, or a text for each directive.
+// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive.
 type ContentSecurityPolicy struct {
 	Header     *string           `rules:"len=..10000,pattern=headerText"`
 	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=headerText"`
@@ -133,7 +133,7 @@ func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
 	return writeEither(e, p.Header, p.Directives)
 }
 
-// IntegrationInstallation is an integration in an organization.
+// IntegrationInstallation is an integration that an organization has installed.
 type IntegrationInstallation struct {
 	ID             string                      `json:"id"`
 	Integration    string                      `json:"integration"`
@@ -156,15 +156,15 @@ type IntegrationInstallationURLs struct {
 	PublicEndpoint string `json:"publicEndpoint"`
 }
 
-// IntegrationTarget is where an integration is installed.
+// IntegrationTarget is the place where an integration is installed.
 type IntegrationTarget struct {
 	Organization string `json:"organization"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new installation in the answer to its creation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
-// IntegrationEnums are the closed sets of integrations, by the names that their rules use.
+// IntegrationEnums has the closed sets of integrations by the names that their rules use.
 func IntegrationEnums() map[string][]string {
 	return map[string][]string{
 		"integrationRuntime":    {"v1", "v2"},
@@ -181,7 +181,7 @@ func IntegrationEnums() map[string][]string {
 	}
 }
 
-// Normalize fills in what answers must have and publishers may leave out.
+// Normalize fills in members that publishers may leave out and answers must have.
 func (m *IntegrationManifest) Normalize() {
 	runtime, private, all := "v1", "private", "all"
 	if m.Runtime == nil {
@@ -203,7 +203,7 @@ func (m *IntegrationManifest) Normalize() {
 	}
 }
 
-// Contradictions says what is wrong between members that are right by themselves.
+// Contradictions lists conflicts between members that are valid by themselves.
 func (m *IntegrationManifest) Contradictions() []Detail {
 	p := &problems{}
 	if m.Configurations != nil {
@@ -235,7 +235,7 @@ func (c *IntegrationConfiguration) contradictions(p *problems, field string) {
 	}
 }
 
-// propertyDefaults has a row per type of property that may have a default: what the default must be.
+// propertyDefaults has a row for each type of property that may have a default: the check of the default.
 var propertyDefaults = map[string]check{"string": str, "number": number, "boolean": boolean}
 
 func (i *IntegrationProperty) contradictions(p *problems, field string) {
@@ -260,7 +260,7 @@ func (i *IntegrationProperty) contradictions(p *problems, field string) {
 // unfurled finds the host in an address with wildcards, such as https://*.example.com/**.
 var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
 
-// BlockDomains gives the domains, in order, whose addresses the integration's blocks show; a leading *. matches subdomains.
+// BlockDomains lists, in order, the domains whose addresses the integration's blocks show. A leading *. matches subdomains.
 func (m *IntegrationManifest) BlockDomains() []string {
 	domains := map[string]bool{}
 	for _, block := range m.Blocks {

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Invited says what became of an invitation by e-mail: Users are the ids of those who were invited, Invited is how many.
+// Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their number.
 // FailedSSOEmails are the addresses that should log in through a provider although there is none.
 type Invited struct {
 	Users           []string `json:"users"`
@@ -10,8 +10,8 @@ type Invited struct {
 	FailedSSOEmails []string `json:"failedSSOEmails"`
 }
 
-// LinkInvite is what a link gives to those who follow it: a role in the organization, or a level on one space or collection.
-// It has either Role, or Level with one of the others. Redundant says that the caller has what it gives already.
+// LinkInvite is what a link grants to everyone who follows it: a role in the organization, or a level on one space or
+// collection. It has either Role, or Level with one of the others. Redundant says that the caller already has the access.
 type LinkInvite struct {
 	Object     string      `json:"object"`
 	ID         string      `json:"id"`
@@ -20,22 +20,22 @@ type LinkInvite struct {
 	Redundant  bool        `json:"redundant"`
 	Space      *Space      `json:"space,omitzero"`
 	Collection *Collection `json:"collection,omitzero"`
-	// ExpiresAt is absent where the link has no end.
+	// ExpiresAt is absent if the link does not expire.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
 	location string
 }
 
-// At gives the invite with its address, which is not in the body.
+// At returns the invite with its address, which is not in the body.
 func (i LinkInvite) At(location string) LinkInvite {
 	i.location = location
 	return i
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new invite in the answer to its creation.
 func (i LinkInvite) Location() string { return i.location }
 
-// EmailInvite is an invite by e-mail that nobody has accepted yet. To an organization its ID is that of the invited user.
+// EmailInvite is an invite by e-mail that nobody has accepted yet. For the organization, its ID is that of the invited user.
 type EmailInvite struct {
 	Object    string     `json:"object"`
 	ID        string     `json:"id"`

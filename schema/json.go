@@ -15,7 +15,7 @@ func EncodeJSON(value any) ([]byte, error) {
 	return raw, nil
 }
 
-// DecodeJSON reads a value from a JSON column. A value that cannot be read is a fault of ours, not of the request.
+// DecodeJSON reads a value from a JSON column. A value that cannot be read is an internal error, not the request's fault.
 func DecodeJSON[T any](raw []byte) (T, error) {
 	var value T
 	if err := json.Unmarshal(raw, &value); err != nil {

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// linkSchemes are the schemes that a link may have, wherever links are taken or shown. A link without one is relative, and
-// taken too. Any other scheme may be a script to the browser that shows the link.
+// linkSchemes are the schemes that links may have in requests and answers. A link without a scheme is relative and allowed
+// as well. A browser could run a link with any other scheme as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
-// LinkAllowed says whether the scheme of a link is on the list.
+// LinkAllowed reports whether the scheme of a link is on the list.
 func LinkAllowed(link string) bool {
 	scheme := LinkScheme(link)
 	return scheme == "" || slices.Contains(linkSchemes, scheme)
 }
 
-// LinkPattern is the regular expression that LinkAllowed amounts to.
+// LinkPattern is LinkAllowed as a regular expression.
 var LinkPattern = func() string {
 	const hidden = `[\x00-\x20\x7f]*`
 	schemes := []string{""}
@@ -34,10 +34,11 @@ var LinkPattern = func() string {
 	return `^(?:[^:/?#]*(?:[/?#]|$)|` + hidden + `(?:` + strings.Join(schemes, "|") + `):)`
 }()
 
-// ProblemLink is said of a link that is not allowed.
+// ProblemLink is the problem of a link that is not allowed.
 const ProblemLink = "must be a relative link, or one of http, https, mailto or tel"
 
-// ShownLink is a stored link as it is answered. What is not allowed was stored before that was looked at, and leads nowhere.
+// ShownLink returns a stored link as answers show it. A link that is not allowed was stored before links were checked, and
+// becomes the empty link.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link
@@ -45,7 +46,7 @@ func ShownLink(link string) string {
 	return ""
 }
 
-// LinkScheme gives what a browser would take for the scheme: it drops control characters and spaces that hide one.
+// LinkScheme returns what a browser would take for the scheme. It drops control characters and spaces that hide a scheme.
 func LinkScheme(link string) string {
 	link = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -60,8 +61,8 @@ func LinkScheme(link string) string {
 	return strings.ToLower(link[:end])
 }
 
-// shownLinks takes the links that are not allowed out of data that is answered: those of references, and the address of a
-// block that embeds one. Data without any is given back as it is.
+// shownLinks removes links that are not allowed from data in answers: links of references, and the address of a block that
+// embeds one. It returns data without such links unchanged.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)
@@ -72,7 +73,7 @@ func shownLinks(data map[string]any) map[string]any {
 	return shown
 }
 
-// withShownLinks copies only what changes.
+// withShownLinks copies only the parts that change.
 func withShownLinks(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -111,7 +112,7 @@ func withShownLinks(value any) any {
 	return value
 }
 
-// same says whether withShownLinks gave back what it got, and no copy.
+// same reports whether withShownLinks returned its argument and not a copy.
 func same(before, after any) bool {
 	switch before.(type) {
 	case map[string]any, []any:
@@ -120,14 +121,14 @@ func same(before, after any) bool {
 	return true
 }
 
-// AbsoluteURL says whether a text is an http or https URL with a host.
+// AbsoluteURL reports whether a text is an http or https URL with a host.
 func AbsoluteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// PublicAddress says whether an address that this service would fetch from names a host of the public network, as far as the
-// name itself tells. Whatever fetches the address must check what the name resolves to.
+// PublicAddress reports whether an address that this service would fetch from names a host of the public network, as far as
+// the name alone tells. The code that fetches must also check the addresses that the name resolves to.
 func PublicAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -144,20 +145,20 @@ func PublicAddress(address string) bool {
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if _, err := strconv.ParseUint(last, 0, 64); err != nil && !isDigits(last) {
-		// Resolvers may read other digits like those of ASCII.
+		// Resolvers may treat other digits like ASCII digits.
 		return host != "" && strings.IndexFunc(host, func(r rune) bool { return r > 0x7f }) < 0
 	}
 	ip, ok := looseIPv4(host)
 	return ok && isPublic(ip)
 }
 
-// privateNames are of this machine and of networks that are nobody else's, with all names below them. The metadata services of
+// privateNames are the names of this machine and of private networks, with all names below them. The metadata services of
 // clouds are among them.
 var privateNames = []string{"localhost", "localdomain", "internal", "local", "metadata", "instance-data"}
 
 func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// looseIPv4 reads the forms that resolvers accept besides four decimal numbers: fewer numbers, octal and hexadecimal ones.
+// looseIPv4 reads the forms that resolvers accept besides four decimal numbers: fewer numbers, and octal or hexadecimal ones.
 func looseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
@@ -185,13 +186,13 @@ func looseIPv4(host string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
 }
 
-// notPublic are the networks beyond those that netip has a word for.
+// notPublic lists the networks that are not public and for which netip has no method.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// translated are the networks whose addresses hold one of IPv4 at their end.
+// translated lists the networks whose addresses end with an IPv4 address.
 var translated = []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("::/96")}
 
 func isPublic(ip netip.Addr) bool {

@@ -22,8 +22,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocuments has each place of a document that holds a link: what is not allowed is refused when it comes, and not
-// shown where it is stored.
+// TestLinksOfDocuments covers each place of a document that holds a link. A link that is not allowed is refused in a request,
+// and hidden in an answer if it is stored.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	const bad = `javascript:alert(1)`
@@ -56,7 +56,7 @@ func TestLinksOfDocuments(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if table["list"].([]any)[1].(map[string]any)["url"] != bad {
-		t.Error("what is stored has changed")
+		t.Error("the stored document has changed")
 	}
 	if got := string(encode(t, ContentRef{"kind": "url", "url": bad})); got != `{"kind":"url","url":""}` {
 		t.Error(got)
@@ -83,7 +83,7 @@ func TestPublicAddress(t *testing.T) {
 	}
 }
 
-// TestLinkPattern compares the expression of documents with the check.
+// TestLinkPattern compares the regular expression with the check.
 func TestLinkPattern(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(LinkPattern)

@@ -5,23 +5,23 @@ import "time"
 // Member is a user in an organization.
 type Member struct {
 	Object string `json:"object"`
-	// ID is the user's.
+	// ID is the id of the user.
 	ID       string    `json:"id"`
 	Role     Role      `json:"role"`
 	User     User      `json:"user"`
 	Disabled bool      `json:"disabled"`
 	JoinedAt time.Time `json:"joinedAt"`
 	SSO      bool      `json:"sso"`
-	// Spaces counts those that the member has access to, Teams those that the member is in.
+	// Spaces counts the spaces that the member has access to, and Teams the teams that the member is in.
 	Spaces     int64      `json:"spaces"`
 	Teams      int64      `json:"teams"`
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
 }
 
-// Ping answers that a member was seen. Octavo signs no claims for visitors, so it has nothing to say.
+// Ping is the answer to a member's ping. It is empty because Octavo signs no claims for visitors.
 type Ping struct{}
 
-// MemberRoles are the values that members are listed by: the roles, and the guest by that name.
+// MemberRoles are the roles by which members can be listed, including `guest`.
 func MemberRoles() []string {
 	names := []string{"guest"}
 	for _, role := range Roles() {
@@ -30,5 +30,5 @@ func MemberRoles() []string {
 	return names
 }
 
-// MemberSorts are the members of a Member that a list can be sorted by.
+// MemberSorts are the fields by which a list of members can be sorted.
 func MemberSorts() []string { return []string{"joinedAt", "lastSeenAt"} }

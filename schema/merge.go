@@ -2,12 +2,12 @@ package schema
 
 import "reflect"
 
-// Merge applies patch to base, leaf by leaf: an absent member changes nothing, null removes the member, a value replaces it.
-// The members of a group, a struct of nothing but Opts, are merged one by one, and null removes all of them. The result
-// holds no null. Neither argument is changed, but the result shares their leaves.
+// Merge applies patch to base, leaf by leaf: an absent member changes nothing, null removes the member, and a value replaces
+// it. The members of a group (a struct of Opts only) are merged one by one, and null removes all of them. The result holds no
+// null. Merge changes neither argument, but the result shares their leaves.
 //
 // It uses reflection, like the JSON decoder that fills the structs. Otherwise every group would have to list its members
-// again, and a member that the list lacks would be lost in silence.
+// again, and a member missing from the list would be lost silently.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base
@@ -22,7 +22,7 @@ func mergeGroup(into, patch reflect.Value) {
 		case value.IsNil():
 			to.SetZero()
 		case isGroup(value.Type().Elem()):
-			// A copy, since base's own group is behind a pointer that others share.
+			// Copy the group, because others share the pointer to base's group.
 			group := reflect.New(value.Type().Elem())
 			if old := to.FieldByName("Value"); !old.IsNil() {
 				group.Elem().Set(old.Elem())
@@ -36,7 +36,7 @@ func mergeGroup(into, patch reflect.Value) {
 	}
 }
 
-// isGroup reports whether a type is a struct of nothing but Opts.
+// isGroup reports whether a type is a struct of Opts only.
 func isGroup(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false

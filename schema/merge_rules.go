@@ -5,52 +5,52 @@ import (
 	"strings"
 )
 
-// MergeRules say what a change request must satisfy before it may be merged: the type `none`, the type `rules` with a list,
-// or on a space the type `inherit`.
+// MergeRules say what a change request must satisfy before it may be merged. The type is `none`, `rules` with a list, or, on
+// a space, `inherit`.
 type MergeRules struct {
 	Type  string      `json:"type"`
 	Rules []MergeRule `json:"rules,omitzero"`
 }
 
-// MergeRule is one rule; Users and Expression belong to the rules that take them.
+// MergeRule is one rule. Only rules that take them have Users or Expression.
 type MergeRule struct {
 	Rule       string   `json:"rule"`
 	Users      []string `json:"users,omitzero"`
 	Expression string   `json:"expression,omitempty"`
 }
 
-// MergeFacts are what merge rules look at.
+// MergeFacts are the facts that merge rules are evaluated on.
 type MergeFacts struct {
-	// Actor is the user who merges, and Author the one who made the change request.
+	// Actor is the user who merges, and Author the user who created the change request.
 	Actor, Author string
 	Subject       string
 	// Described says that the description has text.
 	Described bool
-	// Outdated says that the main content has changes that the change request has not.
+	// Outdated says that the main content has changes that the change request lacks.
 	Outdated bool
-	// Reviews has all who are asked to review or have reviewed.
+	// Reviews lists all users who were asked to review or have reviewed.
 	Reviews []ReviewState
 }
 
-// ReviewState is a reviewer of a change request. Status is the verdict on its current content; it is empty if there is none,
-// for example after the content changed or after the reviewer was asked again.
+// ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty if there
+// is none, for example after the content changed or after the reviewer was asked again.
 type ReviewState struct {
 	User      string
 	Requested bool
 	Status    string
-	// Contributor says that the reviewer made the change request or changed its content: nobody reviews their own work.
+	// Contributor says that the reviewer created the change request or changed its content. Nobody reviews their own work.
 	Contributor bool
 }
 
-// counts says whether the reviewer has a verdict on the current content that rules may rely on.
+// counts reports whether the reviewer has a verdict on the current content that rules may rely on.
 func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass demands nothing: it names the users whom the other rules do not bind.
+// mergeRuleBypass demands nothing. It names the users who are exempt from the other rules.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRules has a row per rule that can be evaluated here: its problem, or "". The rules with users come first.
+// mergeRules has a row for each rule that can be evaluated here. It returns the problem, or "". Rules with users come first.
 var mergeRules = []struct {
 	name    string
 	users   bool
@@ -115,10 +115,10 @@ var mergeRules = []struct {
 	}},
 }
 
-// MergeRuleKinds says what every rule takes besides its name.
+// MergeRuleKinds says what each rule takes besides its name.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// Stored ones refuse every merge: see Problems.
+		// If one is stored, it refuses every merge: see Problems.
 		"require_agent_review": {Unknowable: true},
 		"custom":               {Expression: true, Unknowable: true},
 	}
@@ -132,7 +132,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
-	// Unknowable rules cannot be evaluated here, so nobody could merge.
+	// Unknowable says that the rule cannot be evaluated here, so nobody could merge.
 	Unknowable bool
 }
 
@@ -140,7 +140,7 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
-// Or gives the rules that hold for a space: its own, or its organization's if it inherits them.
+// Or returns the rules that apply to a space: its own, or those of its organization if it inherits them.
 func (m MergeRules) Or(organization MergeRules) MergeRules {
 	if m.Type == "inherit" {
 		return organization
@@ -148,9 +148,9 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 	return m
 }
 
-// Problems says which rules keep a change request from being merged: each detail's field is a rule's name. All rules must be
-// met, except by those who may bypass them. A rule that cannot be evaluated here, such as an expression or the review of an
-// agent, is not met.
+// Problems lists the rules that keep a change request from being merged. The field of each detail is the name of a rule. All
+// rules must be met, except by users who may bypass them. A rule that cannot be evaluated here, such as an expression or the
+// review of an agent, is not met.
 func (m MergeRules) Problems(f MergeFacts) []Detail {
 	if !m.bind(f.Actor) {
 		return nil
@@ -170,14 +170,14 @@ func (m MergeRules) Problems(f MergeFacts) []Detail {
 	return problems
 }
 
-// bind says whether there are rules that a user must follow.
+// bind reports whether there are rules that a user must follow.
 func (m MergeRules) bind(actor string) bool {
 	return m.Type == "rules" && !slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
 	})
 }
 
-// NotMergeable answers a merge that rules do not allow, naming every rule that is not met.
+// NotMergeable refuses a merge and names every rule that is not met.
 func NotMergeable(problems []Detail) *Error {
 	texts := make([]string, len(problems))
 	for i, p := range problems {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMergeRules has every rule met and not met.
+// TestMergeRules has cases for each rule, met and not met.
 func TestMergeRules(t *testing.T) {
 	t.Parallel()
 	approved := func(users ...string) []schema.ReviewState {
@@ -18,7 +18,7 @@ func TestMergeRules(t *testing.T) {
 		}
 		return states
 	}
-	// Bob approves what he wrote a part of.
+	// Bob approves content that he wrote in part.
 	own := func(states ...schema.ReviewState) []schema.ReviewState {
 		return append(states, schema.ReviewState{User: "bob", Status: schema.ReviewApproved, Contributor: true})
 	}
@@ -28,7 +28,7 @@ func TestMergeRules(t *testing.T) {
 	for _, test := range []struct {
 		rules []schema.MergeRule
 		facts schema.MergeFacts
-		want  []string // The rules that are not met.
+		want  []string // the rules that are not met
 	}{
 		{nil, schema.MergeFacts{}, nil},
 		{[]schema.MergeRule{rule("require_specific_reviewers", "ann", "bob")}, schema.MergeFacts{Reviews: approved("ann", "bob", "cem")}, nil},
@@ -91,6 +91,6 @@ func TestMergeRules(t *testing.T) {
 	}
 	mine, theirs := schema.MergeRules{Type: "none"}, schema.MergeRules{Type: "rules"}
 	if mine.Or(theirs).Type != "none" || (schema.MergeRules{Type: "inherit"}).Or(theirs).Type != "rules" {
-		t.Error("a space's own rules come first")
+		t.Error("a space's own rules do not come first")
 	}
 }

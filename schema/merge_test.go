@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leaf is one leaf of a settings tree: the names that lead to it, and its type.
+// leaf is one leaf of a settings tree: its path of names, and its type.
 type leaf struct {
 	path []string
 	kind reflect.Type
@@ -35,7 +35,7 @@ func leavesOf(t reflect.Type, path ...string) []leaf {
 func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 	t.Parallel()
 	if !isGroup(reflect.TypeFor[Customization]()) {
-		t.Fatal("a member of the customization is no Opt")
+		t.Fatal("a member of the customization is not an Opt")
 	}
 	got := map[string]bool{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -46,7 +46,7 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 		"Announcement.Announcement", "PDF.Enabled", "AI.Suggestions", "PrivacyPolicy.URL",
 	} {
 		if !got[want] {
-			t.Errorf("%s is no leaf", want)
+			t.Errorf("%s is not a leaf", want)
 		}
 	}
 	if len(got) < 45 {
@@ -57,7 +57,7 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 // model is a settings tree as a flat map from a leaf's path to its value.
 type model map[string]string
 
-// values are what leaves of each type are set to; what they hold does not matter to merging.
+// drawValue draws a value for a leaf of the type. Merging does not depend on the values.
 func drawValue(t *rapid.T, kind reflect.Type) reflect.Value {
 	value := reflect.New(kind)
 	text := rapid.StringN(0, 3, -1).Draw(t, "text")
@@ -75,7 +75,7 @@ func drawValue(t *rapid.T, kind reflect.Type) reflect.Value {
 	return value
 }
 
-// drawPatch makes a patch and applies it to the model leaf by leaf, which is what Merge must come to.
+// drawPatch draws a patch and applies it to the model leaf by leaf. Merge must have the same result.
 func drawPatch(t *rapid.T, into model) Customization {
 	var patch Customization
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -97,7 +97,7 @@ func drawPatch(t *rapid.T, into model) Customization {
 	return patch
 }
 
-// set writes a leaf; no value is null.
+// set writes a leaf. The zero reflect.Value means null.
 func set(tree *Customization, path []string, value reflect.Value) {
 	at := reflect.ValueOf(tree).Elem()
 	for i, name := range path {
@@ -119,7 +119,7 @@ func set(tree *Customization, path []string, value reflect.Value) {
 	}
 }
 
-// modelOf reads a tree back; it fails on nulls, which no result may hold.
+// modelOf reads a tree back. It fails on nulls, which no result may hold.
 func modelOf(t *rapid.T, tree Customization) model {
 	m := model{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -146,7 +146,7 @@ func modelOf(t *rapid.T, tree Customization) model {
 	return m
 }
 
-// TestMergeLaw compares sequences of patches, through JSON as they are stored, with the same done on a flat map.
+// TestMergeLaw applies sequences of patches, through their stored JSON form, and compares with a flat map.
 func TestMergeLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -171,7 +171,7 @@ func TestMergeLaw(t *testing.T) {
 				t.Fatal(diff)
 			}
 		}
-		// Settings with overrides: the override's leaf where there is one, else the base's.
+		// Settings with overrides have the leaf of the override if there is one, and the leaf of the base otherwise.
 		base := model{}
 		settings := Merge(Customization{}, drawPatch(t, base))
 		for name, value := range want {
@@ -212,6 +212,6 @@ func TestFontsAreNamesOrDefinitions(t *testing.T) {
 	}
 	var c Customization
 	if err := json.Unmarshal([]byte(`{"styling":{"font":1}}`), &c); err == nil {
-		t.Error("a number is a font")
+		t.Error("a number is accepted as a font")
 	}
 }

@@ -13,7 +13,7 @@ const (
 	SpecComplete = "complete"
 )
 
-// OpenAPISpec is an OpenAPI specification of an organization. What it says is in its versions.
+// OpenAPISpec is an OpenAPI specification of an organization. Its versions have the content.
 type OpenAPISpec struct {
 	Object          string                 `json:"object"`
 	ID              string                 `json:"id"`
@@ -47,7 +47,7 @@ type OpenAPISpecPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new specification in the answer to its creation.
 func (s OpenAPISpec) Location() string { return s.URLs.Location }
 
 // OpenAPISpecVersion is one version of a specification. It never changes.
@@ -64,8 +64,8 @@ type OpenAPISpecVersionURLs struct {
 	Location string `json:"location"`
 }
 
-// OpenAPISpecContent is what a version says. Filesystem has the files of the specification by their paths; there is one,
-// because a specification is sent as one document. URL is where the document came from, or where it is.
+// OpenAPISpecContent is the content of a version. Filesystem has the files of the specification by path. There is only one,
+// because a specification is sent as one document. URL is the address where the document came from or is now.
 type OpenAPISpecContent struct {
 	Filesystem map[string]OpenAPISpecFile `json:"filesystem"`
 	URL        string                     `json:"url"`
@@ -76,7 +76,7 @@ type OpenAPISpecFile struct {
 	Content jsontext.Value `json:"content"`
 }
 
-// OpenAPIEnums are the closed sets of specifications, by the names that their rules use.
+// OpenAPIEnums has the closed sets of specifications by the names that their rules use.
 func OpenAPIEnums() map[string][]string {
 	return map[string][]string{"specState": {SpecPending, SpecProgress, SpecComplete}}
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Opt is a member of a request for which absent, null and a value mean three things: a PATCH leaves unchanged what is absent
-// and removes what is null.
+// Opt is a member of a request that distinguishes absent, null and a value: a PATCH leaves an absent member unchanged and
+// removes a null one.
 type Opt[T any] struct {
-	// Set says that the member was there, with a value or with null.
+	// Set says that the member was present, with a value or with null.
 	Set bool
 	// Value is nil when the member was absent or null.
 	Value *T
 }
 
-// Some is a member with a value.
+// Some makes a member with a value.
 func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 
-// Null says that the member was there and was null.
+// Null reports whether the member was present and null.
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
-// Or gives the member's value, nil for null, or the given value if the member is absent.
+// Or returns the member's value, nil for null, or the given value if the member is absent.
 func (o Opt[T]) Or(absent *T) *T {
 	if o.Set {
 		return o.Value
@@ -30,10 +30,10 @@ func (o Opt[T]) Or(absent *T) *T {
 	return absent
 }
 
-// optional marks every Opt, whatever is in it.
+// optional marks every Opt, whatever its type parameter.
 func (o Opt[T]) optional() {}
 
-// MarshalJSONTo writes the value or null. A member that shall be left out when absent says omitzero.
+// MarshalJSONTo writes the value or null. Use omitzero to leave an absent member out.
 func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Value == nil {
 		return e.WriteToken(jsontext.Null)
@@ -41,7 +41,7 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, o.Value)
 }
 
-// UnmarshalJSONFrom reads a value or null; the decoder does not call it for an absent member.
+// UnmarshalJSONFrom reads a value or null. The decoder does not call it for an absent member.
 func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	o.Set, o.Value = true, nil
 	if d.PeekKind() == jsontext.KindNull {
@@ -51,7 +51,7 @@ func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, o.Value)
 }
 
-// Or gives the value of an optional member, or absent if there is none.
+// Or returns the value of an optional member, or absent if there is none.
 func Or[T any](value *T, absent T) T {
 	if value == nil {
 		return absent
@@ -59,7 +59,7 @@ func Or[T any](value *T, absent T) T {
 	return *value
 }
 
-// UTC gives an optional stored time as answers write it.
+// UTC returns an optional stored time in the form that answers use.
 func UTC(at *time.Time) *time.Time {
 	if at == nil {
 		return nil

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Organization is a tenant: everything belongs to exactly one.
+// Organization is a tenant. Everything belongs to exactly one organization.
 type Organization struct {
 	Object       string     `json:"object"`
 	ID           string     `json:"id"`
@@ -15,7 +15,7 @@ type Organization struct {
 	MergeRules   MergeRules `json:"mergeRules"`
 	DefaultRole  Role       `json:"defaultRole"`
 	Hostname     string     `json:"hostname,omitempty"`
-	// DefaultContent is what a visitor of the organization's address gets.
+	// DefaultContent is what visitors to the organization's address see.
 	DefaultContent *DefaultContent         `json:"defaultContent,omitempty"`
 	SSO            bool                    `json:"sso"`
 	AI             bool                    `json:"ai"`
@@ -24,13 +24,13 @@ type Organization struct {
 	Permissions    OrganizationPermissions `json:"permissions"`
 }
 
-// DefaultContent is a site: the one content there can be.
+// DefaultContent is a site, the only possible kind of content.
 type DefaultContent struct {
 	Type string `json:"type"`
 	Site string `json:"site"`
 }
 
-// Trial is the state of a paid plan's trial. A self-hosted installation has no plans to try, so it is never in one.
+// Trial is the state of a paid plan's trial. A self-hosted installation has no plans, so it is never in a trial.
 type Trial struct {
 	Status string `json:"status"`
 	Count  int    `json:"count"`
@@ -60,5 +60,5 @@ type OrganizationPermissions struct {
 	InstallIntegration  bool `json:"installIntegration"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new organization in the answer to its creation.
 func (o Organization) Location() string { return o.URLs.Location }

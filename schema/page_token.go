@@ -6,13 +6,13 @@ import (
 	"hash/fnv"
 )
 
-// Bounds of the `limit` parameter of lists. Zero is in the published contract: it asks for the count alone.
+// Bounds of the `limit` parameter of lists. The published contract allows zero, which asks for the count alone.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 1000
 )
 
-// pageVersion is the first byte of a token; a token of another version is refused, never misread.
+// pageVersion is the first byte of a token, so that a token of another version is refused and not misread.
 const pageVersion = 1
 
 // List is the envelope of every list. Next is absent on the last page; Count is the total number of objects in the list.
@@ -27,13 +27,13 @@ type Next struct {
 	Page string `json:"page"`
 }
 
-// PageRequest are the common query parameters of lists; requests of list operations embed it.
+// PageRequest has the common query parameters of lists. Requests of list operations embed it, or are it.
 type PageRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
 }
 
-// Size gives the number of objects to answer with.
+// Size returns the number of objects on a page.
 func (p PageRequest) Size() int {
 	if p.Limit == nil {
 		return DefaultLimit
@@ -41,9 +41,9 @@ func (p PageRequest) Size() int {
 	return *p.Limit
 }
 
-// PageToken names a position in a list: the sort keys of the last object that was answered. list identifies the list and
-// its filters, so that a token is not carried into a list where its keys mean something else. Tokens hold no secret and give
-// no access: the keys only ever become parameters of the list's own, already authorized, query.
+// PageToken names a position in a list: the sort keys of the last object in the answer. The argument list identifies the list
+// and its filters, so that a token does not work in a list where its keys mean something else. Tokens hold no secret and
+// grant no access: the keys only become parameters of the list's own query, which is already authorized.
 func PageToken(list string, keys ...string) string {
 	raw := append([]byte{pageVersion}, listMark(list)...)
 	for _, key := range keys {
@@ -53,7 +53,7 @@ func PageToken(list string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// PageKeys reads a token of the list back; an empty token is the first page and gives nil. n is the number of sort keys.
+// PageKeys reads a token of the list, which has n sort keys. An empty token means the first page and returns nil.
 func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil

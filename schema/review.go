@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// RequestedReviewer is a user who is asked to review a change request. Revision is the content at the time they were asked.
+// RequestedReviewer is a user who was asked to review a change request. Revision is the content at that time.
 type RequestedReviewer struct {
 	Object      string    `json:"object"`
 	Kind        string    `json:"kind"`
@@ -12,13 +12,13 @@ type RequestedReviewer struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// RequestedReviewers answers a request for reviews.
+// RequestedReviewers is the answer to a request for reviews.
 type RequestedReviewers struct {
 	Users []RequestedReviewer `json:"users"`
 }
 
-// Review is a verdict on a change request. It is outdated when the content has changed since, when its author reviewed again
-// or when its author was asked to.
+// Review is a verdict on a change request. It is outdated when the content has changed since, or when its author reviewed
+// again or was asked to review again.
 type Review struct {
 	Object      string     `json:"object"`
 	ID          string     `json:"id"`
@@ -38,7 +38,7 @@ type ReviewURLs struct {
 	Location string `json:"location"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new review in the answer to its creation.
 func (r Review) Location() string { return r.URLs.Location }
 
 // The values of a review's `status`.

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Revision is the content of a space or of a change request at one time.
+// Revision is the content of a space or of a change request at one point in time.
 type Revision struct {
 	Object           string            `json:"object"`
 	ID               string            `json:"id"`
@@ -13,11 +13,11 @@ type Revision struct {
 	ReusableContents []ReusableContent `json:"reusableContents"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	URLs             RevisionURLs      `json:"urls"`
-	// MergedFrom is the change request that a merge took in.
+	// MergedFrom is the change request that was merged.
 	MergedFrom *ChangeRequest `json:"mergedFrom,omitzero"`
 }
 
-// RevisionURLs are the addresses of a revision. Published and public are absent while nobody outside may read the space.
+// RevisionURLs are the addresses of a revision. Published and public are absent while no outsider may read the space.
 type RevisionURLs struct {
 	App       string `json:"app"`
 	Published string `json:"published,omitempty"`
@@ -27,8 +27,8 @@ type RevisionURLs struct {
 // RevisionTypes are the values of a revision's `type`.
 func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "update", "computed"} }
 
-// RevisionPage is a page: of type document, group or link. Which members a type has is in the contract; those of other
-// types are absent.
+// RevisionPage is a page of type document, group or link. The contract says which members a type has; members of other types
+// are absent.
 type RevisionPage struct {
 	ID string `json:"id"`
 	// Kind is the old name of the type.
@@ -49,10 +49,10 @@ type RevisionPage struct {
 	NoIndex       bool             `json:"noIndex,omitzero"`
 	NoRobotsIndex bool             `json:"noRobotsIndex,omitzero"`
 	DocumentID    string           `json:"documentId,omitempty"`
-	// Markdown or Document is the text, where it was asked for.
+	// Markdown or Document is the text, if the request asked for it.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
-	// Target is where a link leads; Href is its address, if it has one by itself.
+	// Target is the target of a link. Href is its address if the link has an address of its own.
 	Target Data   `json:"target,omitzero"`
 	Href   string `json:"href,omitempty"`
 }
@@ -62,7 +62,7 @@ type RevisionPageURL struct {
 	App string `json:"app"`
 }
 
-// PageLayout says what of a page is shown.
+// PageLayout says which parts of a page are shown.
 type PageLayout struct {
 	Width           string `json:"width"`
 	Cover           bool   `json:"cover"`
@@ -98,12 +98,12 @@ type ReusableContent struct {
 	Title string `json:"title"`
 }
 
-// RevisionPages is the answer that lists pages as their tree.
+// RevisionPages is the answer that lists pages as a tree.
 type RevisionPages struct {
 	Pages []RevisionPage `json:"pages"`
 }
 
-// SearchPageResult is a page that a search found.
+// SearchPageResult is a page found by a search.
 type SearchPageResult struct {
 	ID    string          `json:"id"`
 	Title string          `json:"title"`
@@ -111,7 +111,7 @@ type SearchPageResult struct {
 	URLs  RevisionPageURL `json:"urls"`
 }
 
-// SearchSpaceResult is a space in which a search found pages, with the best of them.
+// SearchSpaceResult is a space in which a search found pages, with the best ones.
 type SearchSpaceResult struct {
 	ID    string             `json:"id"`
 	Title string             `json:"title"`

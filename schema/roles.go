@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is what a person is in an organization or on a piece of content. The empty role is the guest, which JSON writes as
-// null: a guest is a member who may do only what single grants say.
+// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON: a guest
+// is a member who may do only what individual grants allow.
 type Role string
 
 // The roles, from the highest to the lowest.
@@ -24,7 +24,7 @@ const (
 // roles is in ascending rank.
 var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleCreate, RoleAdmin}
 
-// Roles lists the roles a client may name, from the lowest to the highest.
+// Roles lists the roles that a client may name, from the lowest to the highest.
 func Roles() []Role { return slices.Clone(roles[1:]) }
 
 // RoleNames are Roles as clients write them.
@@ -39,16 +39,16 @@ func RoleNames() []string {
 // LevelNames are the default levels of content as clients write them.
 func LevelNames() []string { return append(RoleNames(), string(LevelInherit)) }
 
-// Rank orders the roles: a role may do everything a lower one may. The guest has rank 0, an unknown role -1.
+// Rank orders the roles. A role may do everything that a lower role may. The guest has rank 0, an unknown role -1.
 func (r Role) Rank() int { return slices.Index(roles, r) }
 
-// RoleOfRank gives the role of a rank; the guest for 0.
+// RoleOfRank returns the role of a rank. Rank 0 is the guest.
 func RoleOfRank(rank int) Role { return roles[rank] }
 
-// AtLeast says whether r may do what minimum may.
+// AtLeast reports whether r may do what minimum may.
 func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
 
-// Valid says whether r is a role or the guest.
+// Valid reports whether r is a role or the guest.
 func (r Role) Valid() bool { return r.Rank() >= 0 }
 
 // MarshalJSON writes the guest as null.
@@ -67,7 +67,7 @@ func RoleFromNullable(r *string) Role {
 	return Role(*r)
 }
 
-// Nullable gives the nullable column form of a role.
+// Nullable returns the nullable column form of a role.
 func (r Role) Nullable() *string {
 	if r == RoleGuest {
 		return nil
@@ -79,11 +79,11 @@ func (r Role) Nullable() *string {
 // LevelInherit is the default level of content that inherits access from its parent.
 const LevelInherit Level = "inherit"
 
-// Level is the access that content gives to every member of its organization: a role, `inherit`, or, as the empty level
-// that JSON writes as null, none.
+// Level is the access that content gives to every member of its organization: a role, `inherit`, or none. None is the empty
+// level, null in JSON.
 type Level string
 
-// MarshalJSON writes the level that gives nothing as null.
+// MarshalJSON writes the empty level as null.
 func (l Level) MarshalJSON() ([]byte, error) {
 	if l == "" {
 		return []byte("null"), nil

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Whether members can log in with a provider: a pending one lacks something.
+// The states of a provider. Members cannot log in with a pending one, because it is incomplete.
 const (
 	SAMLActive  = "active"
 	SAMLPending = "pending"
@@ -11,8 +11,8 @@ const (
 // SAMLStatuses are the values of a provider's `status`.
 func SAMLStatuses() []string { return []string{SAMLActive, SAMLPending} }
 
-// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known; SSOURL,
-// which must be an address, is that of the provider itself until then.
+// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known. SSOURL,
+// which must be an address, is the address of the provider itself until then.
 type SAMLProvider struct {
 	Object      string       `json:"object"`
 	ID          string       `json:"id"`
@@ -28,14 +28,14 @@ type SAMLProvider struct {
 	URLs        LocationURLs `json:"urls"`
 }
 
-// SAMLService is what the identity provider must know of this installation.
+// SAMLService is what the identity provider must know about this installation.
 type SAMLService struct {
 	ACSURL   string `json:"acsURL"`
 	StartURL string `json:"startURL"`
 	EntityID string `json:"entityID"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new provider in the answer to its creation.
 func (p SAMLProvider) Location() string { return p.URLs.Location }
 
 // SSOLogin is a way to log in to an organization.
@@ -45,7 +45,7 @@ type SSOLogin struct {
 	StartURL string `json:"startURL"`
 }
 
-// SSOLogins are the ways to log in to an organization; they are few, so they come without pages.
+// SSOLogins are the ways to log in to an organization. They are few, so the list has no pages.
 type SSOLogins struct {
 	Items []SSOLogin `json:"items"`
 }

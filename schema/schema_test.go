@@ -53,10 +53,10 @@ func TestPageTokens(t *testing.T) {
 			t.Fatalf("%q %v", got, err)
 		}
 		if _, err := PageKeys(list, token, len(keys)+1); !IsCode(err, CodeBadRequest) {
-			t.Fatalf("another number of keys: %v", err)
+			t.Fatalf("with another number of keys: %v", err)
 		}
 		if _, err := PageKeys(list+"x", token, len(keys)); !IsCode(err, CodeBadRequest) {
-			t.Fatalf("another list: %v", err)
+			t.Fatalf("for another list: %v", err)
 		}
 	})
 	if keys, err := PageKeys("list", "", 1); keys != nil || err != nil {
@@ -64,7 +64,7 @@ func TestPageTokens(t *testing.T) {
 	}
 }
 
-// FuzzPageKeys reads anything as a token: it is refused with 400 or gives the keys that make it again.
+// FuzzPageKeys reads anything as a token. It is refused with 400 or yields keys that make the same token again.
 func FuzzPageKeys(f *testing.F) {
 	f.Add("list", PageToken("list", "a", "b"))
 	f.Add("list", "AQ")
@@ -125,7 +125,7 @@ func TestAsError(t *testing.T) {
 		}
 	}
 	if AsError(nil) != nil {
-		t.Error("nil is no error")
+		t.Error("AsError(nil) is not nil")
 	}
 	for _, code := range []Code{
 		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeTimeout,
@@ -133,7 +133,7 @@ func TestAsError(t *testing.T) {
 		CodeUnavailable,
 	} {
 		if http.StatusText(int(code)) == "" {
-			t.Errorf("%d is no status", code)
+			t.Errorf("%d is not an HTTP status", code)
 		}
 	}
 	for after, want := range map[time.Duration]int{0: 0, -1: 0, time.Millisecond: 1, time.Second: 1, 1500 * time.Millisecond: 2} {
@@ -181,7 +181,7 @@ func TestURLs(t *testing.T) {
 	}
 	for _, bad := range []string{"", "docs.example.com", "/v1", "ftp://x", "http://", "http://x?y", "http://u:p@x", "http://x#y", "http://%zz"} {
 		if _, err := NewURLs(bad); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("%q is accepted", bad)
 		}
 	}
 }

@@ -27,14 +27,14 @@ type SiteFeature struct {
 	Frozen bool   `json:"frozen"`
 }
 
-// SiteProxy says that readers reach the site through the customer's own server: origin is the address that readers see, without
-// its scheme, and target is where that server gets the site from.
+// SiteProxy says that readers reach the site through the customer's own server. Origin is the address that readers see, without
+// its scheme, and target is the address from which that server fetches the site.
 type SiteProxy struct {
 	Origin string `json:"origin"`
 	Target string `json:"target"`
 }
 
-// AdaptiveContent says whether content may depend on what is known of the visitor.
+// AdaptiveContent says whether content may depend on what is known about the visitor.
 type AdaptiveContent struct {
 	Enabled bool `json:"enabled"`
 }
@@ -46,7 +46,7 @@ type SiteURLs struct {
 	Published string `json:"published,omitempty"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new site in the answer to its creation.
 func (s Site) Location() string { return s.URLs.Location }
 
 // SiteTypes are the values of a site's `type`.
@@ -59,13 +59,13 @@ func SiteVisibilities() []string {
 	return []string{"public", "unlisted", VisibilityShareLink, "visitor-auth"}
 }
 
-// VisibilityShareLink is the visibility of sites that only the key of a share link opens.
+// VisibilityShareLink is the visibility of sites that can be opened only with the key of a share link.
 const VisibilityShareLink = "share-link"
 
 // AgentsContexts are the values of a site's `agentsContext`.
 func AgentsContexts() []string { return []string{"excluded", "included"} }
 
-// ShareLink opens a site that is published by share links to everybody who has its address.
+// ShareLink opens a site that is published by share links to everyone who has the address of the link.
 type ShareLink struct {
 	Object    string        `json:"object"`
 	ID        string        `json:"id"`
@@ -75,7 +75,7 @@ type ShareLink struct {
 	URLs      PublishedURLs `json:"urls"`
 }
 
-// PublishedURLs are the addresses of a part of a site. Published is there while somebody can read the part at it.
+// PublishedURLs are the addresses of a part of a site. Published is present while the part can be read there.
 type PublishedURLs struct {
 	Published string `json:"published,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The kinds of things that a site is made of, as pointers name them.
+// The kinds of parts of a site, as pointers name them.
 const (
 	SiteItemSpace   = "site-space"
 	SiteItemSection = "site-section"
@@ -18,7 +18,7 @@ func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, 
 // ItemPointer names something that has a place in an order: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
-// SiteItemPosition is a place next to other items; without any it is the last place.
+// SiteItemPosition is a place next to another item. If neither is given, it is the last place.
 type SiteItemPosition struct{ Before, After *ItemPointer }
 
 // SiteSpace is the link between a site and a space.
@@ -29,10 +29,10 @@ type SiteSpace struct {
 	Section string `json:"section,omitempty"`
 	Space   Space  `json:"space"`
 	Title   string `json:"title"`
-	// Default says that it is the one that its section, or the root of its site, opens with.
+	// Default says that the section, or the root of the site, opens with this site space.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
-	// Octavo has no plans and withholds nothing: every site space can be customized for itself.
+	// Octavo has no plans and withholds nothing, so every site space can have its own customization.
 	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
 	Hidden                          bool          `json:"hidden"`
 	URLs                            PublishedURLs `json:"urls"`
@@ -53,7 +53,7 @@ type SiteSection struct {
 	URLs         PublishedURLs `json:"urls"`
 }
 
-// SiteSectionGroup groups sections and other groups. Sections are those of the children that are sections.
+// SiteSectionGroup groups sections and other groups. Sections has only the children that are sections.
 type SiteSectionGroup struct {
 	Object       string        `json:"object"`
 	ID           string        `json:"id"`
@@ -64,7 +64,7 @@ type SiteSectionGroup struct {
 	Children     []SiteItem    `json:"children"`
 }
 
-// SiteItem is one part of a site: exactly one member is set, and JSON is that member alone.
+// SiteItem is one part of a site. Exactly one member is set, and its JSON is that member alone.
 type SiteItem struct {
 	Space   *SiteSpace
 	Section *SiteSection
@@ -82,7 +82,7 @@ func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, i.Group)
 }
 
-// OpenAPISchema refers to the three resources, which lists answer with as well.
+// OpenAPISchema refers to the three resources, which lists return as well.
 func (SiteItem) OpenAPISchema() map[string]any {
 	alternatives := []any{}
 	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
@@ -91,19 +91,19 @@ func (SiteItem) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": alternatives}
 }
 
-// Structures of a site, as `type` says: sections and groups, or site spaces at the root.
+// The values of a structure's `type`: sections and groups, or site spaces at the root.
 const (
 	StructureOfSections   = "sections"
 	StructureOfSiteSpaces = "siteSpaces"
 )
 
-// SiteStructure is everything that a site is made of, in order.
+// SiteStructure has all parts of a site, in order.
 type SiteStructure struct {
 	Type      string     `json:"type"`
 	Structure []SiteItem `json:"structure"`
 }
 
-// SiteRedirect leads from a path of a site to something else.
+// SiteRedirect leads from a path of a site to a destination.
 type SiteRedirect struct {
 	Object      string                  `json:"object"`
 	ID          string                  `json:"id"`
@@ -124,7 +124,7 @@ func RedirectKinds() []string {
 	return []string{RedirectToSection, RedirectToSpace, RedirectToPage, RedirectToExternal}
 }
 
-// SiteRedirectDestination is what a redirect leads to. Kind says which of the other members are set.
+// SiteRedirectDestination is the destination of a redirect. Kind says which of the other members are set.
 type SiteRedirectDestination struct {
 	Kind          string  `json:"kind" rules:"enum=redirectKind"`
 	SiteSectionID *string `json:"siteSectionId,omitempty"`
@@ -133,7 +133,7 @@ type SiteRedirectDestination struct {
 	URL           *string `json:"url,omitempty"`
 }
 
-// SiteRedirectTarget is a redirect with the address that it leads to at this moment.
+// SiteRedirectTarget is a redirect with the address to which it leads at the moment.
 type SiteRedirectTarget struct {
 	Redirect SiteRedirect `json:"redirect"`
 	Target   string       `json:"target"`

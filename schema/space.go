@@ -28,7 +28,7 @@ type Space struct {
 	Permissions         SpacePermissions `json:"permissions"`
 }
 
-// SpaceURLs are the addresses of a space. Published and public are absent while nobody outside may read the space.
+// SpaceURLs are the addresses of a space. Published and public are absent while no outsider may read the space.
 type SpaceURLs struct {
 	Location  string `json:"location"`
 	App       string `json:"app"`
@@ -51,13 +51,13 @@ type SpacePermissions struct {
 	InstallIntegration bool `json:"installIntegration"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new space in the answer to its creation.
 func (s Space) Location() string { return s.URLs.Location }
 
 // EditModes are the values of a space's `editMode`.
 func EditModes() []string { return []string{"live", "locked"} }
 
-// Languages are the languages a space may be in or be translated into.
+// Languages are the languages that a space may be written in or translated into.
 func Languages() []string {
 	return []string{
 		"en", "fr", "de", "es", "it", "pt", "pt-br", "ru", "ja", "zh", "yue", "ko", "ar", "hi", "nl", "pl", "tr", "sv", "no", "da",

@@ -1,6 +1,6 @@
 package schema
 
-// Subdomain is a name below the installation's domain and what it leads to.
+// Subdomain is a name below the installation's domain and its target.
 type Subdomain struct {
 	Object    string          `json:"object"`
 	Subdomain string          `json:"subdomain"`
@@ -8,7 +8,7 @@ type Subdomain struct {
 	IsActive  bool            `json:"isActive"`
 }
 
-// SubdomainTarget is an organization: the one target there is.
+// SubdomainTarget is an organization, the only possible target.
 type SubdomainTarget struct {
 	Type         string `json:"type"`
 	Organization string `json:"organization"`

@@ -8,11 +8,11 @@ type Team struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Members int64  `json:"members"`
-	// Spaces counts those that were given to the team, by themselves or with a collection.
+	// Spaces counts the spaces that the team was given access to, directly or through a collection.
 	Spaces      int64           `json:"spaces"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	Permissions TeamPermissions `json:"permissions"`
-	// location is where a creation finds it; the contract gives teams no urls.
+	// location is the address of a new team. The contract has no urls for teams.
 	location string
 }
 
@@ -22,14 +22,14 @@ type TeamPermissions struct {
 	View  bool `json:"view"`
 }
 
-// At gives the team with the address that its creation answers with.
+// At returns the team with its address, for the answer to its creation.
 func (t Team) At(location string) Team {
 	t.location = location
 	return t
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new team in the answer to its creation.
 func (t Team) Location() string { return t.location }
 
-// TeamRoles are what a member can be in a team.
+// TeamRoles are the roles of members in a team.
 func TeamRoles() []string { return []string{"owner", "member"} }

@@ -16,27 +16,27 @@ const (
 	TokenSite TokenKind = "site"
 )
 
-// TokenPrefix starts every token we make, so that scanners of leaked secrets know one when they see it.
+// TokenPrefix starts every token that we make, so that scanners for leaked secrets recognize it.
 const TokenPrefix = "oct_"
 
 // MinTokenLength is the shortest token that an operator may choose for the first user.
 const MinTokenLength = 16
 
-// TokenHash is the only form in which a token is stored. A fast hash is enough: the tokens we make hold 256 random bits, so
-// there is nothing to guess.
+// TokenHash is the only form in which a token is stored. A fast hash is enough, because our tokens have 256 random bits and
+// cannot be guessed.
 type TokenHash [sha256.Size]byte
 
-// HashToken hashes a bearer token as it was sent.
+// HashToken hashes a bearer token in the form in which it was sent.
 func HashToken(token []byte) TokenHash { return sha256.Sum256(token) }
 
 // NewToken makes a token of 256 random bits.
 func NewToken() string {
 	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // crypto/rand.Read never fails: it ends the process instead.
+	_, _ = rand.Read(secret[:]) // crypto/rand.Read never returns an error: it ends the process instead.
 	return TokenPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
 }
 
-// ValidToken says whether a token, which may be an operator's own, can be sent in an Authorization header.
+// ValidToken reports whether a token, which an operator may have chosen, can be sent in an Authorization header.
 func ValidToken[T string | []byte](token T) bool {
 	if len(token) < MinTokenLength || len(token) > 512 {
 		return false

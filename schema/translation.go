@@ -8,8 +8,8 @@ const TranslationPending = "pending"
 // TranslationStatuses are the values of a translation's `status`.
 func TranslationStatuses() []string { return []string{TranslationPending, "running", "completed"} }
 
-// Translation keeps a copy of a space in another language. LastRun is ours: it says what became of the run that was asked
-// for last, and is absent before there is one.
+// Translation keeps a copy of a space in another language. LastRun is our addition: the state of the run that was requested
+// last. It is absent before the first run.
 type Translation struct {
 	Object       string                 `json:"object"`
 	ID           string                 `json:"id"`
@@ -25,13 +25,13 @@ type Translation struct {
 	URLs         LocationURLs           `json:"urls"`
 }
 
-// TranslationSource is what is translated.
+// TranslationSource is the content that is translated.
 type TranslationSource struct {
 	Space    string `json:"space"`
 	Language string `json:"language" rules:"enum=language"`
 }
 
-// TranslationStats count what runs have done. Durations are in seconds.
+// TranslationStats sums up the work of the runs. Durations are in seconds.
 type TranslationStats struct {
 	Runs              int32 `json:"runs"`
 	TotalWords        int64 `json:"totalWords"`
@@ -42,10 +42,10 @@ type TranslationStats struct {
 	LatestWords       int64 `json:"latestWords"`
 }
 
-// RunQueued is the state of a run that nothing has taken yet.
+// RunQueued is the state of a run that nothing has started yet.
 const RunQueued = "queued"
 
-// TranslationRun is a run that was asked for. Reason says why it is in its state.
+// TranslationRun is a requested run. Reason says why it is in its state.
 type TranslationRun struct {
 	State       string    `json:"state"`
 	Reason      string    `json:"reason,omitempty"`
@@ -58,10 +58,10 @@ type TranslationPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address that a creation answers with.
+// Location is the address of a new translation in the answer to its creation.
 func (t Translation) Location() string { return t.URLs.Location }
 
-// What an operation does with a glossary entry.
+// The operations on a glossary entry.
 const (
 	GlossaryInsert = "insert"
 	GlossaryUpdate = "update"
@@ -71,7 +71,7 @@ const (
 // GlossaryOperations are the values of a glossary operation's `type`.
 func GlossaryOperations() []string { return []string{GlossaryInsert, GlossaryUpdate, GlossaryDelete} }
 
-// GlossaryEntry is a term in several languages, which translations keep to.
+// GlossaryEntry is a term in several languages, which translations must use.
 type GlossaryEntry struct {
 	Object       string            `json:"object"`
 	ID           string            `json:"id"`

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// URLs builds the absolute urls of resources from the one address under which clients reach this installation.
+// URLs builds the absolute urls of resources from the address at which clients reach this installation.
 type URLs struct {
 	base string
 }
 
-// NewURLs checks the address: it must be absolute, because clients parse every `urls` member as a uri.
+// NewURLs checks the address. It must be absolute, because clients parse every `urls` member as a URI.
 func NewURLs(base string) (URLs, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -23,13 +23,13 @@ func NewURLs(base string) (URLs, error) {
 	return URLs{base: strings.TrimRight(base, "/")}, nil
 }
 
-// API gives the url of a resource of the API.
+// API returns the url of a resource of the API.
 func (u URLs) API(elements ...string) string { return u.join("/v1", elements) }
 
-// App gives the url of the page where a person looks at a resource.
+// App returns the url of the page that shows a resource to a person.
 func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 
-// Published gives the url where readers find what is published.
+// Published returns the url where readers find published content.
 func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
 
 func (u URLs) join(prefix string, elements []string) string {

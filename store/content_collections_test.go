@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestCollectionsFromBeforeDepth takes the depth away and brings it back while there are collections, as an upgrade does.
+// TestCollectionsFromBeforeDepth removes the depth column and adds it again while there are collections, like an upgrade.
 func TestCollectionsFromBeforeDepth(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// discussion is a space with a change request, both places of comments, and the people who write them.
+// discussion makes a space with a change request, which are the two places of comments, and the users who comment.
 func discussion(t *testing.T, st *store.Store) (places []store.Place, users []string) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "acme")
@@ -40,8 +40,8 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// TestCountersUnderParallelWriters lets many writers post, reply, resolve, open, react and delete the same comments at once,
-// and compares every counter with what is there in the end.
+// TestCountersUnderParallelWriters lets many writers post, reply, resolve, open, react and delete the same comments
+// concurrently, and compares every counter with the final rows.
 func TestCountersUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -92,7 +92,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 				case 9:
 					err = st.DeleteComment(t.Context(), reply, allow)
 				}
-				// Somebody else may have deleted it; nobody may be in anybody's way.
+				// Another writer may have deleted it. Any other error means that writers got in each other's way.
 				if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
 					t.Error(err)
 				}
@@ -112,13 +112,13 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 	} {
 		var wrong int
 		if err := conn.QueryRow(t.Context(), query).Scan(&wrong); err != nil || wrong != 0 {
-			t.Errorf("%d %s count wrongly, %v", wrong, what, err)
+			t.Errorf("%d %s have wrong counts, %v", wrong, what, err)
 		}
 	}
 	var left, reactions int
 	err := conn.QueryRow(t.Context(), `select (select count(*) from comments), (select count(*) from comment_reactions)`).Scan(&left, &reactions)
 	if err != nil || left == 0 || reactions == 0 {
-		t.Errorf("%d comments and %d reactions are left: the test shows nothing, %v", left, reactions, err)
+		t.Errorf("%d comments and %d reactions are left, so the test proves nothing: %v", left, reactions, err)
 	}
 	for _, place := range places {
 		page, err := st.ListComments(t.Context(), place, store.CommentFilter{}, false, nil, schema.MaxLimit)
@@ -128,7 +128,7 @@ func TestCountersUnderParallelWriters(t *testing.T) {
 	}
 }
 
-// TestCommentGoesOnce deletes the same comment, and the same reply, from many sides at once.
+// TestCommentGoesOnce deletes the same comment, and the same reply, many times concurrently.
 func TestCommentGoesOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -161,8 +161,8 @@ func TestCommentGoesOnce(t *testing.T) {
 	}
 }
 
-// TestDiscussionPlans fills a long discussion and reads the plans of the list and of what belongs to a page: whatever is asked
-// for, rows are read by an index, in order, and none twice.
+// TestDiscussionPlans fills a long discussion and reads the plans of the list and of the rows that belong to a page. For any
+// filters, rows are read through an index, in order, and none twice.
 func TestDiscussionPlans(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, storetest.URL(t))
@@ -210,7 +210,7 @@ func TestDiscussionPlans(t *testing.T) {
 			t.Errorf("%s: want %s, got\n%s", name, test.index, plan)
 		}
 		if strings.Contains(test.args, "hour") && !strings.Contains(plan, "ROW(posted_at, id)") {
-			t.Errorf("%s: it does not start where the page before ended:\n%s", name, plan)
+			t.Errorf("%s: the plan does not start where the previous page ended:\n%s", name, plan)
 		}
 	}
 	var ids []string
@@ -250,7 +250,7 @@ func explainWith(t *testing.T, conn *pgx.Conn, query, args string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCommentsGoWithTheirPlace takes a change request and then the space away.
+// TestCommentsGoWithTheirPlace deletes a change request and then the space.
 func TestCommentsGoWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -289,8 +289,8 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestPagesCostTheSame reads pages of a few and of many comments, replies and reviews, with all that belongs to them, and counts
-// the statements.
+// TestPagesCostTheSame reads short and long pages of comments, replies and reviews, with everything that belongs to them, and
+// counts the statements.
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

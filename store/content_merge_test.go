@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestMergeIsJudgedOnWhatIsMerged changes what merge rules look at, before and after they are judged. What came before is judged,
-// though the caller has read the request earlier; what comes after waits for the merge, and then finds the request merged.
+// TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. An earlier change
+// counts, even if the caller had already read the change request. A later change waits for the merge and then finds the change
+// request merged.
 func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	title := "Page"
@@ -68,7 +69,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 			conn, late := connect(t, url), make(chan error, 1)
 			_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
 				if !change.seen(facts, request) {
-					t.Errorf("judged on %+v", facts)
+					t.Errorf("the rules were evaluated on %+v", facts)
 				}
 				go func() { late <- change.do(st, request, users) }()
 				eventually.True(t, time.Minute, "the change to wait for the merge", func() bool {
@@ -89,7 +90,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	}
 }
 
-// TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and of the organization after the caller has read them.
+// TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and the organization after the caller has read them.
 func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -108,7 +109,7 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	refusal := schema.Conflict("not by these rules")
 	_, err = st.MergeChangeRequest(t.Context(), request, users[0], func(facts store.MergeFacts) error {
 		if string(facts.SpaceRules) != ofSpace || string(facts.OrganizationRules) != `{"type": "rules", "rules": []}` {
-			t.Errorf("judged by %s and %s", facts.SpaceRules, facts.OrganizationRules)
+			t.Errorf("evaluated the rules %s and %s", facts.SpaceRules, facts.OrganizationRules)
 		}
 		return refusal
 	})

@@ -16,7 +16,7 @@ func TestCursors(t *testing.T) {
 	if err != nil || !times.Key.Equal(at) || times.ID != "a" {
 		t.Errorf("%+v, %v", times, err)
 	}
-	// Some lists wrote their times so in earlier versions.
+	// In earlier versions, some lists wrote their times in this form.
 	if old, err := store.ParseCursor[time.Time]([]string{strconv.FormatInt(at.UnixMicro(), 10), "a"}); err != nil || !old.Key.Equal(at) {
 		t.Errorf("%+v, %v", old, err)
 	}

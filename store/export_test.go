@@ -21,20 +21,20 @@ var (
 	optional   = regexp.MustCompile(`\$\d+::[a-z \[\]]+ is null|_like\(|_seen\(|case when \$\d+`)
 )
 
-// ListQuery is a query that lists or counts, with what is said beside it.
+// ListQuery is a query that lists or counts, with the facts from its comment.
 type ListQuery struct {
-	// SQL is the query as it is sent.
+	// SQL is the text that is sent to the database.
 	SQL string
-	// Index is the index that must be used; empty when none is named.
+	// Index is the index that the query must use. It is empty if the comment names none.
 	Index string
-	// Sorts says that a sort is meant, of few rows.
+	// Sorts says that the query sorts intentionally, a few rows only.
 	Sorts bool
-	// Optional says that it has filters or orders that a call may leave out.
+	// Optional says that the query has filters or orders that a call may leave out.
 	Optional bool
 }
 
-// ListQueries gives every query that lists or counts, or that names an index. A query that says why it has no index is left
-// out.
+// ListQueries returns every query that lists or counts, or that names an index, except those that say why they have no
+// index.
 func ListQueries() map[string]ListQuery {
 	queries := map[string]ListQuery{}
 	texts := queryTexts()
@@ -56,7 +56,7 @@ func ListQueries() map[string]ListQuery {
 	return queries
 }
 
-// QueryText gives a query as it is sent.
+// QueryText returns the text of a query that is sent to the database.
 func QueryText(name string) string { return queryTexts()[name] }
 
 func queryTexts() map[string]string {
@@ -85,10 +85,10 @@ func read(files embed.FS, dir string) []string {
 	return texts
 }
 
-// Trace lets a test listen to the statements of a Store that is not started yet.
+// Trace lets a test observe the statements of a Store. Call it before the Store is started.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.config.ConnConfig.Tracer = tracer }
 
-// Room is what an order gives n things that come before the one at an index.
+// Room returns the positions that an order gives to n new things before the one at an index.
 func Room(order []int64, at, n int) (positions []int64, fits bool) {
 	s := make(siblings, len(order))
 	for i := range order {

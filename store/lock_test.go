@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLock: one holder at a time, of each name; it knows when it holds it no more.
+// TestLock: each name has one holder at a time, and a holder notices when it has lost the lock.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -50,5 +50,5 @@ func TestLock(t *testing.T) {
 	if err := second.Holds(t.Context()); err == nil {
 		t.Error("a lock whose session was ended is still held")
 	}
-	_ = second.Release(t.Context()) // of a connection that is gone
+	_ = second.Release(t.Context()) // its connection is gone
 }

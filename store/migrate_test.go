@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAccessFunctionsAreCurrent changes a function behind the store's back: the next start puts its own text back, and the one
-// after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
+// TestAccessFunctionsAreCurrent changes a function behind the store's back. The next start restores its own text, and the
+// start after that writes nothing. An older node, which knows fewer migrations than the database has, leaves the text alone.
 func TestAccessFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -47,17 +47,17 @@ func TestAccessFunctionsAreCurrent(t *testing.T) {
 	before := query(version)
 	migrate()
 	if after := query(version); after != before {
-		t.Errorf("a start that changes nothing wrote the function again: %s", after)
+		t.Errorf("a start without changes wrote the function again: %s", after)
 	}
 	exec(theirs)
 	migrate()
 	if after := query(version); strings.Contains(after, "where false") {
-		t.Errorf("the text of another version stays: %s", after)
+		t.Errorf("the text of another version was not replaced: %s", after)
 	}
 	exec(theirs)
 	exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
 	migrate()
 	if after := query(version); !strings.Contains(after, "where false") {
-		t.Errorf("an older node put its text in place of a newer one's: %s", after)
+		t.Errorf("an older node replaced the newer text: %s", after)
 	}
 }

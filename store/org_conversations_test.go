@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// allInOne is an analysis that puts all issues into one cluster, the one that most of them are in already.
+// allInOne is an analysis that puts all issues into one cluster, the one that already has most of them.
 func allInOne(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 	g := store.IssueGroup{Label: "All", Icon: "bug", Impact: "low", Summary: []byte(`{}`)}
 	for i, issue := range issues {
@@ -36,7 +36,7 @@ func conversation(id string, titles ...string) store.NewConversation {
 	return c
 }
 
-// ingest stores conversations at one source.
+// ingest stores conversations of one source.
 func ingest(t *testing.T, st *store.Store, org, source string, list ...store.NewConversation) []string {
 	t.Helper()
 	ids, err := st.IngestConversations(t.Context(), org, source, time.Now(), list)
@@ -77,8 +77,8 @@ func TestSourcesAreApart(t *testing.T) {
 	}
 }
 
-// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while an analysis runs. The call that did waits for that
-// one and does another.
+// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while an analysis runs. The call that changed them waits
+// for that analysis and runs another.
 func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -92,14 +92,14 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 		mu.Lock()
 		running, runs = running+1, runs+1
 		if running > 1 {
-			t.Error("two analyses at once")
+			t.Error("two analyses run concurrently")
 		}
 		seen = nil
 		for _, issue := range issues {
 			seen = append(seen, issue.Title)
 		}
 		slices.Sort(seen)
-		// One after the other: what was replaced must be enough for another analysis.
+		// One change after the other, because a replaced conversation alone must cause another analysis.
 		meanwhile := map[int][]store.NewConversation{
 			1: {conversation("1", "new", "newer"), conversation("2")}, 2: {conversation("3", "third")},
 		}[runs]
@@ -111,7 +111,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			// One that may not wait is told to come back.
+			// A caller that may not wait is told to retry.
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			if err := st.AnalyzeConversations(ctx, org, ids, 100, analyze); !schema.IsCode(err, schema.CodeUnavailable) {
@@ -146,7 +146,7 @@ func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestFailedAnalysisIsDoneLater fails once: nothing of it is stored, and the next call does the work.
+// TestFailedAnalysisIsDoneLater lets an analysis fail once. Nothing of it is stored, and the next call does the work.
 func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -167,7 +167,7 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	}
 }
 
-// TestOldIssuesAreReleased has more issues than an analysis takes: the oldest belong to no cluster.
+// TestOldIssuesAreReleased has more issues than an analysis accepts. The oldest issues belong to no cluster.
 func TestOldIssuesAreReleased(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -16,15 +16,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// planRows is how many rows every table gets: enough that reading one from end to end is never the cheapest plan.
+// planRows is the number of rows in every table. With so many rows, a full table scan is never the cheapest plan.
 const planRows = 20_000
 
-// TestListsUseTheirIndexes fills every table and reads the plans: a list must find its page by the index that is named
-// beside its query, never read a table from end to end, and not sort unless the query says why that is small. The plans are
-// those of a page of ten, without filters: much shorter than the lists are.
+// TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index that is named
+// beside its query. It must never scan a whole table, and must not sort unless the query says why the sort is small. The plans
+// are for a page of ten without filters, which is much shorter than the lists.
 //
-// They are the plans of production. Lists with filters or orders that a call may leave out are planned for the values of each
-// call. Of the others Postgres may take the plan for one call or the one for all, so both must do.
+// They are the plans of production. Postgres plans lists with optional filters or orders for the values of each call. For the
+// other lists it may use the custom or the generic plan, so both must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -35,7 +35,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	fillTables(t, conn)
 	for name, query := range store.ListQueries() {
 		if query.Index == "" {
-			t.Errorf("%s lists, and no index is named beside it", name)
+			t.Errorf("%s lists, but its comment names no index", name)
 			continue
 		}
 		modes := []string{"force_custom_plan", "force_generic_plan"}
@@ -46,13 +46,13 @@ func TestListsUseTheirIndexes(t *testing.T) {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				plan := explain(t, conn, mode, query.SQL)
 				if !strings.Contains(plan, query.Index) {
-					t.Errorf("it does not use %s:\n%s", query.Index, plan)
+					t.Errorf("the plan does not use %s:\n%s", query.Index, plan)
 				}
 				if strings.Contains(plan, "Seq Scan") {
-					t.Errorf("it reads a table from end to end:\n%s", plan)
+					t.Errorf("the plan scans a whole table:\n%s", plan)
 				}
 				if strings.Contains(plan, "Sort") != query.Sorts {
-					t.Errorf("it sorts, or says so and does not:\n%s", plan)
+					t.Errorf("the plan sorts and the comment does not say so, or the other way round:\n%s", plan)
 				}
 			})
 		}
@@ -68,8 +68,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// orders has the lists that one statement gives in several orders. The values are those of its parameters in their order; the rest
-// are as for any list.
+// orders has the lists that one statement returns in several orders. The values are those of its first parameters. The other
+// parameters have the same values as for any list.
 var orders = map[string]struct {
 	values []string
 	index  string
@@ -92,8 +92,8 @@ var orders = map[string]struct {
 	"ListChangeRequestsInOrganization/created": {[]string{"null", "null", "null", "null", "null", "'v1'", "null", "'v1'", "true"}, "change_requests_organization_created"},
 }
 
-// TestOptionalFiltersArePlanned reads the sources: a statement with filters or orders that a call may leave out is only run as
-// planned, which is what TestListsUseTheirIndexes takes for granted.
+// TestOptionalFiltersArePlanned reads the sources. A statement with optional filters or orders is only run through planned,
+// which TestListsUseTheirIndexes takes for granted.
 func TestOptionalFiltersArePlanned(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -111,12 +111,12 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 		for _, match := range call.FindAllStringSubmatch(string(source), -1) {
 			from, query := match[1], queries[match[2]]
 			if from == "queries" && query.Optional {
-				t.Errorf("%s: %s is not planned for its values", file, match[2])
+				t.Errorf("%s: %s is not run through planned", file, match[2])
 			}
 			if from == "planned" && query.SQL != "" {
 				planned++
 				if !query.Optional {
-					t.Errorf("%s: %s is planned for its values, and has no optional ones", file, match[2])
+					t.Errorf("%s: %s is run through planned, but has no optional filters or orders", file, match[2])
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 	}
 }
 
-// fillTables writes generated rows into every table, past the constraints that would need them to make sense.
+// fillTables writes generated rows into every table and bypasses the constraints that such rows would break.
 func fillTables(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	exec := func(sql string) {
@@ -177,15 +177,15 @@ type column struct {
 	UniqueWith bool
 }
 
-// value is the expression of a column's value in row g. Columns that refer to others have a hundred values each, so spread
-// that every pair of the first two comes once: keys of two columns are filled as well. Keys of more get a last column that is
-// different in every row.
+// value returns the expression of a column's value in row g. Columns that refer to others have a hundred values each, spread
+// so that every pair of the first two occurs once. Keys of two columns can then be filled. In keys of more columns, the last
+// one is different in every row.
 func (c column) value(t *testing.T, table string, shared *int) string {
 	t.Helper()
 	value := ""
 	switch c.Type {
 	case "text", "character varying":
-		// Half of them before the value that a page follows, half behind it.
+		// Half of the rows are before the value that a page follows, half after it.
 		value = "case when g % 4 < 2 then 'u' else 'x' end || g"
 		if !c.Unique && (!c.UniqueWith || *shared < 2) {
 			spread := []string{"g % 100", "(g / 100) % 200", "g % 7", "g % 13", "g % 31"}
@@ -212,7 +212,7 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 	case "bigint[]", "integer[]", "double precision[]", "jsonb[]":
 		value = "'{}'::" + c.Type
 	default:
-		t.Fatalf("no value is known for %s.%s of type %s", table, c.Name, c.Type)
+		t.Fatalf("the test has no value for %s.%s of type %s", table, c.Name, c.Type)
 	}
 	if c.Nullable && !c.Unique {
 		return "case when g % 2 = 0 then " + value + " end"
@@ -233,13 +233,13 @@ func collect(t *testing.T, conn *pgx.Conn, sql string) []string {
 	return texts
 }
 
-// planValues has a value of every type that a query needs one of.
+// planValues has a value for every type of parameter that a query needs.
 var planValues = map[uint32]string{
 	pgtype.TextOID: "'v1'", pgtype.BoolOID: "false", pgtype.Int4OID: "11", pgtype.Int8OID: "11",
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
-// explain gives a query's plan for the first values and one of the hundred, without the filters that it can do without.
+// explain returns a query's plan for the given first values and one of the hundred, without its optional filters.
 func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) string {
 	t.Helper()
 	described, err := conn.Prepare(t.Context(), "q", query)
@@ -252,12 +252,12 @@ func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) 
 	}
 	values := make([]string, len(described.ParamOIDs))
 	for i, oid := range described.ParamOIDs {
-		values[i] = "null" // Arrays and whatever else only filters.
+		values[i] = "null" // arrays and other types that are only used in filters
 		if i < len(first) {
 			values[i] = first[i]
 			continue
 		}
-		// A function that is called so filters by its arguments, unless they are null.
+		// A function that is called in this form filters by its arguments unless they are null.
 		if optional := fmt.Sprintf(`\$%[1]d::[a-z \[\]]+ is null|_like\([^)]*\$%[1]d\b`, i+1); regexp.MustCompile(optional).MatchString(query) {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// statements counts what is sent to Postgres: a batch is one, as it takes one round trip.
+// statements counts what is sent to Postgres. A batch counts once, because it takes one round trip.
 type statements struct{ n atomic.Int64 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -37,7 +37,7 @@ func (s *statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 func (*statements) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (*statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// counted gives a Store whose statements are counted.
+// counted returns a Store whose statements are counted.
 func counted(t *testing.T, url string) (*store.Store, *statements) {
 	t.Helper()
 	st, err := store.New(store.Config{URL: url, Quotas: store.Quotas{Organizations: 100, Sites: 1000, Spaces: 1000, Conversations: 10_000}})
@@ -53,8 +53,8 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 	return st, &sent
 }
 
-// TestOperationsTakeFewStatements runs the main operations and counts their statements, those that begin and end transactions
-// included. Operations on lists take as many for a long list as for a short one.
+// TestOperationsTakeFewStatements runs the main operations and counts their statements, including those that begin and end
+// transactions. Operations on lists take as many statements for a long list as for a short one.
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -63,7 +63,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
 	viewer := store.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
 	spaces := storetest.Spaces(t, st, org, nil, 40)
-	// The first section brings one for the root; from the second on they cost the same.
+	// The first section also creates one for the root. From the second on, all cost the same.
 	if _, err := st.AddSection(ctx, site, store.NewSection{SpaceID: spaces[0]}); err != nil {
 		t.Fatal(err)
 	}
@@ -198,9 +198,9 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			continue
 		}
 		if n := sent.n.Load() - before; n > op.most {
-			t.Errorf("%s takes %d statements, at most %d", op.name, n, op.most)
+			t.Errorf("%s takes %d statements, want at most %d", op.name, n, op.most)
 		} else if n < op.most {
-			t.Errorf("%s takes %d statements only: lower its bound of %d", op.name, n, op.most)
+			t.Errorf("%s takes only %d statements: lower its bound of %d", op.name, n, op.most)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func TestNotReadyWithoutMigrations(t *testing.T) {
 	}
 }
 
-// TestBootstrapRace starts several nodes that all want to make the first user.
+// TestBootstrapRace starts several nodes that all try to create the first user.
 func TestBootstrapRace(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -79,7 +79,7 @@ func TestBootstrapRace(t *testing.T) {
 	}
 	wait.Wait()
 	if len(made) != 1 {
-		t.Fatalf("%d nodes made the first user", len(made))
+		t.Fatalf("%d nodes created the first user", len(made))
 	}
 	principal, err := st.Authenticate(t.Context(), schema.HashToken([]byte(want.Token)))
 	if err != nil || principal.UserID != made[0].User.ID || principal.Kind != schema.TokenUser {
@@ -118,7 +118,7 @@ func TestInsightsKeyRace(t *testing.T) {
 	keys := make([]string, 6)
 	nodes := make([]*store.Store, len(keys))
 	for i := range nodes {
-		// With a connection each: to make one takes longer than the race.
+		// Each node connects first, because connecting takes longer than the race.
 		nodes[i] = storetest.Open(t, url)
 		if err := nodes[i].Ready(t.Context()); err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("token %q", secret)
 	}
 	if strings.Contains(fmt.Sprintf("%+v %s", row, row.Hash), secret) {
-		t.Error("the row has the token")
+		t.Error("the row contains the token")
 	}
 	hash := schema.HashToken([]byte(secret))
 	principal, err := st.Authenticate(t.Context(), hash)
@@ -205,11 +205,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	if err := st.RevokeToken(t.Context(), "nothing"); !schema.IsCode(err, schema.CodeNotFound) {
-		t.Errorf("revoke nothing: %v", err)
+		t.Errorf("revoking an unknown token: %v", err)
 	}
 }
 
-// TestErrorsAreInterpreted: each kind of trouble becomes its code, and the public words hold none of the database's.
+// TestErrorsAreInterpreted: each kind of failure gets its code, and the public message contains no text of the database.
 func TestErrorsAreInterpreted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -273,7 +273,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestSiteIsAllOrNothing names a foreign space after a good one.
+// TestSiteIsAllOrNothing names another tenant's space after a valid one.
 func TestSiteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -28,7 +28,7 @@ func newEventSites(cfg Config) (*ttlCache[eventSiteKey, eventSiteGrant], error) 
 
 // findEventSite is a cached findSite, for the most frequent requests, that also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These strings alias the request: cache lookups only compare them, and they are cloned before they are stored.
+	// These strings may alias the request: cache lookups only compare them, and they are cloned before they are stored.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// PathParams gives access to a request's path parameters as sent. Values alias the request.
+// PathParams gives access to a request's path parameters as sent. Values may alias the request: clone what is kept. The router
+// copies them today, but does not promise to.
 type PathParams interface {
 	PathParam(name string) string
 }

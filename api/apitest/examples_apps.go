@@ -1,8 +1,9 @@
 package apitest
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/schema"

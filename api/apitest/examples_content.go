@@ -87,7 +87,7 @@ func glossaryExamples() {
 func reviewsExamples() {
 	objects := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		request := ChangeRequest(h, tenant)
+		request := h.ChangeRequest(tenant)
 		reader, admin := tenant.Users[schema.RoleReview].ID, tenant.Users[schema.RoleAdmin].ID
 		_, err := h.Store.RequestReviewers(h.T.Context(), store.ReviewRequest{
 			ChangeRequestID: request.ID, UserIDs: []string{reader}, RequestedBy: admin,

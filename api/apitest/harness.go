@@ -3,7 +3,6 @@ package apitest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -230,9 +230,7 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 		h.T.Error("no X-Request-Id")
 	}
 	var body schema.ErrorBody
-	decoder := json.NewDecoder(bytes.NewReader(a.Body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil {
+	if err := json.Unmarshal(a.Body, &body, json.RejectUnknownMembers(true)); err != nil {
 		h.T.Fatalf("error body %s: %v", a.Body, err)
 	}
 	if body.Error.Code != status || body.Error.Message == "" {
@@ -268,8 +266,15 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// Rows counts the rows of every table in one statement.
-func (h *Harness) Rows() map[string]int {
+// Rows are the contents of a table: how many rows, and a hash over all of them that does not depend on their order.
+type Rows struct {
+	Count int
+	Hash  string
+}
+
+// Rows reads the contents of every table in one statement. The hash of tokens leaves out their last use, which is recorded in
+// the background.
+func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
 	conn, err := pgx.Connect(h.T.Context(), h.URL)
 	if err != nil {
@@ -277,16 +282,19 @@ func (h *Harness) Rows() map[string]int {
 	}
 	defer func() { _ = conn.Close(h.T.Context()) }()
 	rows, err := conn.Query(h.T.Context(), `select tablename::text,
-		(xpath('/row/n/text()', query_to_xml(format('select count(*) as n from public.%I', tablename), false, true, '')))[1]::text::int
-		from pg_tables where schemaname = 'public'`)
+		(xpath('/row/n/text()', contents))[1]::text::int, (xpath('/row/hash/text()', contents))[1]::text
+		from pg_tables, query_to_xml(format('select count(*) as n,
+			coalesce(sum(hashtextextended((to_jsonb(t) - ''last_used_at'')::text, 0)), 0) as hash
+			from public.%I t', tablename), false, true, '') contents
+		where schemaname = 'public'`)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	counts, table, n := map[string]int{}, "", 0
-	if _, err := pgx.ForEachRow(rows, []any{&table, &n}, func() error { counts[table] = n; return nil }); err != nil {
+	tables, table, contents := map[string]Rows{}, "", Rows{}
+	if _, err := pgx.ForEachRow(rows, []any{&table, &contents.Count, &contents.Hash}, func() error { tables[table] = contents; return nil }); err != nil {
 		h.T.Fatal(err)
 	}
-	return counts
+	return tables
 }
 
 // IDs reads a list to its end in pages of three and checks the count.

@@ -2,9 +2,10 @@ package apitest
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
 )

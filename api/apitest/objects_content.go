@@ -1,10 +1,12 @@
 package apitest
 
 import (
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
@@ -35,6 +37,18 @@ func Ask[T any](h *Harness, role schema.Role, method, path string, body any, sta
 	return Decode[T](h, a)
 }
 
+// CloseSpace leaves one of our spaces to admins and to those to whom it was given.
+func (h *Harness) CloseSpace(id string) {
+	h.T.Helper()
+	h.Want(http.StatusOK, http.MethodPatch, "/v1/spaces/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"defaultLevel":null}`)
+}
+
+// CloseCollection is CloseSpace for a collection.
+func (h *Harness) CloseCollection(id string) {
+	h.T.Helper()
+	h.Want(http.StatusOK, http.MethodPatch, "/v1/collections/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"defaultLevel":null}`)
+}
+
 func (h *Harness) RequestPath(id any) string {
 	return fmt.Sprintf("/v1/spaces/%s/change-requests/%v", h.Ours.Space.ID, id)
 }
@@ -45,18 +59,6 @@ func (h *Harness) Counters() [3]int64 {
 	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
 }
 
-// ChangeRequest creates a change request as the tenant's admin.
-func ChangeRequest(h *Harness, tenant *storetest.Tenant) store.ChangeRequest {
-	h.T.Helper()
-	row, err := h.Store.CreateChangeRequest(h.T.Context(), store.NewChangeRequest{
-		SpaceID: tenant.Space.ID, UserID: tenant.Users[schema.RoleAdmin].ID,
-	})
-	if err != nil {
-		h.T.Fatal(err)
-	}
-	return row
-}
-
 // discussed creates a comment with a reply.
 func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[string]string {
 	return func(h *Harness, tenant *storetest.Tenant) map[string]string {
@@ -64,7 +66,7 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 		place := store.Place{SpaceID: tenant.Space.ID}
 		made := map[string]string{}
 		if inRequest {
-			made["changeRequestId"] = ChangeRequest(h, tenant).ID
+			made["changeRequestId"] = h.ChangeRequest(tenant).ID
 			request := made["changeRequestId"]
 			place.ChangeRequestID = &request
 		}
@@ -189,6 +191,6 @@ func (s Support) Glossary(query string) []schema.GlossaryEntry {
 }
 
 func ReviewPath(h *Harness) (path string, request store.ChangeRequest) {
-	request = ChangeRequest(h, h.Ours)
+	request = h.ChangeRequest(h.Ours)
 	return "/v1/spaces/" + h.Ours.Space.ID + "/change-requests/" + request.ID, request
 }

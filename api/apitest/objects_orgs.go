@@ -1,8 +1,9 @@
 package apitest
 
 import (
-	"encoding/json"
 	"net/http"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"

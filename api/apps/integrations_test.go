@@ -241,7 +241,8 @@ func TestOwnerAsTheCallerSeesIt(t *testing.T) {
 	body := apitest.PublishBody(h.Ours.Organization.ID)
 	body["visibility"] = "public"
 	h.Do("POST", "/v1/integrations/seen", h.Ours.Tokens[schema.RoleAdmin], body)
-	h.Exec("update organizations set email_domains = '{secret.example}', invite_links = true, default_role = 'read' where id = $1", h.Ours.Organization.ID)
+	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin],
+		`{"emailDomains":["secret.example"],"inviteLinks":true,"defaultRole":"read"}`)
 	for token, admin := range map[string]bool{
 		h.Ours.Tokens[schema.RoleAdmin]: true, h.Ours.Tokens[schema.RoleRead]: false, h.Theirs.Tokens[schema.RoleAdmin]: false,
 	} {

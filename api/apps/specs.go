@@ -70,15 +70,11 @@ func specOperations(h *specs) []frame.Operation {
 	}
 }
 
-type listOpenAPISpecsRequest struct {
-	schema.PageRequest
-}
-
 func (h *specs) list(
-	ctx context.Context, c *access.Caller, r *listOpenAPISpecsRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.OpenAPISpec], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListPage(ctx, "openapi "+organization, r.PageRequest,
+	return frame.ListPage(ctx, "openapi "+organization, *r,
 		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
 			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
 		},

@@ -302,7 +302,7 @@ func TestTransferCollection(t *testing.T) {
 	transfer(outer, h.Theirs.Organization.ID, 403)
 	site := h.Want(201, "POST", org+"/sites", admin, map[string]any{"spaces": []string{space}})["id"].(string)
 	transfer(outer, target, 412)
-	h.Exec("delete from sites where id = $1", site)
+	h.Want(204, "DELETE", org+"/sites/"+site, admin, nil)
 	got := transfer(outer, target, 200)
 	if got["organization"] != target || got["permissions"].(map[string]any)["admin"] != true {
 		t.Errorf("%v", got)
@@ -340,7 +340,7 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	h := apitest.New(t)
 	admin, target, collection := h.Ours.Tokens[schema.RoleAdmin], h.Organization(h.Ours), h.Collection(h.Ours, nil)
 	h.Exec("update spaces set parent_id = $2 where id = $1", h.Ours.Space.ID, collection)
-	h.Exec("delete from site_spaces where space_id = $1", h.Ours.Space.ID)
+	h.Want(204, "DELETE", "/v1/orgs/"+h.Ours.Organization.ID+"/sites/"+h.Ours.Site.ID+"/site-spaces/"+h.SiteSpace(h.Ours), admin, nil)
 	page, file := `{"operation":"insert_page","title":"Wombats","document":{"markdown":"They dig."}}`, `{"operation":"insert_files","files":[{"name":"a.txt","base64":"aGVsbG8="}]}`
 	merged := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleAdmin, merged.ID, page, file)

@@ -11,6 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 var changeRequestShape = shape.Of{
@@ -189,7 +190,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 		}
 	}
 	// Only admins see the content of a space that has no default level.
-	h.Exec("update spaces set default_level = null where id = $1", h.Ours.Space.ID)
+	h.CloseSpace(h.Ours.Space.ID)
 	list := "/v1/orgs/" + h.Ours.Organization.ID + "/change-requests"
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleEdit, "GET", list, nil, 200); got.Count != 0 || len(got.Items) != 0 {
 		t.Errorf("%+v", got)
@@ -198,8 +199,11 @@ func TestListsOfChangeRequests(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// A grant opens it, even for a guest.
-	h.Exec("insert into grants (organization_id, space_id, user_id, role) select $1, $2, unnest($3::text[]), 'read'",
-		h.Ours.Organization.ID, h.Ours.Space.ID, []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID})
+	err := h.Store.Grant(t.Context(), store.GrantTarget{OrganizationID: h.Ours.Organization.ID, SpaceID: &h.Ours.Space.ID},
+		store.Subjects{Users: []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID}}, schema.RoleRead)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sees := func(role schema.Role, want int64) {
 		t.Helper()
 		for _, query := range []string{"", "?orderBy=createdAt"} {
@@ -215,7 +219,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	closed := h.Collection(h.Ours, nil)
 	h.Exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.Ours.Space.ID, closed)
 	sees(schema.RoleCreate, 2)
-	h.Exec("update collections set default_level = null where id = $1", closed)
+	h.CloseCollection(closed)
 	sees(schema.RoleCreate, 0)
 	sees(schema.RoleEdit, 2)
 	sees(schema.RoleAdmin, 2)

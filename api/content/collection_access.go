@@ -129,10 +129,10 @@ func (h *collectionAccess) removeTeam(ctx context.Context, c *access.Caller, r *
 }
 
 func (h *collectionAccess) listUsers(
-	ctx context.Context, c *access.Caller, r *pageOnlyRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.UserPermission], error) {
 	own := c.Collection.Collection.ID
-	return frame.ListPage(ctx, "collection users "+own, r.PageRequest,
+	return frame.ListPage(ctx, "collection users "+own, *r,
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionUsers(ctx, own, after, size)
 		},
@@ -160,11 +160,11 @@ func (h *collectionAccess) listAll(
 }
 
 func (h *collectionAccess) listTeams(
-	ctx context.Context, c *access.Caller, r *pageOnlyRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.TeamPermission], error) {
 	own := c.Collection.Collection.ID
 	resource := view.Team(access.RightsOf(access.Access{Role: c.Collection.Role}))
-	return frame.ListPage(ctx, "collection teams "+own, r.PageRequest,
+	return frame.ListPage(ctx, "collection teams "+own, *r,
 		func(after string, size int) (store.Page[store.TeamRole], error) {
 			return h.store.ListCollectionTeams(ctx, c.Principal.UserID, own, after, size)
 		},

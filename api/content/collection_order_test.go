@@ -95,13 +95,16 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	}
 
 	// A user who can see a nested collection but not its parent gets only the nested one, in the same order.
-	h.Exec("update collections set default_level = null where id in ($1, $2)", a, b)
+	h.CloseCollection(a)
+	h.CloseCollection(b)
 	guest := h.Ours.Tokens[schema.RoleRead]
 	for _, id := range []string{ba, aa} {
 		h.Grant(h.Ours, id, store.Subjects{Users: []string{h.Ours.Users[schema.RoleRead].ID}}, schema.RoleRead)
 	}
 	wantOrder("as a member who sees no parent", children, guest, aa, ba, aaa)
-	h.Exec("update collections set default_level = 'inherit' where id in ($1, $2)", a, b)
+	for _, id := range []string{a, b} {
+		h.Want(200, "PATCH", "/v1/collections/"+id, admin, `{"defaultLevel":"inherit"}`)
+	}
 
 	h.Want(200, "POST", "/v1/collections/"+aa+"/move", admin, map[string]any{"parent": ba})
 	wantOrder("moved down", map[string][]string{"": {a, b}, a: {ab}, b: {ba}, ba: {aa}, aa: {aaa}}, admin)

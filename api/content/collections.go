@@ -98,7 +98,7 @@ type createCollectionRequest struct {
 }
 
 func (h *collections) create(ctx context.Context, c *access.Caller, r *createCollectionRequest) (schema.Collection, error) {
-	access, err := requireParent(ctx, c, h.store, r.Body.Parent)
+	found, err := requireParent(ctx, c, h.store, r.Body.Parent)
 	if err != nil {
 		return schema.Collection{}, err
 	}
@@ -109,7 +109,7 @@ func (h *collections) create(ctx context.Context, c *access.Caller, r *createCol
 		return schema.Collection{}, err
 	}
 	// The collection inherits, so the caller's access equals that on the parent.
-	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: access}), nil
+	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: found}), nil
 }
 
 type listCollectionsRequest struct {
@@ -161,23 +161,19 @@ func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCol
 // read reloads the collection after a change that may have removed the caller's own access. In that case the permissions in this
 // response show it, and later requests do not find the collection.
 func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
-	access, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
+	found, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
 	if err != nil {
 		return schema.Collection{}, err
 	}
-	return h.view.Collection(access), nil
+	return h.view.Collection(found), nil
 }
 
 func (h *collections) remove(ctx context.Context, c *access.Caller, _ *struct{}) (frame.NoContent, error) {
 	return frame.NoContent{}, h.store.DeleteCollection(ctx, c.Collection.Collection.OrganizationID, c.Collection.Collection.ID)
 }
 
-type pageOnlyRequest struct {
-	schema.PageRequest
-}
-
-func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *pageOnlyRequest) (schema.List[schema.Space], error) {
-	return frame.ListMade(ctx, "spaces in "+c.Collection.Collection.ID, r.PageRequest, 2,
+func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
+	return frame.ListMade(ctx, "spaces in "+c.Collection.Collection.ID, *r, 2,
 		func(after []string, size int) (store.Page[store.SpaceAccess], error) {
 			place, err := store.ParseCursor[int64](after)
 			if err != nil {

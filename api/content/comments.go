@@ -26,7 +26,7 @@ var discussions = []struct {
 	object       *access.Object
 }{
 	{"/spaces/{spaceId}/comments", "InSpace", "space", access.OnSpace},
-	{"/spaces/{spaceId}/change-requests/{changeRequestId}/comments", "InChangeRequest", "change request", access.OnChangeRequest},
+	{changeRequestPath + "/comments", "InChangeRequest", "change request", access.OnChangeRequest},
 }
 
 func commentOperations(h *comments) []frame.Operation {

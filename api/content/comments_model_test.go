@@ -90,7 +90,7 @@ func TestCommentsAgreeWithAModel(t *testing.T) {
 	h := apitest.New(t)
 	first, second := commentPages(h)
 	rapid.Check(t, func(rt *rapid.T) {
-		request := apitest.ChangeRequest(h, h.Ours)
+		request := h.ChangeRequest(h.Ours)
 		m := &commentModel{
 			h: h, base: "/v1/spaces/" + h.Ours.Space.ID + "/change-requests/" + request.ID + "/comments", posts: map[string]*modelComment{},
 			pages: []string{first, second},

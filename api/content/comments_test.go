@@ -71,7 +71,7 @@ func places(h *apitest.Harness) map[string]string {
 	space := "/v1/spaces/" + h.Ours.Space.ID
 	return map[string]string{
 		"space":          space + "/comments",
-		"change request": space + "/change-requests/" + apitest.ChangeRequest(h, h.Ours).ID + "/comments",
+		"change request": space + "/change-requests/" + h.ChangeRequest(h.Ours).ID + "/comments",
 	}
 }
 

@@ -1,5 +1,6 @@
 // Package content has the operations on collections and spaces and on what is in them: pages, change requests, reviews, comments,
 // search, exports, Git, translations and glossaries.
 //
-// Like every domain it imports the frame, access, view and mergerules, and no other domain.
+// It imports the frame, access, view and mergerules, and no other domain. Documents and trees of pages, as values, are in
+// store/content.
 package content

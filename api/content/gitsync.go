@@ -112,13 +112,9 @@ func (h *gitSync) exportToRepository(ctx context.Context, c *access.Caller, r *e
 	return h.queue(ctx, c, schema.GitExport, &r.Body.GitRequest, schema.GitParameters{CommitMessage: r.Body.CommitMessage})
 }
 
-type listGitOperationsRequest struct {
-	schema.PageRequest
-}
-
-func (h *gitSync) list(ctx context.Context, c *access.Caller, r *listGitOperationsRequest) (schema.List[schema.GitOperation], error) {
+func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.GitOperation], error) {
 	space := c.Space.Space.ID
-	return frame.ListKeyed(ctx, "git operations "+space, r.PageRequest, 2,
+	return frame.ListKeyed(ctx, "git operations "+space, *r, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
 			cursor, err := store.ParseCursor[time.Time](after)
 			if err != nil {

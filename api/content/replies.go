@@ -129,7 +129,7 @@ func commentResource(
 	comment := schema.Comment{
 		Object: "comment", ID: row.ID, PostedBy: l.User(row.Author), PostedAt: row.PostedAt.UTC(), EditedAt: schema.UTC(row.EditedAt),
 		Reactions: l.Reactions(row.Reactions), Replies: row.Replies, Repliers: make([]schema.UserContributor, len(row.Repliers)),
-		Body: body, Target: targetOf(row.Comment), URLs: l.Comment(row.Comment),
+		Body: body, Target: targetOf(row.Comment), URLs: l.CommentURLs(row.Comment),
 		Permissions: commentPermissions(c, row.Comment), Status: row.Status, ResolvedAt: schema.UTC(row.ResolvedAt),
 	}
 	for i, r := range row.Repliers {
@@ -151,7 +151,7 @@ func (h *comments) reply(ctx context.Context, c *access.Caller, row store.Commen
 	return schema.CommentReply{
 		Object: "comment-reply", ID: row.ID, PostedBy: h.view.User(row.Author), PostedAt: row.PostedAt.UTC(),
 		EditedAt: schema.UTC(row.EditedAt), Reactions: h.view.Reactions(row.Reactions), Body: body,
-		URLs: h.view.Comment(row.Comment), Permissions: commentPermissions(c, row.Comment),
+		URLs: h.view.CommentURLs(row.Comment), Permissions: commentPermissions(c, row.Comment),
 	}, nil
 }
 

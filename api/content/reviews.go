@@ -23,52 +23,47 @@ type reviews struct {
 }
 
 func reviewOperations(h *reviews) []frame.Operation {
-	const request = "/spaces/{spaceId}/change-requests/{changeRequestId}"
 	return []frame.Operation{
 		{
-			Method: http.MethodGet, Path: request + "/requested-reviewers", ID: "getRequestedReviewersByChangeRequestId",
+			Method: http.MethodGet, Path: changeRequestPath + "/requested-reviewers", ID: "getRequestedReviewersByChangeRequestId",
 			Tag: "change-requests", Doc: "List who is asked to review a change request.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.listReviewers),
 		},
 		{
-			Method: http.MethodPost, Path: request + "/requested-reviewers", ID: "requestReviewersForChangeRequest",
+			Method: http.MethodPost, Path: changeRequestPath + "/requested-reviewers", ID: "requestReviewersForChangeRequest",
 			Tag: "change-requests", Doc: "Ask users to review a change request.",
 			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.requestReviewers),
 		},
 		{
-			Method: http.MethodDelete, Path: request + "/requested-reviewers/{userId}", ID: "removeRequestedReviewerFromChangeRequest",
+			Method: http.MethodDelete, Path: changeRequestPath + "/requested-reviewers/{userId}", ID: "removeRequestedReviewerFromChangeRequest",
 			Tag: "change-requests", Doc: "Take the request for a user's review back.",
 			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusNoContent, Handler: frame.Handle(h.removeReviewer),
 		},
 		{
-			Method: http.MethodGet, Path: request + "/reviews", ID: "getReviewsByChangeRequestId", Tag: "change-requests",
+			Method: http.MethodGet, Path: changeRequestPath + "/reviews", ID: "getReviewsByChangeRequestId", Tag: "change-requests",
 			Doc:   "List the reviews of a change request.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
-			Method: http.MethodPost, Path: request + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
+			Method: http.MethodPost, Path: changeRequestPath + "/reviews", ID: "submitChangeRequestReview", Tag: "change-requests",
 			Doc:   "Review a change request, with a comment or without.",
 			Scope: access.Having(access.RightReview, access.OnChangeRequest), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.submit),
 		},
 		{
-			Method: http.MethodGet, Path: request + "/reviews/{reviewId}", ID: "getChangeRequestReviewById", Tag: "change-requests",
+			Method: http.MethodGet, Path: changeRequestPath + "/reviews/{reviewId}", ID: "getChangeRequestReviewById", Tag: "change-requests",
 			Doc:   "Read a review of a change request.",
 			Scope: access.Having(access.RightAccess, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.get),
 		},
 	}
 }
 
-type listReviewersRequest struct {
-	schema.PageRequest
-}
-
 func (h *reviews) listReviewers(
-	ctx context.Context, c *access.Caller, r *listReviewersRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.RequestedReviewer], error) {
 	request := c.ChangeRequest.ID
-	return frame.ListPage(ctx, "reviewers "+request, r.PageRequest,
+	return frame.ListPage(ctx, "reviewers "+request, *r,
 		func(after string, size int) (store.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
@@ -160,9 +155,9 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 	if r.Outdated != nil {
 		outdated = strconv.FormatBool(*r.Outdated)
 	}
-	return frame.ListMade(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest, 1,
-		func(after []string, size int) (store.Page[store.ReviewRow], error) {
-			page, err := h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, frame.FirstKey(after), size)
+	return frame.ListMadePage(ctx, "reviews "+request.ID+" "+outdated, r.PageRequest,
+		func(after string, size int) (store.Page[store.ReviewRow], error) {
+			page, err := h.store.ListReviews(ctx, request.ID, request.Revision, r.Outdated, after, size)
 			if err != nil {
 				return page, err
 			}
@@ -171,7 +166,7 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 		func(row store.ReviewRow) (schema.Review, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
-		func(_ store.ReviewRow, r schema.Review) []string { return []string{r.ID} })
+		func(r schema.Review) string { return r.ID })
 }
 
 type submitReviewRequest struct {

@@ -84,7 +84,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 }
 
 func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceRequest) (schema.Space, error) {
-	access, err := requireParent(ctx, c, h.store, r.Body.Parent)
+	found, err := requireParent(ctx, c, h.store, r.Body.Parent)
 	if err != nil {
 		return schema.Space{}, err
 	}
@@ -96,16 +96,12 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 		return schema.Space{}, err
 	}
 	// The space inherits, so the caller's access equals that on the parent.
-	return h.view.Space(store.SpaceAccess{Space: row, ContentAccess: access})
+	return h.view.Space(store.SpaceAccess{Space: row, ContentAccess: found})
 }
 
-type listSpacesRequest struct {
-	schema.PageRequest
-}
-
-func (h *spaces) list(ctx context.Context, c *access.Caller, r *listSpacesRequest) (schema.List[schema.Space], error) {
+func (h *spaces) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.Space], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListMadePage(ctx, "spaces "+organization, r.PageRequest,
+	return frame.ListMadePage(ctx, "spaces "+organization, *r,
 		func(after string, size int) (store.Page[store.SpaceAccess], error) {
 			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
 		},

@@ -55,15 +55,11 @@ func translationOperations(h *translations) []frame.Operation {
 	}
 }
 
-type listTranslationsRequest struct {
-	schema.PageRequest
-}
-
 func (h *translations) list(
-	ctx context.Context, c *access.Caller, r *listTranslationsRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.Translation], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListMadePage(ctx, "translations "+organization, r.PageRequest,
+	return frame.ListMadePage(ctx, "translations "+organization, *r,
 		func(after string, size int) (store.Page[store.Translation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},

@@ -79,7 +79,7 @@ func TestTranslation(t *testing.T) {
 func TestTranslationOfHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	h.Exec("update spaces set default_level = null where id = $1", h.Ours.Space.ID)
+	h.CloseSpace(h.Ours.Space.ID)
 	path := "/v1/orgs/" + h.Ours.Organization.ID + "/translations"
 	body := func(space string) string {
 		return fmt.Sprintf(`{"source":{"space":%q,"language":"en"},"language":"fr"}`, space)

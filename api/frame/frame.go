@@ -191,7 +191,7 @@ func (f *frame) leave(c *call) {
 	f.calls.Put(c)
 }
 
-// PathParam returns a path parameter as it was sent. The result aliases the request.
+// PathParam returns a path parameter as it was sent. The result may alias the request.
 func (c *call) PathParam(name string) string {
 	value, _ := c.http.UserValue(name).(string)
 	return value

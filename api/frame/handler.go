@@ -62,8 +62,6 @@ type validator interface {
 // Handle makes a Handler of a function. A request with a raw body is pooled, as its body is: a function that keeps it
 // or its []byte would see another caller's data there. Strings in requests are copies and may be kept.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
-	// Among operations with raw bodies, events arrive most often: do not allocate their requests.
-	reused := hasRawBody(reflect.TypeFor[Req]())
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
 	return Handler{
@@ -71,7 +69,8 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 		Response: reflect.TypeFor[Resp](),
 		invoke: func(ctx context.Context, rt *route, c *call) error {
 			var req *Req
-			if reused {
+			// Among operations with raw bodies, events arrive most often: do not allocate their requests.
+			if rt.plan.body.raw {
 				req = pool.Get().(*Req)
 				defer func() {
 					var empty Req
@@ -94,18 +93,6 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			return respond(rt, c, resp)
 		},
 	}
-}
-
-func hasRawBody(request reflect.Type) bool {
-	if request.Kind() != reflect.Struct {
-		return false
-	}
-	for i := range request.NumField() {
-		if request.Field(i).Tag.Get("body") == "raw" {
-			return true
-		}
-	}
-	return false
 }
 
 // responder picks the encoding for the response type, once.

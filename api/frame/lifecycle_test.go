@@ -18,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
 )
 
 func TestHealth(t *testing.T) {
@@ -179,6 +180,22 @@ func TestOperationsHaveDeadlines(t *testing.T) {
 		return schema.User{}, ctx.Err()
 	})}, func(c *frame.Config, _ *api.Deps) { c.OperationTimeout = time.Millisecond })
 	h.WantError(h.Do("GET", "/v1/probe", "", nil), http.StatusServiceUnavailable)
+}
+
+// TestUseOfATokenIsRecorded: the server runs the recorder of token uses, so a request sets its token's LastUsedAt.
+func TestUseOfATokenIsRecorded(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	if a := h.Do("GET", "/v1/user", h.Ours.Tokens[schema.RoleRead], nil); a.Status != http.StatusOK {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	eventually.True(t, apitest.Patience, "the use to be recorded", func() bool {
+		tokens, err := h.Store.ListTokens(t.Context(), store.TokenFilter{User: h.Ours.Users[schema.RoleRead].ID})
+		if err != nil || len(tokens) != 1 {
+			t.Fatalf("%d tokens, %v", len(tokens), err)
+		}
+		return tokens[0].LastUsedAt != nil
+	})
 }
 
 // TestIntakeDoesNotAskPostgres: once a token and a site are cached, events need no database.

@@ -21,7 +21,6 @@ import (
 type Server struct {
 	cfg    Config
 	frame  *frame
-	table  Table
 	checks []Check
 	docs   *docs
 	http   *fasthttp.Server
@@ -46,7 +45,7 @@ func New(cfg Config, d Deps, table Table, document []byte) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}
-	s := &Server{cfg: cfg, frame: f, table: table, checks: d.Checks, served: make(chan error, 1)}
+	s := &Server{cfg: cfg, frame: f, checks: d.Checks, served: make(chan error, 1)}
 	if s.docs, err = newDocs(document, cfg.BaseURL); err != nil {
 		return nil, fmt.Errorf("cannot build api: %w", err)
 	}

@@ -23,6 +23,7 @@ type OrganizationMergeRules struct {
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
+// MergeRuleInput repeats the package's name because it also names the schema in the OpenAPI document.
 type MergeRuleInput struct {
 	Rule       *string  `json:"rule" rules:"required,enum=mergeRule"`
 	Users      []string `json:"users" rules:"len=..100"`

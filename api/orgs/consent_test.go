@@ -113,7 +113,7 @@ func TestEndedInvitesAreDeleted(t *testing.T) {
 	if err := h.Store.DeleteEndedInvites(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.Rows()["email_invites"]; got != 2 {
+	if got := h.Rows()["email_invites"].Count; got != 2 {
 		t.Errorf("%d invites are left", got)
 	}
 	if got := h.Want(200, "GET", s.Org+"/invites", s.Token, nil); got["count"] != 2.0 {

@@ -9,13 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-type listPendingRequest struct {
-	schema.PageRequest
-}
-
-func (h *invites) listPending(ctx context.Context, c *access.Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
+func (h *invites) listPending(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListPage(ctx, "invites "+organization, r.PageRequest,
+	return frame.ListPage(ctx, "invites "+organization, *r,
 		func(after string, size int) (store.Page[store.EmailInvite], error) {
 			return h.store.ListEmailInvites(ctx, organization, after, size)
 		},
@@ -26,8 +22,8 @@ func (h *invites) endPending(ctx context.Context, c *access.Caller, r *linkInvit
 	return frame.NoContent{}, h.store.EndEmailInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *listPendingRequest) (schema.List[schema.EmailInvite], error) {
-	return frame.ListPage(ctx, "invites of "+c.Principal.UserID, r.PageRequest,
+func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.EmailInvite], error) {
+	return frame.ListPage(ctx, "invites of "+c.Principal.UserID, *r,
 		func(after string, size int) (store.Page[store.InviteOfUser], error) {
 			return h.store.ListInvitesOfUser(ctx, c.Principal.UserID, after, size)
 		},

@@ -23,14 +23,10 @@ func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (s
 	return struct{}{}, h.store.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
 }
 
-type listLinkInvitesRequest struct {
-	schema.PageRequest
-}
-
 // list returns only the invites to the organization as a whole, as the contract demands.
-func (h *invites) list(ctx context.Context, c *access.Caller, r *listLinkInvitesRequest) (schema.List[schema.LinkInvite], error) {
+func (h *invites) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.LinkInvite], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListPage(ctx, "link invites "+organization, r.PageRequest,
+	return frame.ListPage(ctx, "link invites "+organization, *r,
 		func(after string, size int) (store.Page[store.LinkInvite], error) {
 			return h.store.ListLinkInvites(ctx, organization, after, size)
 		},
@@ -107,11 +103,11 @@ func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, c
 	case collection != nil && !schema.ValidID(*collection):
 		return refuse("collection", "", nil)
 	case space != nil:
-		access, err := h.store.Space(ctx, c.Principal.UserID, *space)
-		return refuse("space", access.Space.OrganizationID, err)
+		found, err := h.store.Space(ctx, c.Principal.UserID, *space)
+		return refuse("space", found.Space.OrganizationID, err)
 	case collection != nil:
-		access, err := h.store.Collection(ctx, c.Principal.UserID, *collection)
-		return refuse("collection", access.Collection.OrganizationID, err)
+		found, err := h.store.Collection(ctx, c.Principal.UserID, *collection)
+		return refuse("collection", found.Collection.OrganizationID, err)
 	}
 	return nil
 }

@@ -78,14 +78,10 @@ func (h *organizations) create(ctx context.Context, c *access.Caller, r *createO
 	return h.view.Organization(membership)
 }
 
-type listOrganizationsRequest struct {
-	schema.PageRequest
-}
-
 func (h *organizations) list(
-	ctx context.Context, c *access.Caller, r *listOrganizationsRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.Organization], error) {
-	return frame.ListMadePage(ctx, "orgs", r.PageRequest,
+	return frame.ListMadePage(ctx, "orgs", *r,
 		func(after string, size int) (store.Page[store.Membership], error) {
 			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
 		},

@@ -58,16 +58,12 @@ func samlOperations(h *samlProviders) []frame.Operation {
 	}
 }
 
-type listSAMLProvidersRequest struct {
-	schema.PageRequest
-}
-
 func (h *samlProviders) list(
-	ctx context.Context, c *access.Caller, r *listSAMLProvidersRequest,
+	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[schema.SAMLProvider], error) {
 	organization := c.Organization.Organization.ID
 	var teams map[string]store.TeamRow
-	return frame.ListPage(ctx, "saml "+organization, r.PageRequest,
+	return frame.ListPage(ctx, "saml "+organization, *r,
 		func(after string, size int) (store.Page[store.SAMLProvider], error) {
 			page, err := h.store.ListSAMLProviders(ctx, organization, after, size)
 			if err != nil {

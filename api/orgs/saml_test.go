@@ -164,7 +164,7 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	if shown, _ := got["defaultTeam"].(map[string]any); shown["id"] != team.ID {
 		t.Errorf("%v", got)
 	}
-	h.Exec("delete from teams where id = $1", team.ID)
+	h.Want(204, "DELETE", s.Org+"/teams/"+team.ID, s.Token, nil)
 	if got := shape.Want(t, samlShape, h.Do("GET", one, s.Token, nil).Body); got["defaultTeam"] != nil {
 		t.Errorf("%v", got)
 	}

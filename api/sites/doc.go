@@ -1,5 +1,5 @@
 // Package sites implements the operations on sites: their settings, structure, addresses, redirects, share links and
 // looks.
 //
-// Like every domain it imports the frame, access, view and mergerules, and no other domain.
+// It imports the frame, access and view, and no other domain. schema/condition checks the conditions of adaptive content.
 package sites

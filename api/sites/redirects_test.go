@@ -242,7 +242,7 @@ func TestRedirectsIntoClosedSpaces(t *testing.T) {
 	there := s.Ok("POST", "/redirects", `{"source":"/there","destination":`+to("p")+`}`, 201)
 	s.Ok("POST", "/redirects", `{"source":"/gone","destination":`+to("p")+`}`, 201)
 	h.Exec("update site_redirects set page_id = 'gone' where source = '/gone'")
-	h.Exec("update spaces set default_level = null where id = $1", space)
+	h.CloseSpace(space)
 	s.Token = h.Ours.Tokens[schema.RoleCreate]
 	for _, source := range []string{"/there", "/gone"} {
 		if got := s.Ok("GET", "/redirect?source="+source, nil, 200); got["target"] != "/guide/secret" {

@@ -59,7 +59,7 @@ func (h *sites) listSections(
 	}
 	return frame.ListMade(ctx, "site-sections "+site.ID, r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
-			return h.store.ListSections(ctx, site.ID, lastKey(after), size)
+			return h.store.ListSections(ctx, site.ID, frame.FirstKey(after), size)
 		},
 		h.sectionResource(view),
 		func(row store.SiteSectionRow, _ schema.SiteSection) []string { return []string{row.Section.Rank} })

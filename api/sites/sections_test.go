@@ -142,7 +142,7 @@ func TestDefaultFollowsTheNext(t *testing.T) {
 	space := h.FreshSpace(h.Ours, "Gone")
 	s.Ok("POST", "/site-spaces", map[string]any{"spaceId": space.ID}, 201)
 	s.AddSpace("Stays", "")
-	h.Exec("delete from spaces where id = $1", space.ID)
+	h.Want(204, "DELETE", "/v1/spaces/"+space.ID, h.Ours.Tokens[schema.RoleAdmin], nil)
 	wantLines(t, s.Items("/site-spaces", "title", "default"), "Stays true")
 }
 

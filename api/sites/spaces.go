@@ -64,18 +64,10 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 	}
 	return frame.ListMade(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
 		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
-			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, lastKey(after), size)
+			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, frame.FirstKey(after), size)
 		},
 		h.siteSpaceResource(view),
 		func(row store.SiteSpaceRow, _ schema.SiteSpace) []string { return []string{row.SiteSpace.Rank} })
-}
-
-// lastKey is the position after which a list with one key continues.
-func lastKey(after []string) string {
-	if after == nil {
-		return ""
-	}
-	return after[0]
 }
 
 type addSiteSpaceRequest struct {

@@ -221,19 +221,15 @@ func (h *sites) sort(ctx context.Context, c *access.Caller, r *sortRequest) (sch
 	return schema.SiteItem{Group: &group}, err
 }
 
-type listGroupsRequest struct {
-	schema.PageRequest
-}
-
-func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *listGroupsRequest) (schema.List[schema.SiteSectionGroup], error) {
+func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.SiteSectionGroup], error) {
 	tree, err := h.siteTree(ctx, c, nil)
 	if err != nil {
 		return schema.List[schema.SiteSectionGroup]{}, err
 	}
 	site := c.Site.Site.ID
-	return frame.ListKeyed(ctx, "section-groups "+site, r.PageRequest, 1,
+	return frame.ListKeyed(ctx, "section-groups "+site, *r, 1,
 		func(after []string, size int) (store.Page[store.SiteSectionGroup], error) {
-			return h.store.ListSectionGroups(ctx, site, lastKey(after), size)
+			return h.store.ListSectionGroups(ctx, site, frame.FirstKey(after), size)
 		},
 		tree.groupResource, func(g store.SiteSectionGroup, _ schema.SiteSectionGroup) []string { return []string{g.Rank} })
 }

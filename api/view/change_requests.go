@@ -12,7 +12,7 @@ func (v Presenter) ChangeRequest(row store.ChangeRequestRow, author store.User) 
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Space: r.SpaceID, Revision: r.Revision,
 		RevisionInitial: r.RevisionInitial, RevisionMergedAncestor: schema.Or(r.RevisionMergedAncestor, ""),
 		RevisionMerged: schema.Or(r.RevisionMerged, ""), Comments: r.OpenComments, Outdated: row.Outdated(),
-		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: v.ChangeRequestURLs(r.SpaceID, r.ID),
+		ConversationsIssuesCluster: schema.Or(r.ClusterID, ""), URLs: v.changeRequestURLs(r.SpaceID, r.ID),
 	}
 	if r.Description != nil {
 		description, err := schema.DecodeJSON[schema.Document](r.Description)

@@ -11,7 +11,7 @@ func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{
 		Object: "collection", ID: row.ID, Title: row.Title, Description: row.Description, Organization: row.OrganizationID,
-		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: v.CollectionURLs(row.ID),
-		Permissions: CollectionPermissions(access.ContentRights(a.ContentAccess)),
+		Parent: schema.Or(row.ParentID, ""), DefaultLevel: schema.Level(schema.Or(row.DefaultLevel, "")), URLs: v.collectionURLs(row.ID),
+		Permissions: collectionPermissions(access.ContentRights(a.ContentAccess)),
 	}
 }

@@ -17,7 +17,7 @@ func (v Presenter) Reactions(rows []store.Reactions) []schema.EmojiReaction {
 	return reactions
 }
 
-func (v Presenter) Comment(row store.Comment) schema.CommentURLs {
+func (v Presenter) CommentURLs(row store.Comment) schema.CommentURLs {
 	path := []string{"spaces", row.SpaceID}
 	if row.ChangeRequestID != nil {
 		path = append(path, "change-requests", *row.ChangeRequestID)

@@ -8,12 +8,8 @@ import (
 func (v Presenter) Conversation(row store.Conversation) schema.Conversation {
 	c := schema.Conversation{
 		Object: "conversation", ID: row.ID, Subject: schema.Or(row.Subject, ""), CreatedAt: row.CreatedAt.UTC(), Source: row.Source,
-		Impact: schema.Impact(schema.Or(row.Impact, "")),
-		URLs:   schema.ConversationURLs{Location: v.API("orgs", row.OrganizationID, "conversations", row.ID)},
-	}
-	if row.ProcessedAt != nil {
-		at := row.ProcessedAt.UTC()
-		c.ProcessedAt = &at
+		Impact: schema.Impact(schema.Or(row.Impact, "")), ProcessedAt: schema.UTC(row.ProcessedAt),
+		URLs: schema.ConversationURLs{Location: v.API("orgs", row.OrganizationID, "conversations", row.ID)},
 	}
 	if row.Url != nil && schema.AbsoluteURL(*row.Url) {
 		c.URLs.Source = *row.Url

@@ -7,13 +7,9 @@ import (
 
 func (v Presenter) Member(row store.MemberRow) schema.Member {
 	m := row.Membership
-	resource := schema.Member{
+	return schema.Member{
 		Object: "member", ID: row.User.ID, Role: schema.RoleFromNullable(m.Role), User: v.User(row.User),
 		JoinedAt: m.JoinedAt.UTC(), SSO: m.Sso, Spaces: row.Spaces, Teams: row.Teams,
+		LastSeenAt: schema.UTC(m.LastSeenAt),
 	}
-	if m.LastSeenAt != nil {
-		at := m.LastSeenAt.UTC()
-		resource.LastSeenAt = &at
-	}
-	return resource
 }

@@ -17,7 +17,7 @@ func (v Presenter) Organization(m store.Membership) (schema.Organization, error)
 		Object: "organization", ID: o.ID, Title: o.Title, CreatedAt: o.CreatedAt.UTC(), EmailDomains: o.EmailDomains,
 		Type: o.Type, InviteLinks: o.InviteLinks, Plan: o.Plan, MergeRules: mergeRules,
 		DefaultRole: schema.RoleFromNullable(o.DefaultRole), Hostname: schema.Or(o.Hostname, ""), SSO: o.Sso, AI: o.Ai,
-		Trial: schema.Trial{Status: "notapplicable"}, URLs: v.OrganizationURLs(o),
+		Trial: schema.Trial{Status: "notapplicable"}, URLs: v.organizationURLs(o),
 		Permissions: OrganizationPermissions(access.RightsOf(access.Access{Role: m.Role})),
 	}
 	if o.DefaultSite != nil {

@@ -39,7 +39,7 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	resource.Pages = v.pagesBelow(space, p.Path+"/", p.Page.Pages)
 	resource.NoIndex, resource.NoRobotsIndex = p.NoIndex, p.NoRobotsIndex
 	if p.Kind == tree.KindDocument {
-		urls := v.PageURLs(space, p.ID)
+		urls := v.pageURLs(space, p.ID)
 		resource.URLs, resource.Layout = &urls, schema.DefaultPageLayout()
 		resource.Description, resource.DocumentID = p.Description, p.Document
 	}

@@ -39,7 +39,7 @@ func SpacePermissions(r access.Rights) schema.SpacePermissions {
 	}
 }
 
-func CollectionPermissions(r access.Rights) schema.CollectionPermissions {
+func collectionPermissions(r access.Rights) schema.CollectionPermissions {
 	return schema.CollectionPermissions{
 		View:            r.Has(access.RightView),
 		Admin:           r.Has(access.RightAdmin),

@@ -6,5 +6,5 @@ import (
 )
 
 func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
-	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: v.PageURLs(space, p.PageID)}
+	return schema.SearchPageResult{ID: p.PageID, Title: p.Title, Path: p.Path, URLs: v.pageURLs(space, p.PageID)}
 }

@@ -13,14 +13,11 @@ func (v Presenter) Spec(rights access.Rights) func(store.OpenAPISpec) schema.Ope
 		resource := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
 			SourceURL: schema.Or(s.SourceUrl, ""), ProcessingState: s.ProcessingState, LastVersion: schema.Or(s.LastVersion, ""),
+			LastProcessedAt: schema.UTC(s.LastProcessedAt),
 			URLs: schema.OpenAPISpecURLs{
 				Location: v.API("orgs", s.OrganizationID, "openapi", s.Slug), App: v.App("orgs", s.OrganizationID, "openapi", s.Slug),
 			},
 			Permissions: schema.OpenAPISpecPermissions{View: rights.Has(access.RightAccess), Edit: rights.Has(access.RightCreate)},
-		}
-		if s.LastProcessedAt != nil {
-			at := s.LastProcessedAt.UTC()
-			resource.LastProcessedAt = &at
 		}
 		if s.ProcessingState == schema.SpecPending {
 			resource.LastErrors = []schema.OpenAPISpecError{{

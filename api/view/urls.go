@@ -5,15 +5,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-func (v Presenter) UserURLs(id string) schema.UserURLs {
+func (v Presenter) userURLs(id string) schema.UserURLs {
 	return schema.UserURLs{Location: v.API("users", id)}
 }
 
-func (v Presenter) OrganizationURLs(o store.Organization) schema.OrganizationURLs {
+func (v Presenter) organizationURLs(o store.Organization) schema.OrganizationURLs {
 	return schema.OrganizationURLs{Location: v.API("orgs", o.ID), App: v.App("orgs", o.ID), Logo: schema.Or(o.Logo, "")}
 }
 
-func (v Presenter) SiteURLs(s store.Site) schema.SiteURLs {
+func (v Presenter) siteURLs(s store.Site) schema.SiteURLs {
 	path := []string{"orgs", s.OrganizationID, "sites", s.ID}
 	urls := schema.SiteURLs{Location: v.API(path...), App: v.App(path...)}
 	if s.Published {
@@ -30,7 +30,7 @@ func (v Presenter) PublishedSite(s store.Site) string {
 	return v.Published("sites", s.ID)
 }
 
-func (v Presenter) CollectionURLs(id string) schema.CollectionURLs {
+func (v Presenter) collectionURLs(id string) schema.CollectionURLs {
 	return schema.CollectionURLs{Location: v.API("collections", id), App: v.App("collections", id)}
 }
 
@@ -45,12 +45,12 @@ func (v Presenter) SpaceURLs(s store.Space) schema.SpaceURLs {
 	return urls
 }
 
-func (v Presenter) ChangeRequestURLs(space, id string) schema.ChangeRequestURLs {
+func (v Presenter) changeRequestURLs(space, id string) schema.ChangeRequestURLs {
 	return schema.ChangeRequestURLs{
 		App: v.App("spaces", space, "change-requests", id), Location: v.API("spaces", space, "change-requests", id),
 	}
 }
 
-func (v Presenter) PageURLs(space, id string) schema.RevisionPageURL {
+func (v Presenter) pageURLs(space, id string) schema.RevisionPageURL {
 	return schema.RevisionPageURL{App: v.App("spaces", space, "pages", id)}
 }

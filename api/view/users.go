@@ -8,6 +8,6 @@ import (
 func (v Presenter) User(u store.User) schema.User {
 	return schema.User{
 		Object: "user", ID: u.ID, DisplayName: u.DisplayName, Email: schema.Or(u.Email, ""), PhotoURL: schema.Or(u.PhotoUrl, ""),
-		URLs: v.UserURLs(u.ID),
+		URLs: v.userURLs(u.ID),
 	}
 }

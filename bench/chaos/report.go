@@ -1,13 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/witness"
@@ -135,7 +137,7 @@ func (r *result) save() error {
 		name += "-" + r.Broker
 	}
 	path := filepath.Join(root, "bench", "results", name)
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("cannot save the result: %w", err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/product"
@@ -153,6 +154,6 @@ func (c *command) oneLife(ctx context.Context, dir, binary string, log *os.File,
 
 // json returns the result as JSON with a final newline.
 func (r *result) json() ([]byte, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	return append(text, '\n'), err
 }

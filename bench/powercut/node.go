@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/single"
@@ -23,7 +24,10 @@ import (
 type node struct{ single.Node }
 
 // engines are the addresses of the running engines.
-type engines struct{ Postgres, ClickHouse string }
+type engines struct {
+	Postgres   string `json:"postgres"`
+	ClickHouse string `json:"clickhouse"`
+}
 
 func (n *node) engines() (e engines, err error) {
 	text, err := os.ReadFile(filepath.Join(n.Dir, "engines.json"))

@@ -8,7 +8,6 @@ package product
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
@@ -77,7 +78,8 @@ var plainHTTP = &http.Client{Timeout: time.Minute}
 
 // Call makes a request and returns an error unless the response has the status
 // want. A body that is not a []byte is sent as JSON. The response is decoded
-// into into unless that is nil.
+// into into unless that is nil; its names match in any case, so that callers
+// need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -94,7 +96,7 @@ func (c Client) Call(ctx context.Context, method, path string, body any, want in
 	if err != nil || into == nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
+	if err := json.Unmarshal(answer, into, json.MatchCaseInsensitiveNames(true)); err != nil {
 		return fmt.Errorf("cannot read the answer of %s %s: %w", method, path, err)
 	}
 	return nil

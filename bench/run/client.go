@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 	"github.com/octavo-docs/octavo/bench/product"
@@ -19,7 +21,7 @@ type client struct{ product.Client }
 type answer struct {
 	Columns []struct {
 		Column string
-		Values []json.RawMessage
+		Values []jsontext.Value
 	}
 }
 

@@ -2,13 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
@@ -196,7 +198,7 @@ func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 	}
 }
 
-func (p *probes) found(names []json.RawMessage, now time.Time) {
+func (p *probes) found(names []jsontext.Value, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, raw := range names {

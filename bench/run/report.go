@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
@@ -29,8 +31,8 @@ type row struct {
 // budget bounds the median ratio or, for a row without a ratio, the median
 // value.
 type budget struct {
-	AtLeast float64 `json:"atLeast,omitempty"`
-	AtMost  float64 `json:"atMost,omitempty"`
+	AtLeast float64 `json:"atLeast,omitzero"`
+	AtMost  float64 `json:"atMost,omitzero"`
 }
 
 func (b budget) text() string {
@@ -131,7 +133,7 @@ func (r *report) save(dir string) (string, error) {
 		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
 	path := filepath.Join(dir, r.Date[:10]+"-"+r.Commit)
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("cannot save the results: %w", err)
 	}

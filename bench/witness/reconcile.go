@@ -3,10 +3,11 @@ package witness
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/bench/product"
 )
@@ -49,7 +50,7 @@ func parseReconciled(output []byte) (sum Reconciled, err error) {
 			Messages, Repeats, Events, Rows *int64
 			From, Differences               int64
 		}
-		if err := json.Unmarshal(line, &p); err != nil {
+		if err := json.Unmarshal(line, &p, json.MatchCaseInsensitiveNames(true)); err != nil {
 			return sum, fmt.Errorf("cannot read the output of octavo reconcile: %w", err)
 		}
 		if p.Messages == nil || p.Repeats == nil || p.Events == nil || p.Rows == nil {

@@ -75,7 +75,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractIsBounded gives text of every kind: nothing panics, and what comes out is bounded.
+// TestExtractIsBounded extracts from text of every kind. Nothing panics, and the result is bounded.
 func TestExtractIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -99,7 +99,7 @@ func TestExtractIsBounded(t *testing.T) {
 	})
 }
 
-// reports are what users of a made-up product write; the key's prefix is what they are about.
+// reports are texts by users of a made-up product. The prefix of a key names the topic.
 var reports = map[string]string{
 	"login/1":   "I cannot log in after resetting my password.",
 	"login/2":   "The password reset mail never arrives, so I can't log in.",
@@ -124,7 +124,7 @@ func items() []conversations.Item {
 	return all
 }
 
-// named writes groups by the keys of their members, so that they can be compared.
+// named lists groups by the keys of their members, so that they can be compared.
 func named(all []conversations.Item, groups []conversations.Group) []string {
 	var text []string
 	for _, g := range groups {
@@ -158,8 +158,8 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestClusterDoesNotDependOnOrder makes issues out of few words, so that many are alike and many are equally alike, and
-// clusters them in two orders.
+// TestClusterDoesNotDependOnOrder makes issues from few words, so that many are similar and many pairs are equally
+// similar, and clusters them in two orders.
 func TestClusterDoesNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	vocabulary := []string{"login", "password", "reset", "invoice", "pdf", "download", "search", "results", "slow", "page", "日本", "x9"}

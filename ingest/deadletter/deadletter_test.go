@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// open reads the dead letters of a topic of its own.
+// open opens the dead letters of a new topic.
 func open(t *testing.T) *Letters {
 	t.Helper()
 	d, err := Open(enginetest.Kafka(t), eventlog.Access{}, enginetest.Topic(t, 1))
@@ -28,7 +28,7 @@ func open(t *testing.T) *Letters {
 	return d
 }
 
-// list reads the letters that were not replayed.
+// list reads the letters that have not been replayed.
 func list(t *testing.T, d *Letters) (letters []*Letter) {
 	t.Helper()
 	err := d.Each(t.Context(), false, func(letter *Letter, _ bool) error {
@@ -41,7 +41,7 @@ func list(t *testing.T, d *Letters) (letters []*Letter) {
 	return letters
 }
 
-// An interrupted replay is finished by the next one, wherever it stopped: the
+// The next replay finishes an interrupted one, wherever it stopped, and the
 // event is in the log once.
 func TestReplayInterrupted(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,8 @@ func TestReplayInterrupted(t *testing.T) {
 	}
 }
 
-// A letter may quote bytes that are not UTF-8, also where its error was cut.
+// A letter may contain bytes that are not UTF-8, including where its error text
+// was cut.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -124,8 +125,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// Letters that the program of commit 722db72 wrote, with encoding/json, are
-// read as they were.
+// Letters that commit 722db72 wrote with encoding/json can still be read.
 func TestEarlierLetters(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -139,7 +139,7 @@ func TestEarlierLetters(t *testing.T) {
 	}
 }
 
-// Without a topic there are no letters.
+// A topic that does not exist has no letters.
 func TestNoTopic(t *testing.T) {
 	t.Parallel()
 	if letters := list(t, open(t)); len(letters) != 0 {
@@ -147,7 +147,7 @@ func TestNoTopic(t *testing.T) {
 	}
 }
 
-// The dead-letter topic has as many replicas as the log's.
+// The dead-letter topic has as many replicas as the log's topic.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))

@@ -85,7 +85,7 @@ func TestBatchIsRequestBody(t *testing.T) {
 	}
 }
 
-// Every type of the contract has a row, and occurs.
+// Every event type of the contract has a row and occurs.
 func TestEveryType(t *testing.T) {
 	words := insights.EventTypes.Words()
 	if len(kinds) != len(words) {

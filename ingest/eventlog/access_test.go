@@ -19,8 +19,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// The environment in which .ci/apache-kafka names a listener of Apache Kafka
-// with TLS and logins, the authority of its certificate, and the login.
+// .ci/apache-kafka sets these environment variables: an Apache Kafka listener
+// with TLS and logins, the CA of its certificate, and the login.
 const (
 	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"
 	envSecureCA     = "OCTAVO_TEST_KAFKA_SECURE_CA"
@@ -28,8 +28,8 @@ const (
 	securePassword  = "correct horse"
 )
 
-// TestKafkaAccess appends to the log, reads it, and joins a group, by TLS and
-// every way to log in.
+// TestKafkaAccess appends to the log, reads it and joins a group, over TLS and
+// with every login mechanism.
 func TestKafkaAccess(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
@@ -42,7 +42,7 @@ func TestKafkaAccess(t *testing.T) {
 			if mechanism != "" {
 				login.Username, login.Password = secureUser, securePassword
 				options = append(options, kfake.EnableSASL(), kfake.Superuser(strings.ToUpper(mechanism), secureUser, securePassword))
-			} else { // our own certificate instead
+			} else { // log in with a client certificate instead
 				server = authority.Clients(server)
 				login.Cert, login.Key = authority.Issue("client")
 			}
@@ -56,7 +56,7 @@ func TestKafkaAccess(t *testing.T) {
 	}
 }
 
-// TestKafkaAccessOnApache does the same on Apache Kafka.
+// TestKafkaAccessOnApache is TestKafkaAccess on Apache Kafka.
 func TestKafkaAccessOnApache(t *testing.T) {
 	t.Parallel()
 	broker := os.Getenv(envSecureBroker)
@@ -73,9 +73,9 @@ func TestKafkaAccessOnApache(t *testing.T) {
 	}
 }
 
-// refuseLogins makes a broker answer every login from now on as Apache Kafka
-// answers a wrong one. By itself it closes the connection, as one that goes
-// away does.
+// refuseLogins makes the broker answer every login from now on as Apache Kafka
+// answers a wrong one. Without this, kfake closes the connection, which looks
+// like a broker that goes away.
 func refuseLogins(c *kfake.Cluster) {
 	c.ControlKey(int16(kmsg.SASLAuthenticate), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
@@ -85,8 +85,8 @@ func refuseLogins(c *kfake.Cluster) {
 	})
 }
 
-// throughAccess uses a broker with a login, and with wrong ones. refuse is
-// called before the broker is to refuse a password.
+// throughAccess uses a broker with the right login and with wrong ones. It
+// calls refuse before it expects the broker to refuse a password.
 func throughAccess(t *testing.T, brokers []string, topic string, login Login, refuse func()) {
 	access, err := NewAccess(login)
 	if err != nil {
@@ -105,7 +105,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 		messages += int(end)
 	}
 	if messages != 1 {
-		t.Errorf("%d messages in the log", messages)
+		t.Errorf("the log has %d messages, want 1", messages)
 	}
 	group, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
 		ID: topic + ".group", Brokers: brokers, Topics: []string{topic}, Dialer: NewDialer("test", access), StartOffset: kafka.FirstOffset,
@@ -116,7 +116,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var generation *kafka.Generation
-	eventually.Succeeds(t, 30*time.Second, "a generation", func() (err error) { // a fresh broker makes its offsets topic first
+	eventually.Succeeds(t, 30*time.Second, "a generation", func() (err error) { // a new broker creates its offsets topic first
 		generation, err = group.Next(ctx)
 		return err
 	})
@@ -127,7 +127,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login, re
 		t.Error(err)
 	}
 
-	// Without what the broker wants there is an error, soon.
+	// Access that lacks something the broker requires fails soon.
 	refuse()
 	wrong := map[string]Login{"an authority of somebody else": {TLS: true, CA: enginetest.NewAuthority(t).CA, Mechanism: login.Mechanism, Username: login.Username, Password: login.Password}}
 	if login.Mechanism != "" {
@@ -174,11 +174,11 @@ func TestKafkaLoginIsChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := NewAccess(l); err == nil {
-				t.Errorf("%s is taken", name)
+				t.Errorf("%s: accepted, want an error", name)
 			}
 		})
 	}
 	if a, err := NewAccess(Login{}); err != nil || a != (Access{}) {
-		t.Errorf("nothing is %+v, %v", a, err)
+		t.Errorf("the zero login gives %+v, %v", a, err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// With the defaults, a broker that is away for three attempts costs a request
-// 140 ms.
+// With the default settings, a broker that is unavailable for three attempts
+// delays a request by 140 ms.
 func TestRetryDefaults(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Brokers: []string{"broker:9092"}}

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// newTestLog starts a log on a topic of its own.
+// newTestLog starts a log on a new topic.
 func newTestLog(t testing.TB, brokers []string, change func(*Config)) *Log {
 	t.Helper()
 	cfg := Config{Brokers: brokers, Topic: "events", Partitions: 2, RetryWait: time.Millisecond, ProduceTimeout: 2 * time.Second, Logger: ingesttest.Logger(t)}
@@ -44,7 +44,7 @@ func TestLogAppends(t *testing.T) {
 			if err := l.Append(t.Context(), "site", i%2, message); err != nil {
 				t.Error(err)
 			}
-			clear(message) // the log keeps nothing of it
+			clear(message) // the log must not keep a reference to it
 		})
 	}
 	senders.Wait()
@@ -60,17 +60,17 @@ func TestLogAppends(t *testing.T) {
 	}
 	for i := range 300 {
 		if n := seen[fmt.Sprint("site=message ", i)]; n != 1 {
-			t.Errorf("message %d is there %d times", i, n)
+			t.Errorf("message %d is in the log %d times", i, n)
 		}
 	}
 	gathered := prometheus.NewRegistry()
 	gathered.MustRegister(l.metrics.produceMessages)
 	if list, err := gathered.Gather(); err != nil || list[0].GetMetric()[0].GetHistogram().GetSampleSum() != 300 {
-		t.Errorf("produces are measured as %v, %v", list, err)
+		t.Errorf("the histogram of messages per produce has %v, %v, want a sum of 300", list, err)
 	}
 }
 
-// TestLogUsesWhatExists: a topic that exists keeps its partitions.
+// TestLogUsesWhatExists: an existing topic keeps its partitions.
 func TestLogUsesWhatExists(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -81,14 +81,14 @@ func TestLogUsesWhatExists(t *testing.T) {
 	}
 }
 
-// TestLogFaults: what a broker does to one produce reaches exactly the
-// requests of that produce, after as many tries as make sense.
+// TestLogFaults: a broker's answer to one produce reaches exactly the requests
+// in that produce, and the log retries only where a retry can help.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		code   *kerr.Error
-		times  int32 // how often the broker answers with it
+		times  int32 // how often the broker gives this answer
 		reason *insights.Reason
 	}{
 		{"leader moves", kerr.NotLeaderForPartition, 2, nil},
@@ -103,7 +103,7 @@ func TestLogFaults(t *testing.T) {
 			broker := ingesttest.Broker(t)
 			l := newTestLog(t, broker.ListenAddrs(), func(cfg *Config) {
 				if cfg.AppendTimeout = ingesttest.Patience; c.reason == insights.LogUnavailable {
-					cfg.AppendTimeout = 2 * time.Second // this one ends by it; the other partition has it, too
+					cfg.AppendTimeout = 2 * time.Second // ends this case; it applies to the other partition, too
 				}
 			})
 			var answered atomic.Int32
@@ -147,13 +147,13 @@ func TestLogFaults(t *testing.T) {
 	}
 }
 
-// TestLogRepeatsAreTheSame: a produce whose answer is lost is sent again with
+// TestLogRepeatsAreTheSame: a produce whose answer was lost is sent again with
 // the same bytes, and the request succeeds.
 func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
 	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) {
-		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience // a third produce would be by time
+		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience // no third produce because of a time-out
 	})
 	var mu sync.Mutex
 	var sent []string
@@ -177,7 +177,8 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestLogGathers: what arrives while a produce is in flight goes together.
+// TestLogGathers: messages that arrive while a produce is in flight are sent
+// together.
 func TestLogGathers(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -224,9 +225,9 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
-// TestLogTakesTurns: what may go to any partition goes to one until its turn is
-// over, and passes over those that have enough to do. What names its partition
-// goes there, and nowhere if there is none.
+// TestLogTakesTurns: messages for any partition go to one partition until its
+// turn is over, and skip crowded ones. A message that names its partition goes
+// there, or fails if that partition does not exist.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
 	l := &Log{cfg: Config{MaxBatchMessages: 2, MaxBatchBytes: 1 << 20}, running: true}
@@ -237,7 +238,7 @@ func TestLogTakesTurns(t *testing.T) {
 	want := func(after time.Duration, asked, id int) {
 		t.Helper()
 		if p, err := l.partition(asked, begin.Add(after)); err != nil || p.id != id {
-			t.Errorf("%s after the first's Turn began, what goes to %d goes to %v (%v), want %d", after, asked, p, err, id)
+			t.Errorf("%s after the first Turn began, a message for partition %d goes to %v (%v), want %d", after, asked, p, err, id)
 		}
 	}
 	fill := func(id, messages int) {
@@ -253,11 +254,11 @@ func TestLogTakesTurns(t *testing.T) {
 	want(Turn, 2, 2)
 	for _, id := range []int{-2, 3} {
 		if _, err := l.partition(id, begin); err == nil {
-			t.Errorf("there is a partition %d of 3", id)
+			t.Errorf("partition %d of 3 exists", id)
 		}
 	}
 	fill(0, 2)
-	want(0, AnyPartition, 0) // a whole batch, and nothing behind it
+	want(0, AnyPartition, 0) // one full batch is not crowded yet
 	fill(0, 1)
 	want(0, AnyPartition, 1)
 	want(2*Turn, AnyPartition, 2)
@@ -269,8 +270,8 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, AnyPartition, 1)
 }
 
-// TestLogGivesUpInTime: what waited for its time behind others is not sent any
-// more, so that a long queue is answered as soon as a short one.
+// TestLogGivesUpInTime: a message whose time ran out while it waited behind
+// others is not sent, so a long queue is answered as soon as a short one.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -285,8 +286,8 @@ func TestLogGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestLogFinds: a message is found by its id from its offset or before, not
-// after it, also where the log is shorter than it was.
+// TestLogFinds: a search by id finds a message from its offset or an earlier one,
+// not from a later one, even if the log is now shorter than that.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -313,7 +314,7 @@ func TestLogFinds(t *testing.T) {
 		found bool
 	}{
 		{0, ids[0], true}, {0, ids[19], true}, {7, ids[7], true}, {8, ids[7], false}, {21, ids[19], false}, {0, insights.MessageID{99}, false},
-		{1000, ids[3], true}, // the topic was made anew
+		{1000, ids[3], true}, // the topic was recreated
 	} {
 		t.Run(fmt.Sprint(c.id[0], " from ", c.from), func(t *testing.T) {
 			found, next, err := l.Find(t.Context(), 1, c.from, c.id)

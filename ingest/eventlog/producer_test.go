@@ -20,16 +20,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// produced are the batches that a broker was sent.
+// produced holds the batches that a broker received.
 type produced struct {
 	mu   sync.Mutex
 	list [][]byte
-	// answer is what the broker does with the nth: "" takes it, "break" breaks
-	// the connection; a code is the answer.
+	// answer says what the broker does with the nth batch: "" accepts it, "break"
+	// breaks the connection, and an error code is sent as the answer.
 	answer func(n int) any
 }
 
-// sentTo notes what a broker is sent.
+// sentTo records the batches that a broker receives.
 func sentTo(broker *kfake.Cluster, answer func(n int) any) *produced {
 	p := &produced{answer: answer}
 	broker.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -62,7 +62,7 @@ func (p *produced) batches() [][]byte {
 	return slices.Clone(p.list)
 }
 
-// fromOf is who a record batch is from.
+// fromOf returns the producer of a record batch.
 func fromOf(records []byte) producer {
 	return producer{
 		id:    int64(binary.BigEndian.Uint64(records[atProducer-4:])),
@@ -70,7 +70,7 @@ func fromOf(records []byte) producer {
 	}
 }
 
-// resend sends a batch as a late attempt does.
+// resend sends a batch again, like a late attempt.
 func resend(t *testing.T, l *Log, records []byte) error {
 	t.Helper()
 	b := newBatch(nil, time.Now())
@@ -81,14 +81,14 @@ func resend(t *testing.T, l *Log, records []byte) error {
 
 var errBroken = errors.New("the connection breaks")
 
-// onePartition is a log whose attempts are not ended by time.
+// onePartition sets up one partition, and attempts that do not time out.
 func onePartition(c *Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
 }
 
-// TestLogIsAppendedOnce: an attempt without an answer comes in after the one
-// that was made after it, and once more later. The broker appends the batch
-// once, also Apache Kafka.
+// TestLogIsAppendedOnce: an attempt without an answer arrives after the attempt
+// that followed it, and then once more. The broker appends the batch once, and
+// so does Apache Kafka.
 func TestLogIsAppendedOnce(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -118,8 +118,8 @@ func TestLogIsAppendedOnce(t *testing.T) {
 	}
 }
 
-// TestLogCountsSequences: batches of a partition are from one producer, and
-// count on.
+// TestLogCountsSequences: the batches of a partition have one producer, and
+// their sequence numbers continue.
 func TestLogCountsSequences(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -156,13 +156,13 @@ func TestLogCountsSequences(t *testing.T) {
 	}
 }
 
-// TestLogGivesUpAProducer: after a batch that was given up and may be in the
-// log, the next one has another producer id, and neither stands in the way of
-// the other.
+// TestLogGivesUpAProducer: after the log gave up a batch that may have been
+// appended, the next batch has another producer id, and neither blocks the
+// other.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
-	// The second batch's attempts all break, until its time is over.
+	// All attempts at the second batch break until its time is over.
 	l := newTestLog(t, broker.ListenAddrs(), func(c *Config) { c.Partitions, c.AppendTimeout = 1, time.Second })
 	gone := false
 	sent := sentTo(broker, func(n int) any {
@@ -176,7 +176,7 @@ func TestLogGivesUpAProducer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := put("given up"); ingesttest.ReasonOf(err) != insights.LogUnavailable {
-		t.Fatalf("a batch whose end is not known: %v", err)
+		t.Fatalf("a batch with an unknown outcome: %v", err)
 	}
 	sent.mu.Lock()
 	gone = true
@@ -185,7 +185,7 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	if err := put("after"); err != nil {
 		t.Fatal(err)
 	}
-	if err := resend(t, l, late); err != nil { // nobody waits for it any more
+	if err := resend(t, l, late); err != nil { // its request has already been answered
 		t.Error(err)
 	}
 	if err := put("last"); err != nil {
@@ -200,8 +200,9 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer: what the log does when the broker knows its producer
-// differently. In doubt, it does not send the batch under another id.
+// TestLogLosesItsProducer: the broker does not know the log's producer, or knows
+// another state of it. In doubt, the log does not send the batch under another
+// id.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -234,7 +235,8 @@ func TestLogLosesItsProducer(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 				if name == "in doubt, a duplicate" && i == 1 {
-					// The broker that said so has it. Here it does not, so its sequence is free.
+					// A broker that gives this answer has the batch. This one does not, so the
+					// sequence is free.
 					l.partitions[0].from.next = 1
 				}
 			}
@@ -246,13 +248,14 @@ func TestLogLosesItsProducer(t *testing.T) {
 				want = 0
 			}
 			if n := testutil.ToFloat64(l.metrics.producersLost); n != want {
-				t.Errorf("%v producers are lost, want %v", n, want)
+				t.Errorf("%v lost producers counted, want %v", n, want)
 			}
 		})
 	}
 }
 
-// TestLogWithoutProducerIDs: brokers that give out no ids still take events.
+// TestLogWithoutProducerIDs: brokers that issue no producer ids still accept
+// events.
 func TestLogWithoutProducerIDs(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -264,7 +267,7 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	})
 	l := newTestLog(t, broker.ListenAddrs(), onePartition)
 	if n := testutil.ToFloat64(l.metrics.unsafe.WithLabelValues(idempotence)); n != 0 {
-		t.Errorf("it is unsafe before it was asked for: %v", n)
+		t.Errorf("idempotence is unsafe before the log asked for a producer id: %v", n)
 	}
 	sent := sentTo(broker, func(int) any { return nil })
 	if err := l.Append(t.Context(), "site", 0, []byte("a")); err != nil {
@@ -278,8 +281,8 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	}
 }
 
-// TestLogAppendsAgainPlainly: what may be a repeat goes in a batch of its own
-// that shows it, and the others count on.
+// TestLogAppendsAgainPlainly: a message that may be a repeat goes in a separate
+// batch that says so, and the sequence of the other batches continues.
 func TestLogAppendsAgainPlainly(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -307,8 +310,8 @@ func TestLogAppendsAgainPlainly(t *testing.T) {
 	}
 }
 
-// TestLogFollowsItsTopic: a topic that gets more partitions, or is deleted, is
-// used as it is then, without a restart.
+// TestLogFollowsItsTopic: the log adapts to a topic that gets more partitions or
+// is deleted, without a restart.
 func TestLogFollowsItsTopic(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -322,7 +325,7 @@ func TestLogFollowsItsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := put(1); err == nil {
-		t.Error("a message went to a partition that there is not")
+		t.Error("a message went to a partition that does not exist")
 	}
 	more, err := client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: topic, Count: 2}}})
 	if err == nil {

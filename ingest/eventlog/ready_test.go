@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// A log whose brokers are gone is not ready, whatever the client remembers of
-// its topic. One whose broker is back is, at the first question.
+// A log whose brokers are gone is not ready, even if the client has cached its
+// topic. When a broker is back, the first check says that the log is ready.
 func TestLogReady(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -35,7 +35,7 @@ func TestLogReady(t *testing.T) {
 	broker.Close()
 	broker = again()
 	if err := ready(); err != nil {
-		t.Errorf("a log whose broker has been started anew: %v", err)
+		t.Errorf("a log whose broker was restarted: %v", err)
 	}
 	broker.Close()
 	if ready() == nil {

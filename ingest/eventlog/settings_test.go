@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// unsafeOf are the settings that a log shows as unsafe.
+// unsafeOf returns the settings that a log reports as unsafe.
 func unsafeOf(l *Log) map[string]bool {
 	list := map[string]bool{}
 	for _, setting := range checkedSettings() {
@@ -28,8 +28,8 @@ func unsafeOf(l *Log) map[string]bool {
 	return list
 }
 
-// TestTopicIsMadeSafe: the topic that a log makes has what it should, also on
-// Apache Kafka, and nothing of it shows as unsafe.
+// TestTopicIsMadeSafe: a topic that the log creates has the right settings, on
+// Apache Kafka as well, and none of them is reported as unsafe.
 func TestTopicIsMadeSafe(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -56,8 +56,8 @@ func TestTopicIsMadeSafe(t *testing.T) {
 	}
 }
 
-// TestReplicasInSync: all replicas but one must have an event, unless it is said
-// otherwise.
+// TestReplicasInSync: all replicas but one must have an event, unless the
+// configuration says otherwise.
 func TestReplicasInSync(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]string{1: "1", 2: "1", 3: "2"} {
@@ -73,14 +73,14 @@ func TestReplicasInSync(t *testing.T) {
 				t.Errorf("with %d replicas %s must be in sync, want %s; %v", replicas, values[leastInSync], want, err)
 			}
 			if list := unsafeOf(l); len(list) > 1 || list["replicas"] != (replicas == 1) {
-				t.Errorf("with %d replicas unsafe are %v", replicas, list)
+				t.Errorf("with %d replicas, unsafe settings: %v", replicas, list)
 			}
 		})
 	}
 }
 
-// TestUnsafeTopic: what a topic of somebody else's making lacks is shown, and
-// its record times are mended.
+// TestUnsafeTopic: the log reports the unsafe settings of a topic that somebody
+// else created, and corrects its record times.
 func TestUnsafeTopic(t *testing.T) {
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3))
@@ -107,7 +107,7 @@ func TestUnsafeTopic(t *testing.T) {
 	list := unsafeOf(l)
 	for _, setting := range []string{leastInSync, unclean, retentionTime, retentionSize, largestBatch} {
 		if !list[setting] {
-			t.Errorf("%s does not show", setting)
+			t.Errorf("%s is not reported as unsafe", setting)
 		}
 	}
 	if len(list) != 5 {

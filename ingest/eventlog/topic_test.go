@@ -26,18 +26,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// closedPort is one of this machine on which nobody listens.
+// closedPort returns a local port on which nothing listens.
 func closedPort(t *testing.T) (address string, port int) {
 	t.Helper()
 	at := netip.MustParseAddrPort(enginetest.Address(t))
 	return at.String(), int(at.Port())
 }
 
-// impatient is for logs whose broker is away.
+// impatient shortens the wait of logs whose broker is unavailable.
 func impatient(c *Config) { c.StartWait = time.Millisecond }
 
-// TestLogStartsWithoutBroker: a log whose broker is away starts, refuses
-// messages, and takes them as soon as the broker is there.
+// TestLogStartsWithoutBroker: a log whose broker is unavailable starts, refuses
+// messages, and accepts them as soon as the broker is available.
 func TestLogStartsWithoutBroker(t *testing.T) {
 	t.Parallel()
 	address, port := closedPort(t)
@@ -50,14 +50,14 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 		t.Errorf("without a broker: %v", err)
 	}
 	if p, err := l.Choose(); err == nil {
-		t.Errorf("a log that does not know its partitions puts a message into %d", p)
+		t.Errorf("a log that does not know its partitions chose partition %d", p)
 	}
 	if err := l.Ready(t.Context()); err == nil {
-		t.Error("it is ready without a broker")
+		t.Error("the log is ready without a broker")
 	}
 
-	// Whoever asks all the time while the broker comes gets one answer or the
-	// other.
+	// Requests that are sent while the broker comes up are either refused as
+	// unavailable or accepted.
 	var taken atomic.Int64
 	var senders sync.WaitGroup
 	for range 4 {
@@ -82,18 +82,18 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 		t.Errorf("with a broker: %v", err)
 	}
 	if p, err := l.Choose(); p < 0 || p > 1 || err != nil {
-		t.Errorf("it chose partition %d of 2, %v", p, err)
+		t.Errorf("the log chose partition %d of 2, %v", p, err)
 	}
 	if stored := len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 0)) + len(ingesttest.ReadTopic(t, broker.ListenAddrs(), "events", 1)); stored != 4 || taken.Load() != 4 {
-		t.Errorf("%d messages are in the log, %d were taken, want 4", stored, taken.Load())
+		t.Errorf("the log has %d messages and accepted %d, want 4", stored, taken.Load())
 	}
 	if text := said.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "events are taken") != 1 {
-		t.Errorf("want one warning and one end of it:\n%s", text)
+		t.Errorf("want one warning and one message that it is over:\n%s", text)
 	}
 }
 
-// TestLogStopsWhileItWaits: for a broker that refuses connections, and for one
-// that takes them and says nothing.
+// TestLogStopsWhileItWaits: the log stops while it waits for a broker that
+// refuses connections, or for one that accepts them and does not answer.
 func TestLogStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
 	closed, _ := closedPort(t)
@@ -116,11 +116,11 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 				t.Errorf("after Stop: %v", err)
 			}
 			if l.Ready(t.Context()) == nil {
-				t.Error("it is ready after Stop")
+				t.Error("the log is ready after Stop")
 			}
 		})
 	}
-	// Whoever is told to stop before Start has found a broker says so.
+	// If Stop is called before Start has found a broker, Start returns an error.
 	l, err := New(Config{Brokers: []string{closed}}, NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
@@ -130,8 +130,8 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 	}
 }
 
-// TestLogStartRefused: what a broker answers ends Start, is waited for, or is
-// waited for without it.
+// TestLogStartRefused: Start fails on an answer that will not change. After any
+// other, it waits for StartWait, then returns, and the log keeps waiting.
 func TestLogStartRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -180,8 +180,8 @@ func TestLogStartRefused(t *testing.T) {
 	}
 }
 
-// manyPartitions is a cluster with a topic of one partition too many. A broker
-// of these tests would take seconds for it.
+// manyPartitions is a cluster with a topic that has one partition too many. The
+// tests' broker would need seconds to create it.
 type manyPartitions struct{}
 
 func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Request) (kafka.Response, error) {
@@ -190,8 +190,8 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 	}}}, nil
 }
 
-// TestLogTooManyPartitions: a topic that somebody made with more partitions
-// than a row can name is an error, not something to wait for.
+// TestLogTooManyPartitions: a topic that somebody created with more partitions
+// than a row can hold is an error, not something to wait for.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
 	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
@@ -204,7 +204,7 @@ func TestLogTooManyPartitions(t *testing.T) {
 	}
 }
 
-// A log whose broker came back without the topic is not ready.
+// A log whose broker comes back without the topic is not ready.
 func TestLogReadyMissesItsTopic(t *testing.T) {
 	t.Parallel()
 	_, port := closedPort(t)
@@ -214,7 +214,7 @@ func TestLogReadyMissesItsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	broker.Close()
-	ingesttest.Broker(t, port) // has no topic any more
+	ingesttest.Broker(t, port) // a new broker, without the topic
 	eventually.True(t, ingesttest.Patience, "the topic to be missed", func() bool {
 		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
 	})
@@ -234,6 +234,6 @@ func TestCheckBrokers(t *testing.T) {
 		})
 	}
 	if CheckBrokers(nil) == nil {
-		t.Error("no broker is enough")
+		t.Error("an empty list of brokers is accepted")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// eventsOver makes a message of n events whose times go round the given months
-// of 2026.
+// eventsOver makes a message of n events whose times cycle through the given
+// months of 2026.
 func eventsOver(t testing.TB, n int, months ...int) insights.Message {
 	t.Helper()
 	var list []string
@@ -37,8 +37,8 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 	return n
 }
 
-// TestInsertIsOneBlock: an insert makes one part, however many rows it has, of
-// whatever months; in a table of the first version one for each month.
+// TestInsertIsOneBlock: an insert makes one part, for any number of rows and
+// months. In a table of the first version it makes one part for each month.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
 	m := eventsOver(t, 9000, 1, 2, 3)
@@ -71,8 +71,8 @@ func insertsOneBlock(t *testing.T, store *ClickHouse, conn driver.Conn, m insigh
 	}
 }
 
-// TestInsertTwice: a repeated insert is dropped whole, also if it brings other
-// rows than before; another token's rows are not, though they are equal.
+// TestInsertTwice: a repeated insert is dropped whole, even if its rows differ.
+// An insert of equal rows under another token is stored.
 func TestInsertTwice(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -100,8 +100,8 @@ func TestInsertTwice(t *testing.T) {
 	}
 }
 
-// TestInsertTwiceByMonth: into a table of the first version, a repeated insert
-// is dropped month by month, also if it brings other months than before.
+// TestInsertTwiceByMonth: a table of the first version drops a repeated insert
+// month by month, even if its months differ.
 func TestInsertTwiceByMonth(t *testing.T) {
 	t.Parallel()
 	store, conn := newOldStore(t, 0)
@@ -121,17 +121,17 @@ func TestInsertTwiceByMonth(t *testing.T) {
 	insert("first", 900, nil)
 	insert("first", 900, func(i int) bool { return month(i) == 3 })
 	insert("second", 1800, nil)
-	// An insert that was applied in part, and then whole.
+	// An insert was applied in part, and is repeated whole.
 	insert("third", 2100, func(i int) bool { return month(i) != 2 })
 	insert("third", 2700, nil)
 	insert("third", 2700, func(i int) bool { return month(i) == 2 })
-	// The rows that were missing, without the others, and then whole.
+	// Only the missing rows are inserted, and then all of them.
 	insert("fourth", 3000, func(i int) bool { return month(i) != 1 })
 	insert("fourth", 3600, func(i int) bool { return month(i) == 1 })
 	insert("fourth", 3600, nil)
 }
 
-// TestInsertAtOnce: of equal inserts at the same time one is stored.
+// TestInsertAtOnce: one of several equal concurrent inserts is stored.
 func TestInsertAtOnce(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -154,8 +154,8 @@ func TestInsertAtOnce(t *testing.T) {
 	}
 }
 
-// TestInsertIntoView: a repeated insert comes into a view of the table no more
-// often than into the table.
+// TestInsertIntoView: a repeated insert reaches a view of the table as often as
+// it reaches the table.
 func TestInsertIntoView(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -182,8 +182,8 @@ func TestInsertIntoView(t *testing.T) {
 	}
 }
 
-// TestInsertSettings: what this server does not know is left out, and the
-// settings that the scheme stands on are known to it.
+// TestInsertSettings: settings that the server does not know are left out. It
+// knows all settings that the deduplication relies on.
 func TestInsertSettings(t *testing.T) {
 	t.Parallel()
 	store, _ := newTestStore(t)
@@ -196,7 +196,7 @@ func TestInsertSettings(t *testing.T) {
 			t.Errorf("the server does not know %s", name)
 		}
 	}
-	// A server that is replaced by one that knows less: it says so, once.
+	// The server is replaced by one that knows fewer settings: one insert fails.
 	store.settings = clickhouse.Settings{"no_such_setting": 1}
 	b := ingesttest.BatchOf(t, eventsOver(t, 3, 1), 0, nil)
 	if err := store.Insert(t.Context(), b, "a"); err == nil || FaultOf(err).Reason != "settings" {
@@ -207,16 +207,15 @@ func TestInsertSettings(t *testing.T) {
 	}
 }
 
-// TestStoreFaults: what the engine says of a row that breaks a constraint, of a
-// column of another type, where no row is at fault, and of a table that is not
-// there.
+// TestStoreFaults: the engine's errors for a row that breaks a constraint, for a
+// column of another type (no row is at fault), and for a missing table.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
 	seen := map[int32]bool{}
 	for _, f := range codeFaults {
 		if f.reason == "" || seen[f.code] {
-			t.Errorf("code %d has no reason or comes twice", f.code)
+			t.Errorf("code %d has no reason or occurs twice", f.code)
 		}
 		seen[f.code] = true
 	}

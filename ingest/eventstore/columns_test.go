@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// distinct makes a batch of n rows whose values tell the insert and the row.
+// distinct makes a batch of n rows whose values identify the insert and the row.
 func distinct(t testing.TB, insert, n int) *insights.Batch {
 	t.Helper()
 	var w insights.Encoder
@@ -32,9 +32,9 @@ func distinct(t testing.TB, insert, n int) *insights.Batch {
 	return ingesttest.BatchOf(t, m, uint64(insert), nil)
 }
 
-// TestInsertsShareColumns: inserts after each other and at the same time, of
-// different sizes and some refused, fill the driver's columns that others have
-// used. Each row has its own values, and nothing of another's.
+// TestInsertsShareColumns: successive and concurrent inserts of different sizes,
+// some of them refused, reuse each other's driver columns. Each row has its own
+// values and none of another row.
 func TestInsertsShareColumns(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -51,14 +51,14 @@ func TestInsertsShareColumns(t *testing.T) {
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT few CHECK session < 1000"); err != nil {
 		t.Fatal(err)
 	}
-	// The columns of an insert that failed are used again too.
+	// The columns of a failed insert are reused as well.
 	if err := insert(5); !FaultOf(err).Rows {
 		t.Fatalf("the insert of a row that the table refuses: %v", err)
 	}
 	if err := conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT few"); err != nil {
 		t.Fatal(err)
 	}
-	// Those of a table whose columns are others now are not.
+	// After the table was altered, its columns are not reused.
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD COLUMN later String, MODIFY COLUMN language LowCardinality(String)"); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestInsertsShareColumns(t *testing.T) {
 			AND claims = if(log_index %% 2 = 0, map('url', url), CAST(map(), 'Map(String, String)'))
 			AND visitor_id = if(log_index %% 3 = 0, url, '') AND site = '%s'`, i, intaketest.Site.ID)
 		if n := countRows(t, conn, right); n != uint64(want) {
-			t.Errorf("%d of %d rows of insert %d are as they were sent", n, want, i)
+			t.Errorf("%d of %d rows of insert %d have the values that were sent", n, want, i)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// newOldStore is a store whose table has the layout of the first version and
-// rows that its sink inserted.
+// newOldStore makes a store whose table has the first version's layout and rows
+// that the first version's sink inserted.
 func newOldStore(t testing.TB, rows int) (*ClickHouse, driver.Conn) {
 	t.Helper()
 	store, conn := newTestStore(t)
@@ -62,7 +62,7 @@ func insertAsOld(t testing.TB, conn driver.Conn, table string, offset, rows int)
 	}
 	var listed, values []string
 	for i, name := range names {
-		if !strings.HasPrefix(zero[i], "defaultValue") { // what is left out gets the column's default
+		if !strings.HasPrefix(zero[i], "defaultValue") { // a column that is left out gets its default
 			listed, values = append(listed, name), append(values, zero[i])
 		}
 	}
@@ -88,8 +88,8 @@ func newTestLayout(t testing.TB, conn driver.Conn, change func(*LayoutConfig)) *
 	return l
 }
 
-// contents are the rows of the events table, one text each, in a fixed order;
-// what the move adds is left out.
+// contents counts the rows of the events table and adds up their hashes, without
+// the columns that the move adds.
 func contents(t testing.TB, conn driver.Conn) (n uint64, sum uint64) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT count(), sum(cityHash64(* EXCEPT received)) FROM events").Scan(&n, &sum)
@@ -102,12 +102,12 @@ func contents(t testing.TB, conn driver.Conn) (n uint64, sum uint64) {
 func current(t testing.TB, l *Layout) {
 	t.Helper()
 	if ok, err := l.Current(t.Context()); err != nil || !ok {
-		t.Errorf("the table's layout is today's: %v, %v", ok, err)
+		t.Errorf("the layout is current: %v, %v; want true", ok, err)
 	}
 }
 
-// TestLayoutMoves: a table of the first version becomes one of today's, with
-// the same rows. A sink of the first version can insert into it.
+// TestLayoutMoves: a table of the first version gets today's layout and keeps
+// its rows. A sink of the first version can insert into it.
 func TestLayoutMoves(t *testing.T) {
 	t.Parallel()
 	_, conn := newOldStore(t, 2400)
@@ -122,7 +122,7 @@ func TestLayoutMoves(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum || n != 2400 {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 	insertAsOld(t, conn, "events", 2_000_000, 300)
 	var parts, days uint64
@@ -132,7 +132,7 @@ func TestLayoutMoves(t *testing.T) {
 	if n, _ := contents(t, conn); n != 2700 || parts != 1 || days != 1 {
 		t.Errorf("%d rows; an insert of 4 months by an older sink makes %d parts of %d days, want one", n, parts, days)
 	}
-	// There is nothing more to do.
+	// A second move has nothing to do.
 	if err := l.Move(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -141,8 +141,8 @@ func TestLayoutMoves(t *testing.T) {
 	current(t, newTestLayout(t, fresh, nil))
 }
 
-// TestLayoutKilled: a mover that ends at any of its steps leaves a table that
-// answers whole, and the next one goes on.
+// TestLayoutKilled: a mover that is killed at any of its steps leaves a table
+// that queries see whole, and the next mover continues.
 func TestLayoutKilled(t *testing.T) {
 	t.Parallel()
 	killed := errors.New("killed")
@@ -160,7 +160,7 @@ func TestLayoutKilled(t *testing.T) {
 	}
 	for _, name := range []string{"create", "copy", "hold", "exchange", "drop"} {
 		if !steps["before "+name] || !steps["after "+name] {
-			t.Errorf("a move has the steps %v, and not %s", names, name)
+			t.Errorf("a move has the steps %v, but not %s", names, name)
 		}
 	}
 	_, conn = newOldStore(t, 600)
@@ -171,7 +171,7 @@ func TestLayoutKilled(t *testing.T) {
 		l := newTestLayout(t, conn, func(cfg *LayoutConfig) {
 			cfg.step = func(string) error {
 				if at++; dead || at > killAt {
-					dead = true // it does not tidy up either
+					dead = true // a killed mover does not clean up either
 					return killed
 				}
 				return nil
@@ -181,7 +181,7 @@ func TestLayoutKilled(t *testing.T) {
 			t.Fatalf("killed at step %d: %v", killAt, err)
 		}
 		if n, s := contents(t, conn); n != rows || s != sum {
-			t.Fatalf("killed at step %d: %d rows of sum %d, there were %d of %d", killAt, n, s, rows, sum)
+			t.Fatalf("killed at step %d: %d rows with sum %d, want %d with %d", killAt, n, s, rows, sum)
 		}
 	}
 	l := newTestLayout(t, conn, nil)
@@ -190,12 +190,12 @@ func TestLayoutKilled(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 }
 
-// TestLayoutHalfCopied: whatever a killed copy left in the other table, rows
-// without their neighbours or twice or deleted since, the tables end equal.
+// TestLayoutHalfCopied: the tables end up equal after a killed copy that left
+// rows without their neighbours, rows twice, or rows that were deleted since.
 func TestLayoutHalfCopied(t *testing.T) {
 	t.Parallel()
 	_, conn := newOldStore(t, 900)
@@ -206,8 +206,8 @@ func TestLayoutHalfCopied(t *testing.T) {
 		insights.NextStatement(insights.Topology{}),
 		copied + "log_offset % 2 = 0", // half of each piece
 		copied + "log_offset % 5 = 0", // some of it twice
-		"INSERT INTO events (" + columns + ") SELECT " + columns + " FROM events WHERE log_offset % 7 = 0 SETTINGS insert_deduplicate = 0, deduplicate_insert_select = 'disable'", // doubles stay doubles
-		"ALTER TABLE events DELETE WHERE log_partition = 1 SETTINGS mutations_sync = 2",                                                                                           // gone since
+		"INSERT INTO events (" + columns + ") SELECT " + columns + " FROM events WHERE log_offset % 7 = 0 SETTINGS insert_deduplicate = 0, deduplicate_insert_select = 'disable'", // duplicates are kept
+		"ALTER TABLE events DELETE WHERE log_partition = 1 SETTINGS mutations_sync = 2",                                                                                           // deleted since the copy
 	} {
 		if err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -220,11 +220,11 @@ func TestLayoutHalfCopied(t *testing.T) {
 	}
 	current(t, l)
 	if n, s := contents(t, conn); n != rows || s != sum {
-		t.Errorf("%d rows of sum %d, there were %d of %d", n, s, rows, sum)
+		t.Errorf("%d rows with sum %d, want %d with %d", n, s, rows, sum)
 	}
 }
 
-// TestLayoutRefusals: what would lose something is left as it is, and inserts go on.
+// TestLayoutRefusals: a move that would lose rows changes nothing, and inserts continue.
 func TestLayoutRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -276,7 +276,7 @@ func TestLayoutRefusals(t *testing.T) {
 	}
 }
 
-// TestOldTableIsOld: the kept DDL is of another layout than today's.
+// TestOldTableIsOld: the first version's DDL has another layout than today's.
 func TestOldTableIsOld(t *testing.T) {
 	t.Parallel()
 	if text := ingesttest.FirstTable(); strings.Contains(text, insights.ColumnReceived) || !strings.Contains(text, "toYYYYMM(time)") {

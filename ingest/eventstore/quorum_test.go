@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 )
 
-// TestInsertQuorum: on a cluster an insert counts when several replicas have it,
-// and on one server nothing is said of them.
+// TestInsertQuorum: on a cluster, an insert succeeds when several replicas have
+// it. A single server gets no quorum setting.
 func TestInsertQuorum(t *testing.T) {
 	t.Parallel()
 	_, conn := newTestStore(t)
@@ -34,7 +34,7 @@ func TestInsertQuorum(t *testing.T) {
 	}
 	for _, quorum := range []string{"0", "-1", "two", "1.5", " "} {
 		if _, err := New(Config{Conn: conn, InsertQuorum: quorum}); err == nil {
-			t.Errorf("a quorum of %q is taken", quorum)
+			t.Errorf("a quorum of %q is accepted", quorum)
 		}
 	}
 	store, err := New(Config{Conn: conn, Cluster: "nowhere"})
@@ -44,7 +44,7 @@ func TestInsertQuorum(t *testing.T) {
 	logged, reported := &capture.Buffer{}, map[string]bool{}
 	store.CheckQuorum(t.Context(), func(setting string, unsafe bool) { reported[setting] = unsafe }, slog.New(slog.NewTextHandler(logged, nil)))
 	if !reported[QuorumSetting] || !strings.Contains(logged.String(), "no such cluster") {
-		t.Errorf("about a cluster that does not exist it logs %s", logged)
+		t.Errorf("for a cluster that does not exist, the log says %s", logged)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// newOwnStore is a store on an engine that no other test uses, so that the
-// engine's counters are this test's.
+// newOwnStore makes a store on an engine that no other test uses, so that the
+// engine's counters count this test only.
 func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	t.Helper()
 	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}}.Start(t.Context())
@@ -31,7 +31,7 @@ func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	return testStoreAt(t, engine.ClickHouseURL)
 }
 
-// syncs counts what the engine has synced: files and folders.
+// syncs returns how many files and folders the engine has synced.
 func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT sumIf(value, event = 'FileSync'), sumIf(value, event = 'DirectorySync') FROM system.events").Scan(&files, &folders)
@@ -41,13 +41,14 @@ func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 	return files, folders
 }
 
-// TestPartsAreSynced: an insert and a merge are on the disk, names included,
-// before they count; the same table without the settings leaves it to chance.
+// TestPartsAreSynced: an insert or a merge succeeds only when its files and
+// their names are on the disk. The same table without the settings leaves that
+// to chance.
 func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)
 	inserted := 0
-	// synced does something and tells what it made the engine sync.
+	// synced calls do and returns how much it made the engine sync.
 	synced := func(do func() error) (files, folders uint64) {
 		t.Helper()
 		beforeFiles, beforeFolders := syncs(t, conn)
@@ -63,12 +64,12 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 	merge := func() error { return conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL") }
 
-	// Merges that nobody asked for would count as well.
+	// Background merges would be counted as well.
 	if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
 		t.Fatal(err)
 	}
-	// A part has its columns, marks, index, counts and checksums in files of
-	// their own; its folder is synced under its first name and its last.
+	// A part has separate files for its columns, marks, index, counts and
+	// checksums. Its folder is synced under its first and under its final name.
 	const leastFiles = 8
 	for range 2 {
 		if files, folders := synced(insert); files < leastFiles || folders < 2 {
@@ -82,7 +83,7 @@ func TestPartsAreSynced(t *testing.T) {
 		t.Errorf("a merge synced %d files and %d folders, want at least %d and 1", files, folders, leastFiles)
 	}
 
-	// The counters would say otherwise: without the settings nothing is synced.
+	// Without the settings nothing is synced, which proves that the counters work.
 	if err := conn.Exec(t.Context(), "ALTER TABLE events RESET SETTING fsync_after_insert, fsync_part_directory, min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +93,10 @@ func TestPartsAreSynced(t *testing.T) {
 		}
 		return merge()
 	}); files != 0 || folders != 0 {
-		t.Errorf("without the settings %d files and %d folders are synced: this test shows nothing", files, folders)
+		t.Errorf("without the settings %d files and %d folders are synced, so this test proves nothing", files, folders)
 	}
 
-	// What `octavo migrate` and a start say to an older table.
+	// `octavo migrate` and a start run these statements on an older table.
 	var engine string
 	if err := conn.QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&engine); err != nil {
 		t.Fatal(err)
@@ -110,11 +111,12 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 }
 
-// BenchmarkInsertSynced is what synced parts cost, for batches of a quiet log
-// and of a full one: into the table as it is, into one that does not sync what
-// it merges, into one that syncs nothing, and into one that syncs nothing while
-// the file system is synced as a whole after each insert. Run it with the engine
-// on the disk in question (TMPDIR), several times: the merges' share varies.
+// BenchmarkInsertSynced measures the cost of synced parts, for the batches of a
+// quiet log and of a full one. It inserts into the table as it is, into one that
+// does not sync merges, into one that syncs nothing, and into one that syncs
+// nothing while the whole file system is synced after each insert. Run it with
+// the engine on the disk in question (TMPDIR), and several times, because the
+// share of merges varies.
 func BenchmarkInsertSynced(b *testing.B) {
 	const merges = "min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"
 	for _, variant := range []struct {

@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldAppend is one that a heldLog keeps waiting.
+// heldAppend is an append that a heldLog keeps waiting.
 type heldAppend struct {
 	site    string
 	release chan struct{}
 }
 
-// heldLog shows each append and keeps it until the test lets it go.
+// heldLog announces each append and holds it until the test releases it.
 type heldLog struct{ entered chan heldAppend }
 
 func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
@@ -30,7 +30,7 @@ func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
 	return nil
 }
 
-// crowd posts for sites and keeps the answers.
+// crowd posts requests of several sites and collects the answers.
 type crowd struct {
 	t       *testing.T
 	in      *Intake
@@ -51,7 +51,7 @@ func (c *crowd) post(site string, body []byte) {
 	c.wait.Go(func() { c.answers <- c.in.Accept(c.t.Context(), Site{ID: site}, body, testClient) })
 }
 
-// next is the next request that came through to the log.
+// next returns the next request that reached the log.
 func (c *crowd) next(site string) heldAppend {
 	c.t.Helper()
 	select {
@@ -83,9 +83,9 @@ func (c *crowd) waiting(n int) {
 	eventually.True(c.t, ingesttest.Patience, fmt.Sprint(n, " to wait"), func() bool { return testutil.ToFloat64(c.in.metrics.requestsWaiting) == float64(n) })
 }
 
-// TestHotSiteLeavesRoom: one site with far more requests than there is room
-// for is held at its share, is told that it is it, and another comes in at
-// once, without any of the first's being done.
+// TestHotSiteLeavesRoom: a site with far more requests than there is room for is
+// held at its share, and its errors name it as the cause. Other sites enter at
+// once, before any of its requests is done.
 func TestHotSiteLeavesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
@@ -97,15 +97,15 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 		held = append(held, c.next("hot"))
 	}
 	c.waiting(8)
-	for range 50 - 6 - 8 { // what finds no place to wait either
+	for range 50 - 6 - 8 { // the queue is full as well
 		c.answer(insights.SiteOverloaded)
 	}
 	for _, site := range []string{"calm", "quiet"} {
 		c.post(site, c.body)
 		held = append(held, c.next(site))
 	}
-	// Now the node is full, and a third site waits in the place of one more of
-	// the hot site's requests.
+	// Now the node is full. A request of a third site takes the place of a waiting
+	// request of the hot site.
 	c.post("late", c.body)
 	c.answer(insights.SiteOverloaded)
 	c.waiting(8)
@@ -125,8 +125,8 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
 }
 
-// TestWhoseFault: 429 is for the site that has more than an equal part, 503
-// for a node that is full of others.
+// TestWhoseFault: a site that has more than an equal share gets 429. A site that
+// finds the node full of others gets 503.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })
@@ -149,8 +149,8 @@ func TestWhoseFault(t *testing.T) {
 	}
 }
 
-// TestLargeBodyIsNotPassedBy: small requests of the same site do not enter
-// before a large one that came first.
+// TestLargeBodyIsNotPassedBy: small requests do not overtake a large request of
+// the same site that came first.
 func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	t.Parallel()
 	large := ingesttest.TypicalBody(40)
@@ -160,7 +160,7 @@ func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	c.post("b", large)
 	c.waiting(1)
 	if err := c.in.admission.enter(ingesttest.Cancelled(t), &c.in.cfg.Balances.Account("b").InFlight, 1); err == nil {
-		t.Error("a small request passed a large one by")
+		t.Error("a small request overtook a large one")
 	}
 	close(first.release)
 	c.answer(nil)
@@ -169,17 +169,17 @@ func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	wantIdle(t, c.in, "a", "b")
 }
 
-// wantIdle fails if requests of the sites are still in flight. (Package fair's
-// own tests check the gate's sums.)
+// wantIdle fails if requests of the sites are still in flight. (The tests of
+// package fair check the sums of the gate.)
 func wantIdle(t *testing.T, in *Intake, sites ...string) {
 	t.Helper()
 	for _, site := range sites {
 		if !in.admission.gate.Idle(&in.cfg.Balances.Account(site).InFlight) {
-			t.Errorf("something of %s is left", site)
+			t.Errorf("requests of %s are still in flight", site)
 		}
 	}
 	m := in.metrics
 	if n := testutil.ToFloat64(m.requestsInFlight) + testutil.ToFloat64(m.bytesInFlight) + testutil.ToFloat64(m.requestsWaiting); n != 0 {
-		t.Errorf("%v left in the metrics", n)
+		t.Errorf("the metrics still have %v in flight", n)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestAcceptDoesNotAllocate: the accept path makes nothing for the collector,
-// for no type of event.
+// TestAcceptDoesNotAllocate: the accept path allocates nothing on the heap, for
+// any type of event.
 func TestAcceptDoesNotAllocate(t *testing.T) {
 	in := newTestIntake(t, discardLog{}, nil)
 	bodies := map[string][]byte{"1": ingesttest.TypicalBody(1), "100": ingesttest.TypicalBody(100)}

@@ -15,15 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// unaskedKeys fails a request that claims its key.
+// unaskedKeys fails every request that claims a key.
 type unaskedKeys struct{ Keys }
 
 func (unaskedKeys) ClaimEventKey(context.Context, string, string, schema.KeyClaim, time.Duration) (schema.KeyClaim, error) {
 	return schema.KeyClaim{}, errors.New("a key was claimed without a log")
 }
 
-// While the log's broker is away, events are refused, with a key or without,
-// and no key is claimed.
+// While the log's broker is unavailable, events are refused, with a key or
+// without, and no key is claimed.
 func TestAcceptWithoutBroker(t *testing.T) {
 	t.Parallel()
 	log, err := eventlog.New(eventlog.Config{

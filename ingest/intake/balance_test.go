@@ -15,7 +15,7 @@ func TestBalance(t *testing.T) {
 	log := &ingesttest.MemoryLog{}
 	in := newTestIntake(t, log, nil)
 	post := func(site string, body string) {
-		_ = in.Accept(t.Context(), Site{ID: site}, []byte(body), testClient) // the balance says how it went
+		_ = in.Accept(t.Context(), Site{ID: site}, []byte(body), testClient) // the balance has the result
 	}
 	good := ingesttest.Event("page_view", "")
 	for i, site := range []string{"site_a", "site_b", "site_c", "site_d"} {
@@ -43,7 +43,7 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// An event is in flight from when it was read until it is answered.
+// An event is in flight from the time it is read until the time it is answered.
 func TestBalanceInFlight(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, nil)

@@ -13,15 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// drawnEvent is an event that the intake must accept, and columns that it fills.
+// drawnEvent is an event that the intake must accept, with the columns that it fills.
 type drawnEvent struct {
 	t       *rapid.T
 	members []string
 	want    row
 }
 
-// text draws a text of an optional member and its column: absent, null, empty or
-// some. It is a member of the list that it is added to.
+// text draws the text of an optional member and its column: absent, null, empty
+// or some text. It adds the member to the list.
 func (e *drawnEvent) text(list *[]string, name, column string) {
 	switch rapid.IntRange(0, 3).Draw(e.t, name) {
 	case 0:
@@ -43,14 +43,14 @@ func (e *drawnEvent) word(set *insights.Enum, name, column string) string {
 	return fmt.Sprintf("%q:%q", name, word)
 }
 
-// object is a member that is an object of members in any order, among them one
-// that nobody knows.
+// object makes a member that is an object. Its members are in any order, and one
+// of them is unknown to the contract.
 func (e *drawnEvent) object(name string, members []string) string {
 	members = append(members, `"unknown":[{"a":null}]`)
 	return strconv.Quote(name) + ":{" + strings.Join(rapid.Permutation(members).Draw(e.t, name+" order"), ",") + "}"
 }
 
-// link draws a link of any kind with any of the members that the kind may have.
+// link draws a link of any kind, with any of the members that its kind may have.
 func (e *drawnEvent) link() string {
 	kind := rapid.SampledFrom(insights.LinkKinds.Words()).Draw(e.t, "kind")
 	code, _ := insights.LinkKinds.Code(kind)
@@ -116,8 +116,8 @@ func (e *drawnEvent) payload(kind string) {
 	}
 }
 
-// Whatever combination of members, alternatives and words an event has, in
-// whatever order, it is accepted and fills its columns.
+// An event with any combination of members, alternatives and words, in any order,
+// is accepted and fills its columns.
 func TestEveryCombination(t *testing.T) {
 	t.Parallel()
 	for _, kind := range insights.EventTypes.Words() {

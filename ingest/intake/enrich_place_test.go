@@ -25,7 +25,7 @@ func dbMap(members ...[]byte) []byte {
 	return append([]byte{7<<5 | byte(len(members)/2)}, bytes.Join(members, nil)...)
 }
 
-// placesFile writes a database of IPv4 addresses in which those below
+// placesFile writes a database of IPv4 addresses in which all addresses below
 // 128.0.0.0 have the data.
 func placesFile(t testing.TB, data []byte) string {
 	t.Helper()

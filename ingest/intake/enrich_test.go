@@ -100,7 +100,7 @@ func TestBots(t *testing.T) {
 	}
 }
 
-// TestAgentCache: it stays bounded, and right, with many users at once.
+// TestAgentCache: the cache stays bounded and correct with many concurrent users.
 func TestAgentCache(t *testing.T) {
 	t.Parallel()
 	cache := newAgents(8)
@@ -146,7 +146,7 @@ func TestCampaigns(t *testing.T) {
 		"https://a/":                               {},
 		"https://a/?utm_source":                    {},
 		"https://a/?UTM_SOURCE=x&utm_sourcex=y":    {},
-		"https://a/#?utm_source=x":                 {}, // that begins no query
+		"https://a/#?utm_source=x":                 {}, // a "?" after "#" begins no query
 		"https://a/?utm_source=x&utm_source=y":     {"x"},
 		"https://a/?a=b&utm_medium=%41%2":          {1: "A%2"},
 		"https://a/?utm_content=%ff&utm_term=%00+": {4: "\uFFFD", 3: "\x00 "},

@@ -25,8 +25,8 @@ func seeds() []string {
 	return append(list, ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a.b":{"c":[ "\\", {} ]},"d":"é"}}`)))
 }
 
-// FuzzAccept: whatever the bytes, nothing panics, a refusal stores nothing and
-// has a reason of the table, and what is stored can be read again.
+// FuzzAccept: no bytes cause a panic, a refusal stores nothing and has a reason
+// of the table, and stored events can be read again.
 func FuzzAccept(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -51,12 +51,12 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		if !json.Valid(body) {
-			t.Fatal("what is no JSON was accepted")
+			t.Fatal("invalid JSON was accepted")
 		}
 		for _, message := range log.Messages {
 			for _, r := range ingesttest.RowsOf(t, message) {
 				if r["visitor"] == nil || r["session"] == nil || r["type"] == nil || r["url"] == nil {
-					t.Fatalf("a row lacks what is required: %v", r)
+					t.Fatalf("a row lacks required values: %v", r)
 				}
 				for name, v := range r {
 					if s, ok := v.(string); ok && !utf8.ValidString(s) {
@@ -68,8 +68,8 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// FuzzScan holds the scanner to encoding/json: it takes the same texts and
-// reads the same strings from them.
+// FuzzScan compares the scanner with encoding/json: it accepts the same texts
+// and reads the same strings from them.
 func FuzzScan(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -98,7 +98,7 @@ func deep(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
-// TestPoisonedBuffer: nothing that was stored or remembered aliases the body.
+// TestPoisonedBuffer: nothing that is stored or cached aliases the body.
 func TestPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -133,8 +133,7 @@ func TestPoisonedBuffer(t *testing.T) {
 	}
 }
 
-// TestPoolKeepsNothing: an event of the last request does not show in the
-// next one.
+// TestPoolKeepsNothing: nothing of an event leaks into the next request.
 func TestPoolKeepsNothing(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -152,7 +151,7 @@ func TestPoolKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestEncodeDecode: an event read back from the log is the event.
+// TestEncodeDecode: an event reads back from the log unchanged.
 func TestEncodeDecode(t *testing.T) {
 	t.Parallel()
 	type get = func(*insights.Event) any

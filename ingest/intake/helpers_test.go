@@ -17,7 +17,7 @@ var testNow = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 
 var testKey = [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 
-// discardLog takes everything and keeps nothing.
+// discardLog accepts everything and keeps nothing.
 type discardLog struct{}
 
 func (discardLog) Append(context.Context, string, int, []byte) error { return nil }
@@ -51,10 +51,10 @@ var testSite = Site{ID: "site_1"}
 
 var testClient = Client{IP: netip.MustParseAddr("198.51.100.9"), Now: testNow, AnyPast: true}
 
-// row is a stored row by column name, without what is empty.
+// row is a stored row by column name, without empty values.
 type row = ingesttest.Row
 
-// acceptOne takes a body with one event in and returns the row it becomes.
+// acceptOne accepts a body with one event and returns the row it becomes.
 func acceptOne(t testing.TB, body string) row {
 	t.Helper()
 	log := &ingesttest.MemoryLog{}

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// base are the columns of a ingesttest.Minimal event.
+// base has the columns of an ingesttest.Minimal event.
 func base(kind string) row {
 	code, _ := insights.EventTypes.Code(kind)
 	h := NewHasher(testKey)
@@ -56,7 +56,7 @@ func TestEveryType(t *testing.T) {
 				want[name] = v
 			}
 			checkRow(t, acceptOne(t, ingesttest.Events(ingesttest.Event(kind, c.Extra))), want)
-			// The type may come last, and null members are as absent ones.
+			// The type may come last, and null members count as absent.
 			late := fmt.Sprintf(`{%s"timestamp":null,"location":{"page":null,"url":"https://d.example/p","displayContext":null},`+
 				`"session":{"referrer":null,"visitorAuthClaims":null,"cookies":null,"language":null,"sessionId":"s","visitorId":"v","visitorAuthToken":null},"type":%q}`,
 				strings.TrimPrefix(c.Extra+",", ","), kind)
@@ -106,8 +106,8 @@ func TestFullEvent(t *testing.T) {
 	checkRow(t, ingesttest.RowsOf(t, log.Messages[0])[0], want)
 }
 
-// TestClaimPaths: no claim takes another one's place, whichever comes first, and
-// none can pass for the types of the others.
+// TestClaimPaths: no claim overwrites another, in either order, and none can pose
+// as the types of the others.
 func TestClaimPaths(t *testing.T) {
 	t.Parallel()
 	type claims = map[string]string
@@ -257,7 +257,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("field %q is not of event %d", refusal.Field, refusal.Index)
 			}
 			if len(log.Messages) != 0 {
-				t.Error("something of it was stored")
+				t.Error("a part of the refused request was stored")
 			}
 			if n := testutil.ToFloat64(in.metrics.refused[c.reason].requests); n != 1 {
 				t.Errorf("%v refusals counted", n)
@@ -301,8 +301,8 @@ func TestTooManyEvents(t *testing.T) {
 	}
 }
 
-// TestCanonicalTarget holds the intake's canonical form of link targets to
-// that of the filters.
+// TestCanonicalTarget compares the intake's canonical form of link targets with
+// the form that filters use.
 func TestCanonicalTarget(t *testing.T) {
 	t.Parallel()
 	escaped := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
@@ -344,7 +344,7 @@ func TestIdentities(t *testing.T) {
 		t.Error("a hash is not stable or zero")
 	}
 	if a == NewHasher([16]byte{9}).Visitor("site_1", "x") {
-		t.Error("the key is of no consequence")
+		t.Error("the key makes no difference")
 	}
 }
 
@@ -358,7 +358,7 @@ func TestLogFailure(t *testing.T) {
 	}
 }
 
-// blockedLog holds requests until it is released.
+// blockedLog holds requests until the test releases them.
 type blockedLog struct{ entered, release chan struct{} }
 
 func (l blockedLog) Append(context.Context, string, int, []byte) error {
@@ -396,7 +396,7 @@ func TestOverload(t *testing.T) {
 				}
 			}
 			if n := testutil.ToFloat64(in.metrics.bytesInFlight) + testutil.ToFloat64(in.metrics.requestsInFlight); n != 0 {
-				t.Errorf("%v left in flight", n)
+				t.Errorf("%v requests still in flight", n)
 			}
 		})
 	}

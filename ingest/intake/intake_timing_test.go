@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// wireEvent is what a handler that decodes into a plain struct would have.
+// wireEvent is the plain struct that an ordinary handler would decode into.
 type wireEvent struct {
 	Type    string `json:"type"`
 	Session struct {
@@ -38,8 +38,8 @@ type wireEvent struct {
 	Query     string `json:"query"`
 }
 
-// BenchmarkIntake is all of Accept but the log: decode, validate, enrich and
-// encode. Its budget is BenchmarkSonicDecode's time / 0.7.
+// BenchmarkIntake measures all of Accept except the log: decode, validate, enrich
+// and encode. Its budget is the time of BenchmarkSonicDecode / 0.7.
 func BenchmarkIntake(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -57,7 +57,7 @@ func BenchmarkIntake(b *testing.B) {
 	}
 }
 
-// BenchmarkSonicDecode is what the intake is compared with.
+// BenchmarkSonicDecode is the yardstick for the intake.
 func BenchmarkSonicDecode(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -81,9 +81,9 @@ func sonicDecode(b *testing.B, body []byte, n int) {
 	}
 }
 
-// BenchmarkIntakeRatio takes turns with the two, so that a busy machine slows
-// both, and reports how fast the intake is against the plain decode: of the
-// quickest turns (quickest) and of all (overall). The budget is 0.7.
+// BenchmarkIntakeRatio alternates between the two, so that a busy machine slows
+// both, and reports the speed of the intake relative to the plain decode: for
+// the quickest turns (quickest) and for all turns (overall). The budget is 0.7.
 func BenchmarkIntakeRatio(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// hungKeys are a database that takes a question and never answers.
+// hungKeys is a database that accepts a query and never answers.
 type hungKeys struct{ Keys }
 
 func (hungKeys) ClaimEventKey(ctx context.Context, _, _ string, want schema.KeyClaim, _ time.Duration) (schema.KeyClaim, error) {
@@ -19,7 +19,7 @@ func (hungKeys) ClaimEventKey(ctx context.Context, _, _ string, want schema.KeyC
 	return want, ctx.Err()
 }
 
-// emptyLog has nothing to find.
+// emptyLog is a log in which nothing is found.
 type emptyLog struct{ ingesttest.MemoryLog }
 
 var _ SearchableLog = (*emptyLog)(nil)
@@ -36,8 +36,8 @@ func (*emptyLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID
 	return false, from, nil
 }
 
-// TestKeysHang: a request with a key has its answer, and gives its room back,
-// also if the database with the keys hangs.
+// TestKeysHang: a request with a key is answered and releases its room even if
+// the database with the keys hangs.
 func TestKeysHang(t *testing.T) {
 	t.Parallel()
 	log := &emptyLog{}

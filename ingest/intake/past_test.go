@@ -16,13 +16,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// at is a page view of a time.
+// at makes a page view at a time.
 func at(when time.Time) string {
 	return ingesttest.Event("page_view", fmt.Sprintf("%q:%q", "timestamp", when.Format("2006-01-02T15:04:05.000Z07:00")))
 }
 
-// TestMaxPast: the bound itself is allowed, a millisecond more is not, and the
-// refusal names the event and the field. An import has no bound.
+// TestMaxPast: an event exactly at the bound is accepted, a millisecond older is
+// not, and the refusal names the event and the field. An import has no bound.
 func TestMaxPast(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * 24 * time.Hour
@@ -64,12 +64,12 @@ func TestMaxPast(t *testing.T) {
 	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)
 	err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(at(testNow.Add(-bound*2)))), visitor)
 	if err == nil || !strings.Contains(err.Error(), "30 days") || !strings.Contains(err.Error(), "user's token") {
-		t.Errorf("%v does not say what is allowed", err)
+		t.Errorf("%v does not name the bound and the way around it", err)
 	}
 }
 
-// TestMaxPastProperty: whatever the ages, the first event that is too old is
-// the one that is named, and a request without one is taken whole.
+// TestMaxPastProperty: for any ages, the refusal names the first event that is too
+// old, and a request without such an event is accepted whole.
 func TestMaxPastProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,8 +99,8 @@ func TestMaxPastProperty(t *testing.T) {
 	})
 }
 
-// TestReceivedDay: rows carry the day on which their message came in, which is
-// what the table is cut by.
+// TestReceivedDay: rows carry the day on which their message arrived. The table is
+// partitioned by it.
 func TestReceivedDay(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

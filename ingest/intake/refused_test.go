@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedEvents: a refused request counts with all of its events, not only
-// the bad one, as far as they can be read.
+// TestRefusedEvents: a refused request counts all of its events that can be read,
+// not only the bad one.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")
@@ -37,7 +37,7 @@ func TestRefusedEvents(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			in := newTestIntake(t, discardLog{}, nil)
 			if in.Accept(t.Context(), testSite, []byte(body), testClient) == nil {
-				t.Errorf("%s is accepted", body)
+				t.Errorf("%s: accepted, want a refusal", body)
 			}
 			b := in.cfg.Balances.Balance(testSite.ID)
 			got := uint64(0)
@@ -51,7 +51,7 @@ func TestRefusedEvents(t *testing.T) {
 	}
 }
 
-// TestRefusedPosts: what is counted of a refused post of megabytes.
+// TestRefusedPosts: the counts for a refused post of several megabytes.
 func TestRefusedPosts(t *testing.T) {
 	t.Parallel()
 	for _, r := range refusedPosts() {
@@ -75,9 +75,9 @@ func TestRefusedPosts(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotReadTwice: the count of a refused request's events goes on
-// from its bad one. What is in front of it is overwritten here, so that a second
-// reading would find other events.
+// TestRefusedIsNotReadTwice: counting the events of a refused request continues
+// at the bad one. The test overwrites the text before it, so that a second pass
+// would find other events.
 func TestRefusedIsNotReadTwice(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, discardLog{}, nil)

@@ -10,22 +10,22 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refusedPost is a post of megabytes that is not accepted, and why.
+// refusedPost is a post of several megabytes that is refused, and the reason.
 type refusedPost struct {
 	name   string
 	want   *insights.Reason
 	body   []byte
 	change func(*Config)
-	// inside are the sites whose requests are in flight.
+	// inside lists the sites whose requests are in flight.
 	inside []string
 }
 
-// large is about how many events a body of 4 MB has.
+// large is roughly the number of events in a body of 4 MB.
 const large = 6400
 
 func refusedPosts() []refusedPost {
 	good := ingesttest.TypicalBody(large)
-	// The same length, so that all are of 4 MB.
+	// The replacement has the same length, so that all bodies have 4 MB.
 	first := bytes.Replace(good, []byte(`"page_view"`), []byte(`"pageview_"`), 1)
 	last := bytes.Clone(good)
 	copy(last[bytes.LastIndex(last, []byte(`"page_view"`)):], `"pageview_"`)
@@ -53,7 +53,7 @@ func (r refusedPost) intake(t testing.TB) *Intake {
 	return in
 }
 
-// post wants the refusal.
+// post expects the refusal.
 func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
 	refused, ok := errors.AsType[*insights.Refusal](in.Accept(t.Context(), testSite, body, testClient))
 	if !ok || refused.Reason != r.want {
@@ -61,7 +61,7 @@ func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
 	}
 }
 
-// BenchmarkRefused is what a post of 4 MB costs that is not accepted.
+// BenchmarkRefused measures the cost of a refused post of 4 MB.
 func BenchmarkRefused(b *testing.B) {
 	for _, r := range refusedPosts() {
 		b.Run(r.name, func(b *testing.B) {

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedIsNotRead: a body that finds no room is not read at all, and one
-// that is no JSON not behind its fault. What must not be read is memory that
-// faults.
+// TestRefusedIsNotRead: a body that finds no room is not read at all, and one that
+// is not JSON is not read past its error. Reading the forbidden part would fault,
+// because its memory is protected.
 func TestRefusedIsNotRead(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := syscall.Mmap(-1, 0, 8*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -28,7 +28,7 @@ func TestRefusedIsNotRead(t *testing.T) {
 		case r.want == insights.NotJSON:
 			readable = page
 		default:
-			continue // its events have to be counted
+			continue // these are read to count their events
 		}
 		if err := syscall.Mprotect(memory, syscall.PROT_READ|syscall.PROT_WRITE); err != nil {
 			t.Fatal(err)

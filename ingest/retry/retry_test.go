@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The delay starts short and doubles up to its maximum, to the nanosecond of
-// the bubble's clock.
+// The delay starts short and doubles up to its maximum, exact to the nanosecond
+// on the bubble's clock.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A condition that lasts is logged at once, then every half minute.
+// A condition that persists is logged at once and then every half minute.
 func TestLogPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCutToken: whoever reads the same messages makes the same token; other
-// bounds, other rows and another log with the same offsets make others.
+// TestCutToken: every sink that reads the same messages makes the same token.
+// Other bounds, other rows, and another log with the same offsets make other
+// tokens.
 func TestCutToken(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -60,9 +61,9 @@ func TestCutToken(t *testing.T) {
 	}
 }
 
-// TestRepeats: what is a repeat depends on the messages before it, as many as
-// the window has, wherever reading began and whenever those before it were
-// recalled.
+// TestRepeats: whether a message is a repeat depends only on the messages in the
+// window before it. It does not matter where reading began, or when the earlier
+// messages were recalled.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -94,8 +95,8 @@ func TestRepeats(t *testing.T) {
 	})
 }
 
-// TestProgress: what the group keeps is read as it was written, and what
-// another version wrote is as nothing.
+// TestProgress: the group's progress reads back as it was written, and metadata
+// of another version counts as empty.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,7 +114,7 @@ func TestProgress(t *testing.T) {
 		if got := parseProgress(p.offset, p.metadata()); got != p {
 			t.Fatalf("%q is read as %+v, want %+v", p.metadata(), got, p)
 		}
-		// As the sink of commit 722db72 reads it.
+		// The sink of commit 722db72 reads it like this.
 		var to int64
 		var after uint64
 		rest, _ := strings.CutPrefix(p.metadata(), "octavo1 ")

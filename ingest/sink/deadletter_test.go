@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refuse makes the store refuse events of some URLs.
+// refuse makes the store refuse events with certain URLs.
 func (r *rig) refuse(condition string) {
 	r.t.Helper()
 	if err := r.conn.Exec(r.t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK NOT ("+condition+")"); err != nil {
@@ -52,8 +52,8 @@ func keysOf(list []*deadletter.Letter) (keys []string) {
 	return keys
 }
 
-// TestDeadLetters: rows that the store refuses are found among the others,
-// which are stored, and put aside with what is known of them.
+// TestDeadLetters: the sink finds the rows that the store refuses, puts them
+// aside with what is known about them, and stores the others.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -95,7 +95,8 @@ func TestDeadLetters(t *testing.T) {
 }
 
 // TestDeadLettersInterrupted: a sink dies after it wrote dead letters, and its
-// heir writes them again. A reader sees each once, and nothing is stored twice.
+// successor writes them again. A reader sees each letter once, and nothing is
+// stored twice.
 func TestDeadLettersInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -104,7 +105,7 @@ func TestDeadLettersInterrupted(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	first := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
-	// The first sink's work on its first cut, up to where it would commit.
+	// The first sink works on its first cut, up to the point of the commit.
 	g := newGeneration(first, member{generation: -1}, nil)
 	p := &partition{id: 0, committed: progress{offset: -1}, repeats: newRepeats(100)}
 	k, err := first.fetch(t.Context(), p, 0, 1<<20)
@@ -130,8 +131,8 @@ func TestDeadLettersInterrupted(t *testing.T) {
 	}
 }
 
-// A replayed event is stored once, however often it is replayed. (Interrupted
-// replays: TestReplayInterrupted of package deadletter.)
+// An event is stored once, no matter how often it is replayed. (For interrupted
+// replays see TestReplayInterrupted in package deadletter.)
 func TestDeadLettersReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -166,7 +167,7 @@ func TestDeadLettersReplay(t *testing.T) {
 	r.accept(numbered(40, 10))
 	r.awaitStored(50)
 	if left, _ := r.letters(false); len(left) != 0 {
-		t.Errorf("%q wait still", keysOf(left))
+		t.Errorf("%q are still waiting", keysOf(left))
 	}
 	all, replayed := r.letters(true)
 	if len(all) != 4 || slices.Contains(replayed, false) {
@@ -174,7 +175,8 @@ func TestDeadLettersReplay(t *testing.T) {
 	}
 }
 
-// TestDeadLettersReplayUnknown: what cannot be replayed says why and stays.
+// TestDeadLettersReplayUnknown: a letter that cannot be replayed stays, and the
+// error says why.
 func TestDeadLettersReplayUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -203,9 +205,9 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSmallTopic: where the topic takes less than we would have made
-// it take, letters go one by one, and one that is still too large without its
-// message, which its replay says.
+// TestDeadLettersSmallTopic: if the topic's message limit is smaller than the one
+// we set on a topic of ours, letters are sent one by one. A letter that is still
+// too large is sent without its message, and its replay says so.
 func TestDeadLettersSmallTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -246,15 +248,15 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfBrokenEvents: events that are cut take their whole message
-// aside, whatever bits they begin with, and the site's balance has them all.
+// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message is
+// put aside, whatever bits they begin with, and the site's balance counts them all.
 func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	var e insights.Encoder
 	e.Begin(insights.MessageID{1}, "site_1", intaketest.Client.Now.UnixMilli())
 	message := e.Bytes()
-	message[len(message)-3] |= 2 // two events, whose bytes are none
+	message[len(message)-3] |= 2 // the header says two more events, but these bytes are not events
 	if err := r.log.Append(t.Context(), "site_1", 0, append(message, 1, 0xff, 1, 0xff)); err != nil {
 		t.Fatal(err)
 	}
@@ -268,8 +270,8 @@ func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	}
 }
 
-// TestSinkStalled: while the store's state keeps a partition from moving, that
-// shows, nothing is put aside, and it goes on when the state is mended.
+// TestSinkStalled: while the store's state blocks a partition, the metrics show the
+// stall and nothing is put aside. The sink continues when the state is repaired.
 func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestMarks: a moment is fresh when every partition is committed past its end
-// of then, and the marks that are kept are bounded, also for a lag of days.
+// TestMarks: a moment is fresh when every partition is committed past the end that
+// it had at that moment. The number of marks is bounded even for a lag of days.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	moment := func(n int) time.Time { return time.Unix(int64(n), 0) }
@@ -30,12 +30,12 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	if at, ok := m.pass([]int64{0, 0}); !ok || !at.Equal(moment(0)) {
-		t.Errorf("the oldest mark is gone: %v, %v", at, ok)
+		t.Errorf("the oldest mark was dropped: %v, %v", at, ok)
 	}
 	if at, ok := m.pass([]int64{50 * maxMarks, 0}); !ok || at.After(moment(50*maxMarks)) || at.Before(moment(49*maxMarks)) {
 		t.Errorf("%v, %v", at, ok)
 	}
 	if _, ok := m.pass([]int64{1 << 40}); ok {
-		t.Error("a partition that nobody told of was passed")
+		t.Error("an unknown partition passed")
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// killedConn is a mover's that is killed when it is about to exchange the tables:
-// inserts are held, and it executes nothing more that would release them.
+// killedConn is the connection of a mover that is killed just before it exchanges
+// the tables. Inserts are held, and it executes nothing that would release them.
 type killedConn struct {
 	driver.Conn
 	killed bool
@@ -31,9 +31,9 @@ func (c *killedConn) Exec(ctx context.Context, query string, args ...any) error 
 	return c.Conn.Exec(ctx, query, args...)
 }
 
-// A sink stores events while the table moves, and a mover is killed in the
-// middle. Every event is stored once, and every count on the way is of one whole
-// table.
+// A sink stores events while the table moves, and one mover is killed in the
+// middle. Every event is stored once, and every count in the meantime is that of
+// one whole table.
 func TestLayoutUnderLoad(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -96,12 +96,12 @@ func TestLayoutUnderLoad(t *testing.T) {
 		t.Error(err)
 	}
 	if ok, err := l.Current(t.Context()); err != nil || !ok {
-		t.Errorf("the table has the present layout: %v, %v", ok, err)
+		t.Errorf("the layout is current: %v, %v; want true", ok, err)
 	}
 	r.awaitCommitted(2)
 	r.stop(s)
 	r.equal(requests * each)
 	if letters, _ := r.letters(true); len(letters) > 0 {
-		t.Errorf("%d dead letters: the hold was taken for a fault of the rows", len(letters))
+		t.Errorf("%d dead letters: the sink mistook the hold for a fault of the rows", len(letters))
 	}
 }

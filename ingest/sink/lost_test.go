@@ -21,20 +21,21 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
 )
 
-// lostOf is what a sink shows as lost of partition 0.
+// lostOf returns the losses of partition 0 in a sink's metrics.
 func lostOf(s *Sink) losses {
 	s.metrics.backlog.mu.Lock()
 	defer s.metrics.backlog.mu.Unlock()
 	return s.metrics.backlog.losses[0]
 }
 
-// onePartition is a log whose attempts are not ended by time.
+// onePartition sets up one partition, and attempts that do not time out.
 func onePartition(c *eventlog.Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, ingesttest.Patience, ingesttest.Patience
 }
 
-// TestSinkCountsWhatExpired: messages that left the log before they were stored
-// are counted once, whoever finds it, and in the group's offset for ever.
+// TestSinkCountsWhatExpired: messages that left the log before they were stored are
+// counted once, no matter which sink finds the loss, and the group's offset keeps
+// the count for ever.
 func TestSinkCountsWhatExpired(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -62,23 +63,23 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	s := newTestSink(t, Config{Brokers: broker.ListenAddrs(), Topic: "events", Store: &eventstore.ClickHouse{}, Logger: ingesttest.Logger(t)})
 	t.Cleanup(s.log.Close)
 	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
-	for range 2 { // of which the first dies before it commits
+	for range 2 { // the first sink dies before it commits
 		p := &partition{committed: had}
 		if err := s.locate(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
-			t.Errorf("it begins at %d with intent %d and has lost %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
+			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
 	}
 	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
-		t.Errorf("the commit says %q", text)
+		t.Errorf("the commit has the metadata %q", text)
 	}
 }
 
-// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and made anew under a sink
-// that cannot store, and grows past what the sink has read before it looks
-// again. Nothing of the new log is passed by, and what was lost is counted.
+// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated under a sink
+// that cannot store, and grows past the sink's position before the sink looks
+// again. The sink skips nothing of the new log and counts what was lost.
 func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -110,16 +111,16 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, 2*ingesttest.Patience, "the topic that is made anew", func() error {
+	eventually.Succeeds(t, 2*ingesttest.Patience, "the recreated topic", func() error {
 		end, err := r.log.End(t.Context(), 0)
 		if err == nil && end > 0 {
-			err = errors.New("it is the old one")
+			err = errors.New("it is still the old topic")
 		}
 		return err
 	})
 	for i := range 40 {
-		// What is in flight when the topic is made anew may be refused, and be
-		// there all the same.
+		// A message in flight while the topic is recreated may be refused and
+		// still be in the log.
 		eventually.Succeeds(t, ingesttest.Patience, "the new log", func() error {
 			return r.log.Append(t.Context(), intaketest.Site.ID, 0, messagesOf(t, 100+i, 1, 1)[0])
 		})
@@ -137,17 +138,17 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		t.Errorf("%d of 25 messages are stored, and %v are shown as lost", old, lost)
 	}
 	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {
-		t.Errorf("%v logs were made anew", n)
+		t.Errorf("%v recreated logs counted", n)
 	}
 	// The loss is in the group's offset.
-	eventually.True(t, ingesttest.Patience, "the loss to be told", func() bool {
+	eventually.True(t, ingesttest.Patience, "the loss to be committed", func() bool {
 		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
 		return err == nil && n == 25-int64(old)
 	})
 }
 
-// TestSinkReadsNoWindow: a sink that takes over a partition reads what comes
-// before its start only if there are messages without a producer id.
+// TestSinkReadsNoWindow: a sink that takes over a partition reads the messages
+// before its start only if some of them have no producer id.
 func TestSinkReadsNoWindow(t *testing.T) {
 	t.Parallel()
 	broker := ingesttest.Broker(t)
@@ -174,23 +175,23 @@ func TestSinkReadsNoWindow(t *testing.T) {
 		r.awaitCommitted(1)
 		r.stop(s)
 		if got := lowest.Load(); got != want {
-			t.Errorf("with %d messages stored, it read from %d, want %d", stored, got, want)
+			t.Errorf("with %d messages stored, the sink read from %d, want %d", stored, got, want)
 		}
 	}
 	accept := func() { r.accept(numbered(stored, 1)) }
 	generation(0, accept)
-	generation(0, accept) // the message before its start, which tells one log from another
+	generation(0, accept) // it reads the message before its start, to tell one log from another
 	generation(1, accept)
 	generation(0, func() { // a message that may be a repeat
 		if err := r.log.AppendAgain(t.Context(), intaketest.Site.ID, 0, messagesOf(t, stored, 1, 1)[0]); err != nil {
 			t.Fatal(err)
 		}
 	})
-	generation(0, accept) // there is one among those before
+	generation(0, accept) // one of the messages before its start may be a repeat
 }
 
-// TestSinkShowsItsBacklog: the age of what is not stored, and how long the log
-// keeps it.
+// TestSinkShowsItsBacklog: the metrics show the age of messages that are not
+// stored, and how long the log keeps them.
 func TestSinkShowsItsBacklog(t *testing.T) {
 	t.Parallel()
 	b := newBacklog()
@@ -206,12 +207,12 @@ func TestSinkShowsItsBacklog(t *testing.T) {
 	p.ages.add(4, now.Add(-10*time.Minute))
 	p.ages.add(6, now.Add(-8*time.Minute))
 	got := []string{show()}
-	p.ages.stored(3) // in the middle of what one fetch brought
+	p.ages.stored(3) // in the middle of a fetch
 	p.stored.Store(3)
 	got = append(got, show())
 	p.stored.Store(4)
 	got = append(got, show())
-	p.stored.Store(6) // the rest was not read yet
+	p.stored.Store(6) // the rest has not been read yet
 	got = append(got, show())
 	p.stored.Store(10)
 	got = append(got, show())
@@ -227,7 +228,7 @@ octavo_sink_retention_left_seconds{partition="3"} 3600
 	}
 	other := &partition{id: 3}
 	b.add(other)
-	b.remove(p) // it is the next generation's already
+	b.remove(p) // the next generation already has it
 	if n := testutil.CollectAndCount(b, "octavo_sink_lost_messages_total"); n != len(lossReasons) {
 		t.Errorf("%d series of losses", n)
 	}

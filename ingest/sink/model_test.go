@@ -21,10 +21,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// world is a log, a group and a store with one partition, on which sinks work
-// one step at a time: whoever wants something of the group or the store waits
-// until the test says what becomes of it. A sink that is not answered is one
-// that is paused.
+// world is a log, a group and a store with one partition, on which sinks work one
+// step at a time. A sink that asks the group or the store for something waits
+// until the test decides the outcome. A sink without an answer is paused.
 type world struct {
 	log        []fetched
 	newer      map[insights.MessageID]bool // messages that old sinks cannot read
@@ -36,7 +35,7 @@ type world struct {
 	calm       bool // no more faults
 }
 
-// outcome is what becomes of a step.
+// outcome is the result of a step.
 type outcome struct {
 	fault  string // "", "before", "after", "partly", "noted"
 	number int
@@ -45,7 +44,7 @@ type outcome struct {
 type modelSink struct {
 	world   *world
 	member  member
-	want    chan string // what it waits for; closed when it has ended
+	want    chan string // what it waits for; closed when it ends
 	answer  chan outcome
 	ended   bool
 	wanting string
@@ -59,7 +58,7 @@ func (s *modelSink) step(what string) outcome {
 	return <-s.answer
 }
 
-// next waits until the sink waits again, or has ended.
+// next waits until the sink waits again or has ended.
 func (s *modelSink) next() {
 	what, ok := <-s.want
 	s.wanting, s.ended = what, !ok
@@ -73,7 +72,7 @@ func (s *modelSink) commit(_ context.Context, who member, list map[int]progress)
 	if who.generation != s.world.generation {
 		return errPartitionsLost
 	}
-	// As it is read by the next owner.
+	// The next owner reads it in this form.
 	s.world.group = parseProgress(list[0].offset, list[0].metadata())
 	if o.fault != "" {
 		return errModel
@@ -118,9 +117,9 @@ func (s *modelSink) Stored(_ context.Context, _ uint16, from, to uint64) (list [
 	return list, nil
 }
 
-// Insert stores month by month, each whole or not at all. The server goes on
-// without its client, and may be killed between two months, and between noting
-// a token and having its rows.
+// Insert stores month by month, each whole or not at all. The server continues
+// without its client. It may be killed between two months, and between recording a
+// token and storing its rows.
 func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) error {
 	o := s.step("insert")
 	if o.fault == "before" {
@@ -163,7 +162,7 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 
 const modelWindow = 6
 
-// takeOver begins a generation: the former owner's is over, which it may not know.
+// takeOver begins a generation. The previous owner's generation is over, though it may not know that.
 func (w *world) takeOver(cfg Config, old bool) {
 	w.generation++
 	ctx, kill := context.WithCancel(context.Background())
@@ -237,7 +236,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 	m.next()
 }
 
-// let answers a waiting sink and waits for its next wish.
+// let answers a waiting sink and waits for its next step.
 func (m *modelSink) let(o outcome) {
 	m.answer <- o
 	m.next()
@@ -252,8 +251,8 @@ func (w *world) pendingAges() (list []*modelSink) {
 	return list
 }
 
-// TestSinkModel: whatever fails, whoever is killed, paused or woken, and in
-// whatever order: every event is stored once.
+// TestSinkModel: every event is stored once, no matter what fails, which sinks are
+// killed, paused or woken, and in which order.
 func TestSinkModel(t *testing.T) {
 	t.Parallel()
 	memory := &ingesttest.MemoryLog{}
@@ -271,7 +270,7 @@ func TestSinkModel(t *testing.T) {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
-	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour // no lease: only the scheme itself
+	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour // no lease, to test the scheme alone
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{newer: map[insights.MessageID]bool{}, group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}
 		defer func() {
@@ -287,7 +286,7 @@ func TestSinkModel(t *testing.T) {
 		fresh := 0
 		produce := func() {
 			if back := rapid.IntRange(0, 3*modelWindow).Draw(t, "repeat of"); back > 0 && back <= min(modelWindow, len(w.log)) {
-				// Of two with a producer id the log has dropped one.
+				// If both had a producer id, the log would have dropped one.
 				f := w.log[len(w.log)-back]
 				w.log = append(w.log, fetched{int64(len(w.log)), f.data, !f.plain || rapid.Bool().Draw(t, "plain")})
 			} else if fresh < len(memory.Messages) {
@@ -314,7 +313,7 @@ func TestSinkModel(t *testing.T) {
 				s.let(outcome{rapid.SampledFrom(faults[s.wanting]).Draw(t, s.wanting), rapid.IntRange(0, 3).Draw(t, "number")})
 			}
 		}
-		// All who were paused wake, in some order, beside one who goes on.
+		// All paused sinks wake, in some order, while another one continues.
 		produce()
 		w.calm = true
 		w.takeOver(cfg, false)

@@ -18,14 +18,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// laterVersion makes a message one of the version after this one's.
+// laterVersion turns a message into one of the next version.
 func laterVersion(message []byte) []byte {
 	later := slices.Clone(message)
 	later[2]++
 	return later
 }
 
-// parseLater is the parser of a sink of the version after this one.
+// parseLater is the parser of the next version's sink.
 func parseLater(data []byte) (insights.Message, error) {
 	if len(data) > 2 && data[2] == insights.Reads+1 {
 		data = slices.Clone(data)
@@ -34,7 +34,7 @@ func parseLater(data []byte) (insights.Message, error) {
 	return insights.ParseMessage(data)
 }
 
-// messagesOf are the messages of requests with so many events each.
+// messagesOf returns the messages of requests with the given number of events each.
 func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	t.Helper()
 	memory := &ingesttest.MemoryLog{}
@@ -47,8 +47,9 @@ func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	return memory.Messages
 }
 
-// TestSinkHoldsNewer: a message of a later version holds its partition and no
-// other, and is no dead letter. An upgraded sink stores all, once.
+// TestSinkHoldsNewer: a message of a later version stops its partition and no
+// other, and does not become a dead letter. An upgraded sink stores everything
+// once.
 func TestSinkHoldsNewer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -98,8 +99,9 @@ func TestSinkHoldsNewer(t *testing.T) {
 	}
 }
 
-// TestSinkHoldsABegunCut: of a cut that an upgraded sink began and did not end,
-// a sink that cannot read all stores nothing: it would have another token.
+// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A
+// sink that cannot read all of the cut stores nothing of it, because the token
+// would differ.
 func TestSinkHoldsABegunCut(t *testing.T) {
 	t.Parallel()
 	list := messagesOf(t, 0, 4, 5)
@@ -114,17 +116,17 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 	c := newCut()
 	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
 	if c.newer == nil || c.to != 0 || c.total != 0 || len(c.messages) != 0 {
-		t.Errorf("of a begun cut %d rows up to %d are taken, %v", c.total, c.to, c.newer)
+		t.Errorf("took %d rows up to %d of a begun cut, %v", c.total, c.to, c.newer)
 	}
 	p.intent = 0
 	c = newCut()
 	c.fill(p, 0, []*chunk{k}, insights.ParseMessage)
 	if c.newer == nil || c.to != 2 || c.total != 10 {
-		t.Errorf("of a new cut %d rows up to %d are taken, want 10 up to 2; %v", c.total, c.to, c.newer)
+		t.Errorf("took %d rows up to %d of a new cut, want 10 up to 2; %v", c.total, c.to, c.newer)
 	}
 }
 
-// TestOlderMembers: sinks of before are told from those of now.
+// TestOlderMembers: sinks of earlier versions are told from current ones.
 func TestOlderMembers(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]bool{

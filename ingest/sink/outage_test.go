@@ -18,13 +18,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// outage is a state of the store in which it takes no rows.
+// outage is a state in which the store accepts no rows.
 type outage struct {
-	// alter puts the events table into the state, reset out of it.
+	// alter puts the events table into the state, and reset takes it out again.
 	alter, reset string
-	// limited asks for inserts by a connection with too little memory instead.
+	// limited makes inserts use a connection with too little memory instead.
 	limited bool
-	reason  string // by which it is counted
+	reason  string // the label under which it is counted
 }
 
 var outages = map[string]outage{
@@ -38,8 +38,8 @@ var outages = map[string]outage{
 	"memory limit":    {limited: true, reason: "memory"},
 }
 
-// TestSinkOutages: while the real engine takes no rows for its state, intake goes on, the sink tries again and counts why,
-// nothing becomes a dead letter, and the partition shows as stalled. When that is over, everything is stored once.
+// TestSinkOutages: while the real engine's state prevents inserts, intake continues, the sink retries and counts the reason,
+// nothing becomes a dead letter, and the partition shows as stalled. When the outage ends, everything is stored once.
 func TestSinkOutages(t *testing.T) {
 	t.Parallel()
 	for name, o := range outages {
@@ -99,7 +99,7 @@ func (r *rig) alter(action, settings string) {
 	}
 }
 
-// switchedStore inserts by a store that has too little memory while short says so.
+// switchedStore inserts through a store with too little memory while short is set.
 type switchedStore struct {
 	eventstore.Store
 	limited eventstore.Store
@@ -133,8 +133,8 @@ func limitedStore(t *testing.T, r *rig) eventstore.Store {
 	return store
 }
 
-// brokenQuestions is a store that loses an insert's answer, and whose answers to questions then fail with a code that an
-// insert would give for its rows.
+// brokenQuestions is a store that loses the answer of an insert. Its queries then fail with an error code that an insert
+// would return for bad rows.
 type brokenQuestions struct {
 	eventstore.Store
 	lost    atomic.Bool
@@ -155,8 +155,8 @@ func (s *brokenQuestions) Stored(ctx context.Context, partition uint16, from, to
 	return s.Store.Stored(ctx, partition, from, to)
 }
 
-// TestSinkQuestionFails: a store that cannot read what it has, as one with a damaged part cannot, says nothing of the rows
-// that wait: none of them is put aside, and why they wait is counted.
+// TestSinkQuestionFails: if a store cannot read its own rows, for example because a part is damaged, that is no fault of the
+// waiting rows. None of them is put aside, and the reason why they wait is counted.
 func TestSinkQuestionFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -172,7 +172,7 @@ func TestSinkQuestionFails(t *testing.T) {
 	}
 }
 
-// TestSinkTakesOverWithoutStore: a sink that starts while the store is away shows why it stores nothing.
+// TestSinkTakesOverWithoutStore: a sink that starts while the store is unavailable shows why it stores nothing.
 func TestSinkTakesOverWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -184,8 +184,8 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r.kill(s)
 }
 
-// TestSinkStalledWithoutLog: a sink that has a partition and cannot learn where to begin shows that as a stall, until the
-// partition is another's.
+// TestSinkStalledWithoutLog: a sink that owns a partition and cannot find out where to begin shows a stall until another sink
+// owns the partition.
 func TestSinkStalledWithoutLog(t *testing.T) {
 	t.Parallel()
 	s := newTestSink(t, Config{Brokers: []string{"127.0.0.1:1"}, Store: &eventstore.ClickHouse{}})
@@ -202,12 +202,12 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 	end()
 	<-ended
 	if n := testutil.CollectAndCount(s.metrics.stalled); n != 0 {
-		t.Errorf("%d partitions show that the sink no longer has", n)
+		t.Errorf("%d partitions that the sink no longer owns show a stall", n)
 	}
 }
 
-// TestSinkLagGrows: what comes to the log while the store is away shows in the lag, whether the sink still reads or has
-// taken as much as it may.
+// TestSinkLagGrows: messages that reach the log while the store is unavailable show in the lag, whether the sink still reads
+// or has read as much as it may hold.
 func TestSinkLagGrows(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"reading": 16 << 20, "full": 1} {
@@ -234,8 +234,8 @@ func TestSinkLagGrows(t *testing.T) {
 	}
 }
 
-// TestReasonsBeforeTheFirst: the series that alerts look at are there before anything is counted, or increase() would not
-// see the first of each.
+// TestReasonsBeforeTheFirst: the series that alerts use exist before anything is counted. Otherwise increase() would miss the
+// first count of each.
 func TestReasonsBeforeTheFirst(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())

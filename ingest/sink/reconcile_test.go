@@ -39,9 +39,8 @@ func (r *rig) exec(statements ...string) {
 	}
 }
 
-// TestReconcile: a log with a repeat, a dead letter and a message that is none
-// agrees with what the sink made of it. Each planted difference is found, in
-// its range.
+// TestReconcile: a log with a repeat, a dead letter and an unreadable message agrees
+// with what the sink stored. Each planted difference is found in its range.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -62,7 +61,7 @@ func TestReconcile(t *testing.T) {
 	r.awaitStored(56)
 	r.awaitCommitted(1)
 	r.stop(s)
-	r.accept(numbered(57, 1)) // in flight: no sink has it
+	r.accept(numbered(57, 1)) // in flight: no sink has read it
 	found, sums := r.reconcile(0)
 	want := Reconciled{Partition: 0, From: 0, To: 13, Messages: 13, Repeats: 1, Unreadable: 1, Events: 56, DeadLettered: 1, Rows: 56}
 	if len(found) > 0 || len(sums) != 1 || sums[0] != want {
@@ -96,7 +95,7 @@ func TestReconcile(t *testing.T) {
 	if !slices.Equal(found, planted) || sums[0] != want {
 		t.Errorf("found %+v, want %+v; compared %+v, want %+v", found, planted, sums, want)
 	}
-	// A repeat is known also if the message before it is not compared.
+	// A repeat is recognized even if the message that it repeats is not compared.
 	for from, n := range map[int64]int{5: 3, 11: 1, 12: 0, 1000: 0} {
 		t.Run(fmt.Sprint("from ", from), func(t *testing.T) {
 			if found, sums = r.reconcile(from); !slices.Equal(found, planted[len(planted)-n:]) || sums[0].From != from || sums[0].To != max(13, from) {
@@ -118,8 +117,9 @@ func TestReconcileNothing(t *testing.T) {
 	}
 }
 
-// TestReconcileUnreadable: what no sink can read must be a dead letter; what
-// the sink could not read and this version can has no rows to be missed.
+// TestReconcileUnreadable: a message that no sink can read must be a dead letter. If
+// the sink could not read a message and this version can, its rows do not count as
+// missing.
 func TestReconcileUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -133,7 +133,7 @@ func TestReconcileUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A sink that went by both, and wrote only the second's letter.
+	// The sink skipped both messages and wrote only the second one's letter.
 	letter := deadletter.Letter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.Messages[0], Sum: deadletter.Sum(capture.Messages[0])}
 	if err := s.dead.Write(t.Context(), []deadletter.Letter{letter}); err != nil {
 		t.Fatal(err)

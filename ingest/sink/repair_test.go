@@ -35,7 +35,7 @@ func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconci
 	return found, sums, err
 }
 
-// equal fails unless log and table agree, and each of n events is stored once.
+// equal fails unless log and table agree and each of n events is stored once.
 func (r *rig) equal(n int) {
 	r.t.Helper()
 	if found, sums := r.reconcile(0); len(found) > 0 {
@@ -46,8 +46,8 @@ func (r *rig) equal(n int) {
 	}
 }
 
-// stocked is a rig whose sink has stored n events, of messages of five, and
-// stopped. A row of page 0 is refused: a dead letter.
+// stocked makes a rig whose sink has stored n events, in messages of five, and
+// stopped. The store refuses the row of page 0, which becomes a dead letter.
 func stocked(t *testing.T, n int) *rig {
 	t.Helper()
 	r := newRig(t, 2)
@@ -64,21 +64,21 @@ func stocked(t *testing.T, n int) *rig {
 
 const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETTINGS mutations_sync = 2"
 
-// TestRepair: rows that are gone come back once, by range, whatever took them;
-// what was put aside stays aside. A second repair finds nothing to do, and the
-// same rows can be lost and put back again.
+// TestRepair: missing rows are restored once, range by range, no matter how they were
+// lost, and dead letters stay aside. A second repair finds nothing to do, and rows
+// that are lost again are restored again.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
-	r.accept(numbered(1000, 5)) // in flight: left to a sink
+	r.accept(numbered(1000, 5)) // in flight: a sink will store it
 	for _, lose := range []string{
-		deletedRows, deletedRows, // the second time the engine knows the repair's tokens
+		deletedRows, deletedRows, // the second time, the engine knows the tokens of the first repair
 		"ALTER TABLE events DROP PARTITION ID '202401'",
 		"TRUNCATE TABLE events",
 	} {
 		before, _ := r.stored()
 		if err := r.conn.Exec(t.Context(), lose); err != nil {
-			// A table that is not cut by event time has no such partition.
+			// A table that is not partitioned by event time has no such partition.
 			if e, ok := errors.AsType[*clickhouse.Exception](err); !ok || e.Code != 248 {
 				t.Fatalf("%s: %v", lose, err)
 			}
@@ -113,8 +113,8 @@ func TestRepair(t *testing.T) {
 	r.equal(64)
 }
 
-// TestRepairKilled: a repair that ends before, within or after any of its
-// inserts is gone on with by the next one.
+// TestRepairKilled: when a repair ends before, during or after any of its inserts,
+// the next repair continues it.
 func TestRepairKilled(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
@@ -147,8 +147,8 @@ func TestRepairKilled(t *testing.T) {
 	}
 }
 
-// TestRepairsAtOnce: two that do not know of each other, because the lock that
-// the command takes is broken, put rows back under the same tokens.
+// TestRepairsAtOnce: two repairs that do not know of each other, because the
+// command's lock is broken, restore rows under the same tokens.
 func TestRepairsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 40)
@@ -161,7 +161,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	pendingAges := make(chan struct{}, 2)
 	for i := range 2 {
 		store := &faultyStore{Store: r.store, before: func(int) error {
-			// Both have looked before either inserts.
+			// Both have read the table before either of them inserts.
 			select {
 			case <-arrived:
 			case pendingAges <- struct{}{}:
@@ -181,7 +181,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	r.equal(39)
 }
 
-// TestRepairWithoutLock: a repair whose lock is lost inserts nothing more.
+// TestRepairWithoutLock: a repair that loses its lock inserts nothing more.
 func TestRepairWithoutLock(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 20)
@@ -200,7 +200,7 @@ func TestRepairWithoutLock(t *testing.T) {
 	}
 }
 
-// clusterStore is a store whose replicas may be behind.
+// clusterStore is a store whose replicas may lag behind.
 type clusterStore struct{ eventstore.Store }
 
 func (clusterStore) Sequential() bool { return false }
@@ -209,12 +209,12 @@ func TestRepairOfCluster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	if _, _, err := r.repair(clusterStore{r.store}); err == nil {
-		t.Error("what a replica does not have yet would be stored twice")
+		t.Error("a repair of a cluster is accepted: rows that a replica lacks would be stored twice")
 	}
 }
 
-// TestRepairRefusedRow: a row that the store refuses now does not keep the
-// others away, and is still missing.
+// TestRepairRefusedRow: a row that the store refuses now does not prevent the repair
+// of the others, and is still reported as missing.
 func TestRepairRefusedRow(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 50)
@@ -224,7 +224,7 @@ func TestRepairRefusedRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i := slices.IndexFunc(found, Difference.Remains); i < 0 || found[i].Missing != found[i].Restored+1 {
-		t.Errorf("%+v: page 13 is not told as missing", found)
+		t.Errorf("%+v: page 13 is not reported as missing", found)
 	}
 	if rows, different := r.stored(); rows != 48 || different != 48 {
 		t.Errorf("%d rows of %d events, want 48", rows, different)
@@ -236,8 +236,8 @@ func TestRepairRefusedRow(t *testing.T) {
 	r.equal(49)
 }
 
-// TestRepairLeavesRepeats: a repeat whose first message the log no longer has
-// cannot be told from a message that is missing, but by the rows of that one.
+// TestRepairLeavesRepeats: when the log no longer has the message that a repeat
+// repeats, only the rows of that message tell the repeat from a missing message.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}
@@ -268,7 +268,7 @@ func TestRepairLeavesRepeats(t *testing.T) {
 		0:   {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // the log is whole
 		95:  {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
 		100: {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}},
-		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is so near
+		50:  {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}}, // no message is that close
 	} {
 		t.Run(fmt.Sprint("log from ", oldest), func(t *testing.T) {
 			p := &reconciling{r: rec, oldest: oldest, pending: []logged{repeated, fresh}, scratch: insights.NewBatch()}

@@ -20,13 +20,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldStore is a store of a sink that can be paused before its inserts, or
-// when it has heard what is stored, as SIGSTOP pauses a process: what it did
-// not send goes out when it wakes, whatever time has passed.
+// heldStore pauses a sink before its inserts, or after it has learned what is
+// stored, as SIGSTOP pauses a process. What the sink had not sent goes out when it
+// wakes, no matter how much time has passed.
 type heldStore struct {
 	eventstore.Store
-	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil: it does not
-	ages        chan struct{} // told when one waits
+	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil does not wait
+	ages        chan struct{} // receives when one waits
 	woke        sync.WaitGroup
 
 	mu     sync.Mutex
@@ -67,8 +67,8 @@ func (h *heldStore) inserted() []string {
 	return append([]string(nil), h.tokens...)
 }
 
-// expel makes the broker forget all members of the group, as if they had been
-// silent for longer than their session.
+// expel makes the broker drop all members of the group, as if they had been silent
+// for longer than their session.
 func (r *rig) expel() {
 	r.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: 10 * time.Second}
@@ -86,7 +86,7 @@ func (r *rig) expel() {
 	}
 }
 
-// progress is what the group keeps of partition 0.
+// progress returns the group's progress in partition 0.
 func (r *rig) progress(s *Sink) progress {
 	r.t.Helper()
 	list, err := groupProgress(r.t.Context(), s.log, s.cfg.Group, []int{0})
@@ -96,9 +96,9 @@ func (r *rig) progress(s *Sink) progress {
 	return list[0]
 }
 
-// TestSinkRivalWakes: a sink is paused between its intent and its insert, the
-// partition goes to another sink, which stores the same and goes on; then the
-// first wakes and inserts. Nothing is stored twice.
+// TestSinkRivalWakes: a sink is paused between its intent and its insert. The
+// partition goes to another sink, which stores the same rows and continues. Then the
+// first sink wakes and inserts. Nothing is stored twice.
 func TestSinkRivalWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -114,7 +114,7 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// Its batches are smaller, so its own cuts would be others.
+	// Its batches are smaller, so its own cuts would differ.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)
@@ -134,9 +134,9 @@ func TestSinkRivalWakes(t *testing.T) {
 	}
 }
 
-// TestSinkRivalCannotBegin: a sink that wakes before it said what it will
-// insert cannot say it any more, and inserts nothing, though it has heard that
-// nothing is stored.
+// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it
+// wakes, it can no longer announce it and inserts nothing, although it has learned
+// that nothing is stored.
 func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -152,14 +152,15 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	close(rival.ask)
 	r.stop(first)
 	if list := rival.inserted(); len(list) != 0 {
-		t.Errorf("it inserted under %q", list)
+		t.Errorf("the sink inserted under %q", list)
 	}
 	if after := r.progress(second); after != before {
-		t.Errorf("the group has %+v, before it woke %+v", after, before)
+		t.Errorf("the group has %+v; before the sink woke it had %+v", after, before)
 	}
 }
 
-// TestSinkCommitOfEndedGeneration: the broker refuses it, also of an intent.
+// TestSinkCommitOfEndedGeneration: the broker refuses commits of an ended generation,
+// including those of an intent.
 func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -199,8 +200,8 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	}
 }
 
-// TestSinkDiesBeforeInsert: its heir makes the cut that it announced, though
-// it would make others itself, and then goes on.
+// TestSinkDiesBeforeInsert: the successor makes the cut that the dead sink announced,
+// although its own cuts would differ, and then continues.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -229,13 +230,13 @@ func TestSinkDiesBeforeInsert(t *testing.T) {
 	r.awaitCommitted(1)
 	want := "octavo/" + r.topic + "/0/0-" + strconv.FormatInt(p.intent, 10) + "/"
 	if list := heir.inserted(); !strings.HasPrefix(list[0], want) || len(list) < 2 {
-		t.Errorf("it inserted under %q, want first one that begins with %q", list, want)
+		t.Errorf("inserts under the tokens %q, want the first to begin with %q", list, want)
 	}
 }
 
-// TestSinkTopicMadeAnew: the log is deleted and made anew under its name. Its
-// events are at the positions of others that are stored, and the engine knows
-// inserts of these offsets: all of them are stored all the same.
+// TestSinkTopicMadeAnew: the log is deleted and recreated under the same name. Its
+// events have the positions of stored events, and the engine has seen inserts of
+// these offsets. All of the new events are stored nevertheless.
 func TestSinkTopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -249,7 +250,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.awaitCommitted(1)
 		had := r.progress(first)
 		r.stop(first)
-		if err := r.log.Stop(t.Context()); err != nil { // it would make the topic anew
+		if err := r.log.Stop(t.Context()); err != nil { // it would recreate the topic
 			t.Fatal(err)
 		}
 		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
@@ -265,14 +266,14 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		})
 		r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.Partitions = r.topic, 1 })
 		r.intake = intaketest.New(t, r.log)
-		// A broker may forget the group's offsets with the topic. One that
-		// does not must not hide the new one's beginning.
+		// A broker may forget the group's offsets with the topic. A broker that
+		// keeps them must not hide the beginning of the new topic.
 		if err := first.commit(t.Context(), member{generation: -1}, map[int]progress{0: had}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.sink(nil, nil)
-	// As many messages as the old one had, so that its end is no sign.
+	// As many messages as the old topic had, so that the end does not give it away.
 	for i := range 6 {
 		r.accept(numbered(75+i*5, 5))
 	}

@@ -52,7 +52,7 @@ func newTestLog(t testing.TB, brokers []string, change func(*eventlog.Config)) *
 	return l
 }
 
-// newTestSink builds a sink with metrics of its own.
+// newTestSink builds a sink with its own metrics.
 func newTestSink(t testing.TB, cfg Config) *Sink {
 	t.Helper()
 	r := prometheus.NewRegistry()
@@ -64,12 +64,12 @@ func newTestSink(t testing.TB, cfg Config) *Sink {
 	return s
 }
 
-// faultyStore is a store whose next operations may fail, before or after they
-// were done.
+// faultyStore is a store whose next operations may fail, before or after they take
+// effect.
 type faultyStore struct {
 	eventstore.Store
-	before, after func(rows int) error // of Insert; nil is no fault
-	ask           func() error         // of questions
+	before, after func(rows int) error // faults of Insert; nil means none
+	ask           func() error         // fault of queries
 	inserts       atomic.Int32
 }
 
@@ -107,7 +107,7 @@ func (f *faultyStore) Stored(ctx context.Context, partition uint16, from, to uin
 	return f.Store.Stored(ctx, partition, from, to)
 }
 
-// rig is a log, a store and an intake of one test.
+// rig has the log, the store and the intake of one test.
 type rig struct {
 	t       testing.TB
 	brokers []string
@@ -116,7 +116,7 @@ type rig struct {
 	intake  *intake.Intake
 	store   *eventstore.ClickHouse
 	conn    driver.Conn
-	url     string // of the store
+	url     string // address of the store
 }
 
 func newRig(t testing.TB, partitions int) *rig {
@@ -129,7 +129,7 @@ func newRig(t testing.TB, partitions int) *rig {
 	return r
 }
 
-// sink starts a sink; store may be nil for the rig's own.
+// sink starts a sink; a nil store means the rig's own.
 func (r *rig) sink(store eventstore.Store, change func(*Config)) *Sink {
 	r.t.Helper()
 	cfg := Config{
@@ -159,7 +159,7 @@ func (r *rig) stop(s *Sink) {
 	}
 }
 
-// kill ends a sink as a crash does: nothing more is stored or committed.
+// kill ends a sink like a crash: nothing more is stored or committed.
 func (r *rig) kill(s *Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -173,8 +173,8 @@ func (r *rig) accept(body []byte) {
 	}
 }
 
-// numbered is a request with n events whose page is their number from first,
-// spread over many months.
+// numbered makes a request with n events, spread over many months. Their pages are
+// numbered from first.
 func numbered(first, n int) []byte {
 	list := make([]string, n)
 	for i := range list {
@@ -184,7 +184,7 @@ func numbered(first, n int) []byte {
 	return []byte(ingesttest.Events(list...))
 }
 
-// stored reads how many rows there are and how many different pages.
+// stored returns the number of rows and the number of different pages.
 func (r *rig) stored() (rows, different uint64) {
 	r.t.Helper()
 	if err := r.conn.QueryRow(r.t.Context(), "SELECT count(), uniqExact(page) FROM events").Scan(&rows, &different); err != nil {
@@ -193,13 +193,12 @@ func (r *rig) stored() (rows, different uint64) {
 	return rows, different
 }
 
-// awaitStored waits until n events are there and fails on any that is there
-// twice.
+// awaitStored waits until n events are stored and fails if any is stored twice.
 func (r *rig) awaitStored(n int) {
 	r.t.Helper()
 	eventually.Succeeds(r.t, ingesttest.Patience, fmt.Sprint(n, " stored events"), func() error {
 		if _, different := r.stored(); different < uint64(n) {
-			return fmt.Errorf("there are %d", different)
+			return fmt.Errorf("%d events are stored", different)
 		}
 		return nil
 	})
@@ -266,7 +265,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 		}
 		err := r.conn.QueryRow(t.Context(), "SELECT count(), countIf("+strings.Join(conditions, " AND ")+") FROM events WHERE type = '"+kind+"'").Scan(&n, &fits)
 		if err != nil || n != 1 || fits != 1 {
-			t.Errorf("%s: %d rows, %d as they should be, %v", kind, n, fits, err)
+			t.Errorf("%s: %d rows, %d of them correct, %v", kind, n, fits, err)
 		}
 	}
 	if n := testutil.ToFloat64(s.metrics.stored); n != float64(len(list)) {
@@ -274,7 +273,7 @@ func TestSinkStoresEveryType(t *testing.T) {
 	}
 }
 
-// TestSinkClaims: what the columns with values of their own kind hold.
+// TestSinkClaims: the contents of the columns with special kinds of values.
 func TestSinkClaims(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -294,11 +293,11 @@ func TestSinkClaims(t *testing.T) {
 	}
 }
 
-// aPartOnly leaves the store with what an insert that was applied in part would have left.
+// aPartOnly leaves the rows that a partly applied insert would have left.
 const aPartOnly = "ALTER TABLE events DELETE WHERE toMonth(time) % 3 = 0 SETTINGS mutations_sync = 2"
 
-// TestSinkDiesBetweenInsertAndCommit: the next sink stores nothing twice, also
-// where the insert was only partly applied.
+// TestSinkDiesBetweenInsertAndCommit: the next sink stores nothing twice, even if the
+// insert was applied only in part.
 func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	t.Parallel()
 	for name, partly := range map[string]string{"whole": "", "partly": aPartOnly} {
@@ -316,7 +315,7 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 				once.Do(func() { close(inserted) })
 				return errors.New("killed before the commit")
 			}
-			// A store that cannot be asked keeps the sink from going on.
+			// The sink cannot continue while its queries to the store fail.
 			dying.ask = func() error {
 				if dying.inserts.Load() > 0 {
 					return errors.New("killed")
@@ -344,8 +343,8 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	}
 }
 
-// TestSinkInsertInDoubt: an insert that fails after it was done, or done in
-// part, is not done twice by the same sink.
+// TestSinkInsertInDoubt: if an insert fails after it was applied, fully or in part,
+// the same sink does not store its rows twice.
 func TestSinkInsertInDoubt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -353,7 +352,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	store := &faultyStore{Store: r.store}
 	store.after = func(int) error {
 		n := faults.Add(1)
-		if n == 1 { // there are no other rows than this insert's
+		if n == 1 { // the table has only the rows of this insert
 			if err := r.conn.Exec(t.Context(), aPartOnly); err != nil {
 				t.Error(err)
 			}
@@ -371,8 +370,8 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	eventually.True(t, ingesttest.Patience, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 }
 
-// TestSinkWithoutStore: while the store is away nothing is lost or committed,
-// and when it is back the sink goes on.
+// TestSinkWithoutStore: while the store is unavailable, nothing is lost or committed.
+// When it is back, the sink continues.
 func TestSinkWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -387,8 +386,8 @@ func TestSinkWithoutStore(t *testing.T) {
 	store := &faultyStore{Store: r.store, ask: fail, before: func(int) error { return fail() }}
 	r.accept(numbered(0, 50))
 	s := r.sink(store, nil)
-	// waits until the sink has met the store that is away, of which so many
-	// messages are stored.
+	// fetchedAt waits until the sink has found the store unavailable once more, and
+	// fails if the group's progress is past the stored messages.
 	fetchedAt := func(stored int64) {
 		t.Helper()
 		failed := storeErrors(s)
@@ -402,7 +401,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	away.Store(false)
 	r.awaitStored(100)
 	r.awaitCommitted(1)
-	// And once more, now while it has the partition.
+	// Once more, now that the sink owns the partition.
 	away.Store(true)
 	r.accept(numbered(100, 50))
 	fetchedAt(2)
@@ -411,8 +410,8 @@ func TestSinkWithoutStore(t *testing.T) {
 	r.awaitStored(200)
 }
 
-// TestSinksShare: sinks that come and go share the partitions, and everything
-// is stored once.
+// TestSinksShare: sinks that start and stop share the partitions, and everything is
+// stored once.
 func TestSinksShare(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 4)
@@ -442,8 +441,8 @@ func TestSinksShare(t *testing.T) {
 	}
 }
 
-// TestSinkDropsRepeats: a message that the log holds twice is stored once,
-// also if a sink starts between the two.
+// TestSinkDropsRepeats: a message that the log holds twice is stored once, even if a
+// sink starts between the two.
 func TestSinkDropsRepeats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -467,14 +466,14 @@ func TestSinkDropsRepeats(t *testing.T) {
 	r.accept(numbered(7, 3))
 	second := r.sink(nil, nil)
 	r.awaitStored(10)
-	r.awaitCommitted(1) // the rows are there before the sink has counted them
+	r.awaitCommitted(1) // the rows are stored before the sink has counted them
 	if a, b := testutil.ToFloat64(first.metrics.skipped.WithLabelValues("repeat")), testutil.ToFloat64(second.metrics.skipped.WithLabelValues("repeat")); a != 7 || b != 7 {
 		t.Errorf("%v and %v repeated events counted, want 7 and 7", a, b)
 	}
 }
 
-// TestSinkPassesUnreadable: a message that is none is counted and put aside,
-// and blocks nothing.
+// TestSinkPassesUnreadable: an unreadable message is counted and put aside, and
+// blocks nothing.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -496,8 +495,8 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	}
 }
 
-// TestSinkNewTopic: a topic that was made anew counts from 0 again; rows of
-// the old one at the same positions hide nothing of it.
+// TestSinkNewTopic: a recreated topic counts from 0 again. Rows of the old topic at
+// the same positions do not hide its events.
 func TestSinkNewTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -517,7 +516,7 @@ func TestSinkNewTopic(t *testing.T) {
 	r.awaitStored(100)
 }
 
-// TestSinkFlushesOnStop: what was taken is stored and committed by Stop.
+// TestSinkFlushesOnStop: Stop stores and commits what the sink has read.
 func TestSinkFlushesOnStop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -536,7 +535,7 @@ func TestSinkFlushesOnStop(t *testing.T) {
 	}
 }
 
-// storeErrors is how many inserts failed for the store's state.
+// storeErrors returns how many inserts failed because of the store's state.
 func storeErrors(s *Sink) (n float64) {
 	for _, reason := range eventstore.Reasons(false) {
 		n += testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(reason))

@@ -19,13 +19,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// typicalMessages are log messages of n typical events each.
+// typicalMessages makes log messages of n typical events each.
 func typicalMessages(b *testing.B, count, n int) [][]byte {
 	b.Helper()
 	return intaketest.Messages(b, slices.Repeat([][]byte{ingesttest.TypicalBody(n)}, count)...)
 }
 
-// BenchmarkSinkDecode is the sink's own work: messages to columns.
+// BenchmarkSinkDecode measures the sink's own work: it turns messages into columns.
 func BenchmarkSinkDecode(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -41,8 +41,8 @@ func BenchmarkSinkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkInsert is what the sink is compared with: the engine inserting
-// batches of 100,000 rows that are ready.
+// BenchmarkInsert is the yardstick for the sink: the engine inserts prepared batches
+// of 100,000 rows.
 func BenchmarkInsert(b *testing.B) {
 	store, _ := newStore(b, enginetest.ClickHouse(b))
 	batch := insights.NewBatch()
@@ -56,8 +56,8 @@ func BenchmarkInsert(b *testing.B) {
 	b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkSink is log → store: it reads what is in the log already, decodes,
-// inserts and commits, from the start of the sink to the last commit.
+// BenchmarkSink measures log → store, from the start of the sink to the last commit:
+// it reads what is already in the log, decodes, inserts and commits.
 func BenchmarkSink(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -80,7 +80,7 @@ func BenchmarkSink(b *testing.B) {
 						b.Fatal(err)
 					}
 					if rows < perRun {
-						return fmt.Errorf("%d are stored", rows)
+						return fmt.Errorf("%d events are stored", rows)
 					}
 					return nil
 				})
@@ -95,7 +95,7 @@ func BenchmarkSink(b *testing.B) {
 	}
 }
 
-// produceAll writes count messages with ids of their own.
+// produceAll writes count messages with different ids.
 func produceAll(b *testing.B, brokers []string, topic string, partitions int, messages [][]byte, count int) {
 	b.Helper()
 	l := newTestLog(b, brokers, func(c *eventlog.Config) {
@@ -127,7 +127,7 @@ func produceAll(b *testing.B, brokers []string, topic string, partitions int, me
 	}
 }
 
-// BenchmarkFetch compares the ways of kafka-go to read a partition.
+// BenchmarkFetch compares kafka-go's ways to read a partition.
 func BenchmarkFetch(b *testing.B) {
 	const n = 200_000
 	brokers, topic := enginetest.Kafka(b), enginetest.Topic(b, 1)

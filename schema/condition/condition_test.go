@@ -21,7 +21,7 @@ func someClaims(tb testing.TB) map[string]any {
 	return claims
 }
 
-// conditionCases give what JavaScript gives, except that operations that throw there are false here.
+// conditionCases have the results of JavaScript, except that operations that throw there are false here.
 var conditionCases = []struct {
 	text string
 	want bool
@@ -73,7 +73,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// refusedCases pairs a text with what is wrong, in part, and where.
+// refusedCases pairs a text with a part of the error message and the error's position.
 var refusedCases = []struct {
 	text, problem string
 	at            int
@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 			_, err := Parse(c.text)
 			refused, ok := errors.AsType[*Error](err)
 			if !ok {
-				t.Fatalf("is not refused: %v", err)
+				t.Fatalf("got %v, want a refusal", err)
 			}
 			if !strings.Contains(refused.Problem, c.problem) || refused.At != c.at {
 				t.Errorf("%q: %v (%d)", c.text, refused, refused.At)
@@ -118,10 +118,10 @@ func TestClaimsOfGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !condition.Allows(map[string]any{"a": 1, "b": int64(2), "c": []string{"x"}, "d": make(chan int)}) {
-		t.Error("integers, lists of strings and unknown values are not taken")
+		t.Error("integers, lists of strings and unknown values are not accepted")
 	}
 	if condition.Allows(map[string]any{"a": math.NaN()}) {
-		t.Error("NaN passes")
+		t.Error("NaN is accepted")
 	}
 }
 

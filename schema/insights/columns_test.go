@@ -53,8 +53,8 @@ func (r Role) words() string {
 	return strings.Join(list, " ")
 }
 
-// TestColumnsGolden is the whole table as text: what a change of a row changes
-// is seen in the difference.
+// TestColumnsGolden compares the whole table as text, so that the diff shows the
+// effect of a changed row.
 func TestColumnsGolden(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -125,7 +125,7 @@ func TestColumnsAreSound(t *testing.T) {
 			t.Errorf("row %d %q: %s", i, c.Name, fmt.Sprintf(format, args...))
 		}
 		if c.Doc == "" || !strings.HasSuffix(c.Doc, ".") {
-			fail("its doc is no sentence: %q", c.Doc)
+			fail("its doc is not a sentence: %q", c.Doc)
 		}
 		for _, f := range c.Fields {
 			if other, ok := ids[f.id]; ok {
@@ -186,12 +186,12 @@ func TestColumnsAreSound(t *testing.T) {
 		}
 	}
 	if _, ok := ByName(""); ok {
-		t.Error("the empty name finds a column")
+		t.Error("the empty name matches a column")
 	}
 }
 
-// TestPublishedColumns holds the contract's list (facts §3.2 and §10): all of
-// it, and nothing else.
+// TestPublishedColumns checks for all columns of the contract's list (facts §3.2
+// and §10), and for no others.
 func TestPublishedColumns(t *testing.T) {
 	t.Parallel()
 	published := strings.Fields(`datetime url eventType eventsCount sessionsCount visitorsCount siteSection siteSpace siteShareKey
@@ -216,7 +216,7 @@ func TestPublishedColumns(t *testing.T) {
 	}
 }
 
-// TestAppendText compares with encoding/json.
+// TestAppendText compares AppendText with encoding/json.
 func TestAppendText(t *testing.T) {
 	t.Parallel()
 	all := make([]byte, 256)
@@ -238,8 +238,8 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-// TestValues has one line for each kind of value: what is read, as what, or
-// why not.
+// TestValues has one row for each kind of value: the input, and the value that is
+// read or the error.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -303,8 +303,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestLinkKindsOfTheContract holds the column to the kinds that the published contract has for it (facts §3.6): links of other
-// kinds are taken and kept, and have no value there.
+// TestLinkKindsOfTheContract checks that the column has exactly the kinds of the published contract (facts §3.6). Links of
+// other kinds are accepted and stored, and have no value there.
 func TestLinkKindsOfTheContract(t *testing.T) {
 	t.Parallel()
 	published := strings.Fields("url page file anchor space collection user reusable-content")

@@ -16,12 +16,12 @@ func TestUpgradeStatements(t *testing.T) {
 	t.Parallel()
 	have := map[string]string{}
 	for _, c := range storedColumns() {
-		// The server writes types with its own spaces.
+		// The server adds its own spaces to types.
 		have[c.Name] = strings.ReplaceAll(c.Type, ",", ", ")
 	}
 	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {
 		if got := UpgradeStatements(topology, have); got != nil {
-			t.Errorf("%v: a table of today needs %q", topology, got)
+			t.Errorf("%v: a current table needs %q", topology, got)
 		}
 	}
 	delete(have, "utm_content")
@@ -32,7 +32,7 @@ func TestUpgradeStatements(t *testing.T) {
 		!strings.Contains(got[0], "MODIFY COLUMN type Enum8('' = 0, 'page_view' = 1, 'search_open' = 2") {
 		t.Errorf("%q", got)
 	}
-	// A distributed table takes no codecs.
+	// A distributed table allows no codecs.
 	cluster := UpgradeStatements(Topology{Cluster: "octavo"}, have)
 	if len(cluster) != 2 || !strings.HasPrefix(cluster[0], "ALTER TABLE events_local ON CLUSTER octavo MODIFY COLUMN type") ||
 		!strings.HasPrefix(cluster[1], "ALTER TABLE events ON CLUSTER octavo MODIFY COLUMN type") || strings.Contains(cluster[1], "CODEC") {

@@ -35,7 +35,7 @@ func run(t *testing.T, conn driver.Conn, statements ...string) {
 	}
 }
 
-// layout is the table's columns as the server has them.
+// layout returns the table's columns as the server reports them.
 func layout(t *testing.T, conn driver.Conn) (types map[string]string, codecs map[string]string) {
 	t.Helper()
 	rows, err := conn.Query(context.Background(),
@@ -58,7 +58,7 @@ func layout(t *testing.T, conn driver.Conn) (types map[string]string, codecs map
 	return types, codecs
 }
 
-// TestCreateIsRepeatable creates the table twice and finds nothing to change.
+// TestCreateIsRepeatable creates the table twice, and then there is nothing to change.
 func TestCreateIsRepeatable(t *testing.T) {
 	t.Parallel()
 	conn := open(t)
@@ -82,8 +82,8 @@ func engine(t *testing.T, conn driver.Conn) (full string) {
 	return full
 }
 
-// TestUpgradeSettings: a table that was made without a window drops repeated
-// inserts after the upgrade, and the upgrade has nothing to do twice.
+// TestUpgradeSettings: a table that was created without a deduplication window
+// drops repeated inserts after the upgrade. A second upgrade has nothing to do.
 func TestUpgradeSettings(t *testing.T) {
 	t.Parallel()
 	conn := open(t)
@@ -110,8 +110,8 @@ func TestUpgradeSettings(t *testing.T) {
 	}
 }
 
-// TestUpgrade brings older tables, which have fewer columns and words, to the
-// present one; a second run has nothing to do, and rows survive.
+// TestUpgrade upgrades older tables, which have fewer columns and words, to the
+// current one. Rows survive, and a second run has nothing to do.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]string{
@@ -146,7 +146,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// body is what is between a CREATE TABLE's parentheses, with them.
+// body returns the parenthesized part of a CREATE TABLE, with its parentheses.
 func body(create string) string {
 	return create[strings.Index(create, "("):strings.Index(create, "\nENGINE")]
 }

@@ -75,8 +75,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestRoundTrip prints random trees and reads them back with a parser of the
-// operators' documented precedences: the same tree comes out.
+// TestRoundTrip prints random trees and reads them back with a parser that uses the
+// documented precedences of the operators. The result is the same tree.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	operators := []Op{Or, And, Eq, Ne, Lt, Le, Gt, Ge, In, Sub, Mul}
@@ -110,7 +110,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// explicit writes a tree with all its parentheses.
+// explicit writes a tree fully parenthesized.
 func explicit(e Expr) string {
 	switch e := e.(type) {
 	case binary:
@@ -133,7 +133,7 @@ func explicit(e Expr) string {
 
 var testTokens = regexp.MustCompile(`[A-Za-z]+|\d+|[<>!]=|[-*=<>(),]`)
 
-// testParser climbs precedences; all operators are left-associative.
+// testParser is a precedence climbing parser. All operators are left-associative.
 type testParser struct{ tokens []string }
 
 func (p *testParser) peek() string {
@@ -193,7 +193,7 @@ func (p *testParser) operand() string {
 	}
 }
 
-// FuzzQuote: what is quoted reads back as it was, and ends where it ends.
+// FuzzQuote: a quoted text reads back unchanged and ends at its closing quote.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"", "a", `'`, `\`, `\'`, "`", "\x00", "\n", "\xff", `';--`} {
 		f.Add(s)
@@ -211,7 +211,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// unquote reads a literal's rest as ClickHouse does, up to its quote.
+// unquote reads the rest of a literal as ClickHouse does, up to the closing quote.
 func unquote(t *testing.T, rest string, quote byte) string {
 	var b strings.Builder
 	for i := 0; i < len(rest); i++ {

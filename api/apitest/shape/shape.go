@@ -1,7 +1,6 @@
 package shape
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -9,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"

@@ -128,16 +128,17 @@ func TestInsertForms(t *testing.T) {
 		{"insert into `t x` (`a`, b) values", []any{uint64(4), "v"}, "4 v  8 12"},
 		{"INSERT INTO `t x` (a) SETTINGS max_threads = 1", []any{uint64(6)}, "6 d6  12 18"},
 	} {
-		batch, err := db.PrepareBatch(t.Context(), c.query)
-		if err != nil {
-			t.Fatalf("%s: %v", c.query, err)
-		}
-		must(t, batch.Append(c.values...))
-		must(t, batch.Send())
-		a := strings.Fields(c.want)[0]
-		if got := one[string](t, db, t.Context(), "SELECT concatWithSeparator(' ', toString(a), b, `c,\\`)`, toString(m), toString(l)) FROM `t x` WHERE a = "+a); got != c.want {
-			t.Errorf("%s stored %q, want %q", c.query, got, c.want)
-		}
+		t.Run(c.query, func(t *testing.T) {
+			t.Parallel()
+			batch, err := db.PrepareBatch(t.Context(), c.query)
+			must(t, err)
+			must(t, batch.Append(c.values...))
+			must(t, batch.Send())
+			a := strings.Fields(c.want)[0]
+			if got := one[string](t, db, t.Context(), "SELECT concatWithSeparator(' ', toString(a), b, `c,\\`)`, toString(m), toString(l)) FROM `t x` WHERE a = "+a); got != c.want {
+				t.Errorf("stored %q, want %q", got, c.want)
+			}
+		})
 	}
 	if _, err := db.PrepareBatch(t.Context(), "INSERT INTO `t x` (a, nosuch)"); codeOf(err) != codeNoSuchColumn {
 		t.Errorf("an unknown column gave %v", err)
@@ -186,7 +187,7 @@ func TestInsertDeduplication(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
 	must(t, db.Exec(t.Context(), "CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 100"))
-	send := func(v uint64, settings clickhouse.Settings) uint64 {
+	send := func(t *testing.T, v uint64, settings clickhouse.Settings) uint64 {
 		batch, err := db.PrepareBatch(clickhouse.Context(t.Context(), clickhouse.WithSettings(settings)), "INSERT INTO t")
 		must(t, err)
 		must(t, batch.Append(v))
@@ -209,9 +210,11 @@ func TestInsertDeduplication(t *testing.T) {
 		{2, clickhouse.Settings{"deduplicate_insert": "disable", "insert_deduplication_token": "y"}, 6},
 		{4, nil, 7},
 	} {
-		if got := send(c.v, c.settings); got != c.want {
-			t.Errorf("step %d: %d rows, want %d", i, got, c.want)
-		}
+		t.Run(fmt.Sprint("step ", i), func(t *testing.T) { // in this order: each step depends on the earlier inserts
+			if got := send(t, c.v, c.settings); got != c.want {
+				t.Errorf("%d rows, want %d", got, c.want)
+			}
+		})
 	}
 }
 

@@ -32,41 +32,49 @@ func TestOutline(t *testing.T) {
 		"INSERT INTO t (SELECT 1)":                {kind: command, verb: "INSERT", text: "INSERT INTO t (SELECT 1)"},
 		"INSERT INTO FUNCTION file('x') SELECT 1": {kind: command, verb: "INSERT", text: "INSERT INTO FUNCTION file('x') SELECT 1"},
 	} {
-		got, err := outline(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if !reflect.DeepEqual(*got, want) {
-			t.Errorf("%s:\n got %+v %+v\nwant %+v %+v", text, *got, got.insert, want, want.insert)
-		}
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			got, err := outline(text)
+			must(t, err)
+			if !reflect.DeepEqual(*got, want) {
+				t.Errorf("\n got %+v %+v\nwant %+v %+v", *got, got.insert, want, want.insert)
+			}
+		})
 	}
 	for text, code := range map[string]int32{
 		"": codeSyntaxError, " -- x": codeSyntaxError, "SELECT 1; SELECT 2": codeSyntaxError, "INSERT INTO t VALUES (1); DROP TABLE t": codeSyntaxError,
 		"INSERT INTO t FORMAT TSV a;b": codeAccessDenied,
 	} {
-		if _, err := outline(text); asException(err).code != code {
-			t.Errorf("%q gave %v", text, err)
-		}
+		t.Run("refused "+text, func(t *testing.T) {
+			t.Parallel()
+			if _, err := outline(text); asException(err).code != code {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
 func TestParseType(t *testing.T) {
 	t.Parallel()
 	for typ := range typeCases {
-		if _, err := parseType(typ); err != nil {
-			t.Errorf("%s: %v", typ, err)
-		}
+		t.Run(typ, func(t *testing.T) {
+			t.Parallel()
+			_, err := parseType(typ)
+			must(t, err)
+		})
 	}
 	for _, typ := range []string{
 		"", "Wat", "AggregateFunction(uniq, UInt64)", "Variant(String, UInt8)", "Dynamic", "JSON", "Array(", "Array)", "Array(UInt8))(", "FixedString(0)",
 		"FixedString(99999999999)", "Decimal(99, 2)", "LowCardinality(Array(String))", "Tuple()", "Map(String)", strings.Repeat("Array(", 40) + "UInt8" + strings.Repeat(")", 40),
 	} {
-		if l, err := parseType(typ); err == nil {
-			t.Errorf("%q has layout %+v", typ, l)
-		} else if asException(err).code != codeUnknownType {
-			t.Errorf("%q gave %v", typ, err)
-		}
+		t.Run("refused "+typ, func(t *testing.T) {
+			t.Parallel()
+			if l, err := parseType(typ); err == nil {
+				t.Errorf("it has layout %+v", l)
+			} else if asException(err).code != codeUnknownType {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
@@ -78,9 +86,12 @@ func TestParseException(t *testing.T) {
 		"std::bad_alloc":                      {codeUnknown, "DB::Exception", "std::bad_alloc"},
 		"Code: 99999999999. DB::Exception: x": {codeUnknown, "DB::Exception", "x"},
 	} {
-		if got := parseException(text); *got != want {
-			t.Errorf("%q gave %+v", text, *got)
-		}
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			if got := parseException(text); *got != want {
+				t.Errorf("got %+v", *got)
+			}
+		})
 	}
 }
 
@@ -91,16 +102,19 @@ func TestBlockFramings(t *testing.T) {
 		{"s", "String", []byte{1, 'x', 0}},
 		{"l", "Array(LowCardinality(String))", append(append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 8)...), make([]byte, 8)...)},
 	}}
-	for _, form := range []framing{native, onWire} {
-		data := appendBlock(nil, b, form)
-		got, err := readBlock(&source{buf: data, limit: len(data)}, form)
-		if err != nil || !reflect.DeepEqual(got, b) {
-			t.Errorf("%v: %+v, %v", form, got, err)
-		}
-		for n := range data { // every truncated block must be an error
-			if _, err := readBlock(&source{buf: data[:n], limit: len(data)}, form); err == nil {
-				t.Errorf("%v: the first %d of %d bytes were read as a block", form, n, len(data))
+	for name, form := range map[string]framing{"native": native, "on the wire": onWire} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := appendBlock(nil, b, form)
+			got, err := readBlock(&source{buf: data, limit: len(data)}, form)
+			if err != nil || !reflect.DeepEqual(got, b) {
+				t.Errorf("got %+v, %v", got, err)
 			}
-		}
+			for n := range data { // every truncated block must be an error
+				if _, err := readBlock(&source{buf: data[:n], limit: len(data)}, form); err == nil {
+					t.Errorf("the first %d of %d bytes were read as a block", n, len(data))
+				}
+			}
+		})
 	}
 }

@@ -214,29 +214,32 @@ func malformed() map[string][]byte {
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	good := Config{Listen: "127.0.0.1:0", DataDir: "d", Library: "l", User: "u", Password: "p", Logger: slog.New(slog.DiscardHandler)}
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		change func(*Config)
 		want   string
 	}{
-		{func(*Config) {}, ""},
-		{func(c *Config) { c.Listen = "[::1]:9000" }, ""},
-		{func(c *Config) { c.Listen = "localhost:9000" }, ""},
-		{func(c *Config) { c.Listen = "0.0.0.0:9000" }, "loopback"},
-		{func(c *Config) { c.Listen = ":9000" }, "loopback"},
-		{func(c *Config) { c.Listen = "192.168.0.1:9000" }, "loopback"},
-		{func(c *Config) { c.Listen = "example.com:9000" }, "loopback"},
-		{func(c *Config) { c.Listen = "127.0.0.1" }, "missing port"},
-		{func(c *Config) { c.DataDir = "" }, "data directory"},
-		{func(c *Config) { c.Library = "" }, "library"},
-		{func(c *Config) { c.User = "" }, "password"},
-		{func(c *Config) { c.Password = "" }, "password"},
+		"good":              {func(*Config) {}, ""},
+		"IPv6 loopback":     {func(c *Config) { c.Listen = "[::1]:9000" }, ""},
+		"localhost":         {func(c *Config) { c.Listen = "localhost:9000" }, ""},
+		"any address":       {func(c *Config) { c.Listen = "0.0.0.0:9000" }, "loopback"},
+		"no address":        {func(c *Config) { c.Listen = ":9000" }, "loopback"},
+		"private address":   {func(c *Config) { c.Listen = "192.168.0.1:9000" }, "loopback"},
+		"name":              {func(c *Config) { c.Listen = "example.com:9000" }, "loopback"},
+		"no port":           {func(c *Config) { c.Listen = "127.0.0.1" }, "missing port"},
+		"no data directory": {func(c *Config) { c.DataDir = "" }, "data directory"},
+		"no library":        {func(c *Config) { c.Library = "" }, "library"},
+		"no user":           {func(c *Config) { c.User = "" }, "password"},
+		"no password":       {func(c *Config) { c.Password = "" }, "password"},
 	} {
-		cfg := good
-		c.change(&cfg)
-		_, err := New(cfg)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v gave %v, want %q", cfg, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := good
+			c.change(&cfg)
+			_, err := New(cfg)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v gave %v, want %q", cfg, err, c.want)
+			}
+		})
 	}
 	cfg := good
 	cfg.Library, cfg.DataDir = "/no/such/libchdb.so", t.TempDir()

@@ -262,9 +262,9 @@ func TestStatementsOfAllSorts(t *testing.T) {
 		"TRUNCATE TABLE mine",
 		"USE default",
 	} {
-		if err := db.Exec(t.Context(), query); err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
+		t.Run(query, func(t *testing.T) { // in this order: later statements use the tables of earlier ones
+			must(t, db.Exec(t.Context(), query))
+		})
 	}
 	if got := one[string](t, db, t.Context(), "SELECT currentDatabase()"); got != "default" {
 		t.Errorf("USE went to %s", got)
@@ -296,10 +296,13 @@ func TestLoginIsRequired(t *testing.T) {
 		{Username: testUser}, {Username: testUser, Password: "x"}, {Username: testUser, Password: testPassword + "x"},
 		{Username: testUser, Password: testPassword[:4]}, {Username: testPassword, Password: testUser},
 	} {
-		db := connect(t, p, "default", func(o *clickhouse.Options) { o.Auth = auth })
-		if err := db.Ping(t.Context()); codeOf(err) != codeAuthentication {
-			t.Errorf("%v gave %v", auth, err)
-		}
+		t.Run(auth.Username+":"+auth.Password, func(t *testing.T) {
+			t.Parallel()
+			db := connect(t, p, "default", func(o *clickhouse.Options) { o.Auth = auth })
+			if err := db.Ping(t.Context()); codeOf(err) != codeAuthentication {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -1,11 +1,13 @@
 package chserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answer receives a statement's blocks and figures. It is the connection.
@@ -165,9 +167,12 @@ func (s *session) columnsOfEmpty(text string, params []param) ([]column, error) 
 	}
 	defer res.close()
 	var answer struct {
-		Meta []struct{ Name, Type string }
+		Meta []struct {
+			Name string `json:"name"`
+			Type string `json:"type"`
+		} `json:"meta"`
 	}
-	if err := json.Unmarshal(res.bytes(), &answer); err != nil {
+	if err := json.Unmarshal(res.bytes(), &answer, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return nil, nil // the statement has no result
 	}
 	columns := make([]column, len(answer.Meta))

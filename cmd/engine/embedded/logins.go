@@ -3,11 +3,12 @@ package embedded
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/go-json-experiment/json"
 )
 
 const (
@@ -55,7 +56,7 @@ func loadLogins(dir string) (logins, error) {
 	if complete {
 		return known, os.Chmod(path, 0o600)
 	}
-	if text, err = json.Marshal(known); err == nil {
+	if text, err = json.Marshal(known, json.Deterministic(true)); err == nil {
 		err = replaceFile(path, append(text, '\n'))
 	}
 	if err != nil {

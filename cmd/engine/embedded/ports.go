@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/go-json-experiment/json"
 )
 
 const (
@@ -46,7 +47,7 @@ func loadPorts(dir string, fixed map[string]int) (*ports, error) {
 }
 
 func (p *ports) save() error {
-	text, err := json.Marshal(p.chosen)
+	text, err := json.Marshal(p.chosen, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("cannot encode the engines' ports: %w", err)
 	}

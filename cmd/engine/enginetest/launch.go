@@ -3,7 +3,6 @@ package enginetest
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 const launchTimeout = 3 * time.Minute

@@ -3,6 +3,7 @@ package kafkaserver_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -42,10 +43,12 @@ func TestNothingWithoutThePassword(t *testing.T) {
 		t.Error(err)
 	}
 	_ = conn.Close()
-	for _, c := range []*kafka.Client{with("octavo", "wrong"), with("other", "right")} {
-		if _, err := c.Metadata(t.Context(), &kafka.MetadataRequest{}); !errors.Is(err, kafka.SASLAuthenticationFailed) {
-			t.Errorf("got %v", err)
-		}
+	for name, c := range map[string]*kafka.Client{"wrong password": with("octavo", "wrong"), "wrong user": with("other", "right")} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := c.Metadata(t.Context(), &kafka.MetadataRequest{}); !errors.Is(err, kafka.SASLAuthenticationFailed) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	if res, err := clientOf(t, address).Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil {
 		t.Errorf("without a login: %+v", res)
@@ -144,15 +147,17 @@ func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 		t.Errorf("20 announced lengths of 12 MiB cost %d bytes", heap()-before)
 	}
 	for _, frame := range [][]byte{{0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 8, 0, 0, 0, 1}, {0, 0x20, 0, 0, 0, 3, 0, 8, 0, 0, 0, 1}, {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}} {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = conn.Write(frame)
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
-			t.Errorf("%x: %v", frame, err)
-		}
-		_ = conn.Close()
+		t.Run(fmt.Sprintf("%x", frame), func(t *testing.T) {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = conn.Write(frame)
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !isReset(err) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

@@ -16,10 +16,13 @@ import (
 func TestOnlyLoopback(t *testing.T) {
 	t.Parallel()
 	for _, listen := range []string{"0.0.0.0:0", ":9092", "192.0.2.1:9092", "localhost:9092", "9092"} {
-		err := kafkaserver.Run(t.Context(), kafkaserver.Config{Listen: listen, DataDir: t.TempDir()})
-		if err == nil || !strings.Contains(err.Error(), listen) {
-			t.Errorf("%s: got %v", listen, err)
-		}
+		t.Run(listen, func(t *testing.T) {
+			t.Parallel()
+			err := kafkaserver.Run(t.Context(), kafkaserver.Config{Listen: listen, DataDir: t.TempDir()})
+			if err == nil || !strings.Contains(err.Error(), listen) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 
@@ -56,23 +59,27 @@ func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, password := range []string{"first", "second", ""} {
-		cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir}
-		if password != "" {
-			cfg.User, cfg.Password = "octavo", password
-		}
-		address, stop := runConfig(t, cfg)
-		if err := kafkaserver.Ping(t.Context(), address, cfg.User, cfg.Password); err != nil {
-			t.Errorf("the right password %q gave %v", password, err)
-		}
-		if password == "" {
-			break
-		}
-		for _, wrong := range [][2]string{{"", ""}, {"octavo", "third"}, {"octavo", ""}, {"admin", "admin"}, {"admin", password}} {
-			if err := kafkaserver.Ping(t.Context(), address, wrong[0], wrong[1]); err == nil {
-				t.Errorf("the password %q was accepted", wrong)
+		t.Run("password "+password, func(t *testing.T) { // in this order, on one directory
+			cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir}
+			if password != "" {
+				cfg.User, cfg.Password = "octavo", password
 			}
-		}
-		stop()
+			address, stop := runConfig(t, cfg)
+			defer stop()
+			if err := kafkaserver.Ping(t.Context(), address, cfg.User, cfg.Password); err != nil {
+				t.Errorf("the right password gave %v", err)
+			}
+			if password == "" {
+				return
+			}
+			for _, wrong := range [][2]string{{"", ""}, {"octavo", "third"}, {"octavo", ""}, {"admin", "admin"}, {"admin", password}} {
+				t.Run(wrong[0]+":"+wrong[1], func(t *testing.T) {
+					if err := kafkaserver.Ping(t.Context(), address, wrong[0], wrong[1]); err == nil {
+						t.Errorf("the login %q was accepted", wrong)
+					}
+				})
+			}
+		})
 	}
 	if err := kafkaserver.Run(t.Context(), kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir(), User: "octavo"}); err == nil {
 		t.Error("a user without a password was accepted")

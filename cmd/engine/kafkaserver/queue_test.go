@@ -216,17 +216,19 @@ func TestGenerationsAndFencing(t *testing.T) {
 	for name, request := range map[string]*kafka.OffsetCommitRequest{
 		"the generation before": {GroupID: "sink", GenerationID: int(one.ID), MemberID: one.MemberID},
 		"a stranger":            {GroupID: "sink", GenerationID: int(two.ID), MemberID: "nobody"},
-		"who is in no group":    {GroupID: "sink", GenerationID: -1},
+		"outside of the group":  {GroupID: "sink", GenerationID: -1},
 	} {
-		request.Topics = map[string][]kafka.OffsetCommit{"events": {{Partition: 2, Offset: 99}}}
-		res, err := c.OffsetCommit(t.Context(), request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := res.Topics["events"][0].Error
-		if !errors.Is(got, kafka.IllegalGeneration) && !errors.Is(got, kafka.UnknownMemberId) {
-			t.Errorf("%s: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			request.Topics = map[string][]kafka.OffsetCommit{"events": {{Partition: 2, Offset: 99}}}
+			res, err := c.OffsetCommit(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := res.Topics["events"][0].Error
+			if !errors.Is(got, kafka.IllegalGeneration) && !errors.Is(got, kafka.UnknownMemberId) {
+				t.Errorf("got %v", got)
+			}
+		})
 	}
 	groups, err := c.DescribeGroups(t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{"sink"}})
 	if err != nil || groups.Groups[0].GroupState != "Stable" || len(groups.Groups[0].Members) != 2 {
@@ -266,10 +268,12 @@ func TestConfigs(t *testing.T) {
 	c := clientOf(t, address)
 	create(t, c, "events", 1, kafka.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: "LogAppendTime"})
 	for _, bad := range []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}, {ConfigName: "retention.ms", ConfigValue: "long"}, {ConfigName: "no.such", ConfigValue: "1"}} {
-		res, err := c.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "bad", NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{bad}}}})
-		if err != nil || !errors.Is(res.Errors["bad"], kafka.InvalidConfiguration) {
-			t.Errorf("%s: %v, %v", bad.ConfigName, err, res)
-		}
+		t.Run(bad.ConfigName, func(t *testing.T) {
+			res, err := c.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{Topic: "bad", NumPartitions: 1, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{bad}}}})
+			if err != nil || !errors.Is(res.Errors["bad"], kafka.InvalidConfiguration) {
+				t.Errorf("got %v, %v", err, res)
+			}
+		})
 	}
 	res, err := c.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{{
 		ResourceType: kafka.ResourceTypeTopic, ResourceName: "events",

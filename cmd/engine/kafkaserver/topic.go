@@ -3,12 +3,14 @@ package kafkaserver
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
@@ -44,7 +46,7 @@ type topicEntry struct {
 }
 
 func (e topicEntry) entry(name string) journal.Entry {
-	value, err := json.Marshal(e)
+	value, err := json.Marshal(e, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		panic(err) // cannot fail: strings and numbers only
 	}

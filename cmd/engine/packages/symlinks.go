@@ -1,11 +1,12 @@
 package packages
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/go-json-experiment/json"
 )
 
 // linkAll creates the symlinks that the Postgres package lists. npm packages cannot contain symlinks, so the package
@@ -19,7 +20,10 @@ func linkAll(root string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the Postgres package's list of symlinks: %w", err)
 	}
-	var links []struct{ Source, Target string }
+	var links []struct {
+		Source string `json:"source"`
+		Target string `json:"target"`
+	}
 	if err := json.Unmarshal(text, &links); err != nil {
 		return fmt.Errorf("cannot read %s: %w (run `make engines` to install the package again)", list, err)
 	}

@@ -3,11 +3,12 @@ package pgserver
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/go-json-experiment/json"
 )
 
 const secretsFile = "secrets.json"

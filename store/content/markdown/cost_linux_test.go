@@ -23,7 +23,7 @@ func runsOfBackticks(line string) string {
 	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
 }
 
-// costly has a row per difficult text: each took a naive parser, or goldmark, quadratic time.
+// costly has a row for each difficult text. Each takes quadratic time in a naive parser or in goldmark.
 var costly = map[string]string{
 	"hints":                      fill("{% hint %}\n"),
 	"closed hints":               fill("{% hint %}\n{% endhint %}\n"),
@@ -153,8 +153,8 @@ func definitions() string {
 	return b.String()
 }
 
-// maxCost bounds the time for the largest body: three times what is promised, to allow for a busy machine. The texts of
-// costly used to take up to half a minute.
+// maxCost bounds the time for the largest body. It is three times the promised time, to allow for a busy machine. The texts
+// of costly used to take up to half a minute.
 const maxCost = raceFactor * 600 * time.Millisecond
 
 // TestMarkdownCost measures a thread's CPU time, which other programs cannot affect, and takes the best of a few tries.

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/content/contenttest"
 )
 
-// read is Read for text that is not too large.
+// read calls Read and fails on text that is too large.
 func read(t fataler, markdown string) schema.Document {
 	t.Helper()
 	d, err := Read(markdown)

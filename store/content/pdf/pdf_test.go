@@ -137,7 +137,7 @@ func TestPDF(t *testing.T) {
 	if got := bytes.Count(file, []byte("/Dest [")); got != len(pages) {
 		t.Errorf("%d bookmarks for %d pages", got, len(pages))
 	}
-	// Run it at another time: the clock of a bubble starts in the year 2000.
+	// Run it at another time. The clock of a synctest bubble starts in the year 2000.
 	synctest.Test(t, func(t *testing.T) {
 		if !bytes.Equal(file, makePDF(t, "The guide", pages...)) {
 			t.Error("the same pages give other bytes")
@@ -153,7 +153,7 @@ func TestPDFOfNothing(t *testing.T) {
 	makePDF(t, "\x00\xff", Page{Level: -3}, Page{Level: 9, Title: "a\x01\U0001F600"})
 }
 
-// TestPDFIsBounded writes more than fits, in many blocks and in one.
+// TestPDFIsBounded writes more than fits, in many blocks and in a single one.
 func TestPDFIsBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("a\n", 130_000)

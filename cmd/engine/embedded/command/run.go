@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
@@ -79,7 +81,8 @@ func (c *Run) Run() (err error) {
 }
 
 func printLine(value any) {
-	text, err := json.Marshal(value)
+	// A path need not be UTF-8.
+	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		panic(err) // cannot fail: strings and numbers only
 	}

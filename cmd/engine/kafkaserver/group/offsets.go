@@ -1,12 +1,13 @@
 package group
 
 import (
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
@@ -31,9 +32,10 @@ type Commit struct {
 
 // Entry is the journal's entry of a commit.
 func (c Commit) Entry(group, topic string, partition int32) journal.Entry {
-	value, err := json.Marshal(c)
+	// A client's metadata need not be UTF-8.
+	value, err := json.Marshal(c, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(err) // cannot fail: numbers and strings only
+		panic(err) // cannot fail: numbers, strings and a current time only
 	}
 	return journal.Entry{Key: groupKey(group) + url.QueryEscape(topic) + "/" + strconv.Itoa(int(partition)), Value: value}
 }

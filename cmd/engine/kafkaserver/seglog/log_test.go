@@ -26,10 +26,12 @@ func TestBatchesAreReadAsTheyWereSent(t *testing.T) {
 		want[base], want[base+1] = s.values[0], s.values[1]
 	}
 	for _, most := range []int{1, 100, 1 << 20} {
-		got := all(t, l, most)
-		if len(got) != 200 || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("most %d: read %d records", most, len(got))
-		}
+		t.Run(fmt.Sprint("most ", most), func(t *testing.T) {
+			got := all(t, l, most)
+			if len(got) != 200 || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("read %d records", len(got))
+			}
+		})
 	}
 	if n := len(l.Segments()); n < 10 {
 		t.Errorf("%d segments", n)
@@ -68,9 +70,11 @@ func TestInvalidBatchesAreRefused(t *testing.T) {
 		"headers":        {func(b []byte) []byte { b[len(b)-1] = 1; reseal(b); return b }, seglog.ErrInvalid},
 	}
 	for name, c := range cases {
-		if _, err := l.Append(c.change(slices.Clone(whole)), false); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := l.Append(c.change(slices.Clone(whole)), false); !errors.Is(err, c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	if _, end := l.Offsets(); end != 0 {
 		t.Errorf("the log has %d records", end)
@@ -136,18 +140,20 @@ func TestRepeatsAreRecognisedAfterARestart(t *testing.T) {
 				t.Errorf("repeat of %d: %+v, %v", i, done, err)
 			}
 		}
-		for _, c := range []struct {
+		for name, c := range map[string]struct {
 			s    sent
 			want error
 		}{
-			{batch(10), seglog.ErrDuplicate},
-			{batch(42), seglog.ErrOutOfOrder},
-			{sent{values: []string{"x"}, producer: 7, epoch: 0, sequence: 40}, seglog.ErrEpoch},
-			{sent{values: []string{"x"}, producer: 7, epoch: 2, sequence: 1}, seglog.ErrOutOfOrder},
+			"old repeat":            {batch(10), seglog.ErrDuplicate},
+			"gap":                   {batch(42), seglog.ErrOutOfOrder},
+			"earlier epoch":         {sent{values: []string{"x"}, producer: 7, epoch: 0, sequence: 40}, seglog.ErrEpoch},
+			"gap in the next epoch": {sent{values: []string{"x"}, producer: 7, epoch: 2, sequence: 1}, seglog.ErrOutOfOrder},
 		} {
-			if _, err := l.Append(c.s.bytes(), false); !errors.Is(err, c.want) {
-				t.Errorf("%+v: %v", c.s, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if _, err := l.Append(c.s.bytes(), false); !errors.Is(err, c.want) {
+					t.Errorf("got %v", err)
+				}
+			})
 		}
 		if _, end := l.Offsets(); end != 40 {
 			t.Errorf("the end is %d", end)
@@ -336,33 +342,36 @@ func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {
-		f := crashdisk.New()
-		l := open(t, f, seglog.Config{})
-		appendOne(t, l, sent{values: []string{"before"}})
-		left := failures
-		f.SetFail(func(op crashdisk.Op, _ string) error {
-			if op == crashdisk.OpSync && left > 0 {
-				left--
-				return syscall.EIO
+		t.Run(fmt.Sprint(failures, " failures"), func(t *testing.T) {
+			t.Parallel()
+			f := crashdisk.New()
+			l := open(t, f, seglog.Config{})
+			appendOne(t, l, sent{values: []string{"before"}})
+			left := failures
+			f.SetFail(func(op crashdisk.Op, _ string) error {
+				if op == crashdisk.OpSync && left > 0 {
+					left--
+					return syscall.EIO
+				}
+				return nil
+			})
+			for range failures {
+				if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
+					t.Fatal(err)
+				}
 			}
-			return nil
+			if _, end := l.Offsets(); end != 1 {
+				t.Errorf("readers see up to %d", end)
+			}
+			appendOne(t, l, sent{values: []string{"after"}})
+			if got := all(t, l, 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
+				t.Errorf("%v", got)
+			}
+			l.Close()
+			if got := all(t, open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{}), 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
+				t.Errorf("%d failures, after a power loss: %v", failures, got)
+			}
 		})
-		for range failures {
-			if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
-				t.Fatal(err)
-			}
-		}
-		if _, end := l.Offsets(); end != 1 {
-			t.Errorf("readers see up to %d", end)
-		}
-		appendOne(t, l, sent{values: []string{"after"}})
-		if got := all(t, l, 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
-			t.Errorf("%v", got)
-		}
-		l.Close()
-		if got := all(t, open(t, f.Crash(func(n int) int { return 0 }), seglog.Config{}), 1<<20); fmt.Sprint(got) != "map[0:before 1:after]" {
-			t.Errorf("%d failures, after a power loss: %v", failures, got)
-		}
 	}
 }
 
@@ -370,30 +379,33 @@ func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 func TestAFailedSyncIsRepaired(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []bool{false, true} {
-		f := crashdisk.New()
-		l := open(t, f, seglog.Config{})
-		appendOne(t, l, sent{values: []string{"before"}})
-		f.SetFail(func(op crashdisk.Op, _ string) error {
-			if op == crashdisk.OpSync {
-				return syscall.EIO
-			}
-			return nil
-		})
-		if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
-			t.Fatal(err)
-		}
-		f.SetFail(nil)
-		if damaged {
-			if err := f.Damage(dir+"/00000000000000000000.log", 65); err != nil {
+		t.Run(fmt.Sprint("damaged ", damaged), func(t *testing.T) {
+			t.Parallel()
+			f := crashdisk.New()
+			l := open(t, f, seglog.Config{})
+			appendOne(t, l, sent{values: []string{"before"}})
+			f.SetFail(func(op crashdisk.Op, _ string) error {
+				if op == crashdisk.OpSync {
+					return syscall.EIO
+				}
+				return nil
+			})
+			if _, err := l.Append(sent{values: []string{"refused"}}.bytes(), false); !errors.Is(err, seglog.ErrStorage) {
 				t.Fatal(err)
 			}
-		}
-		_, err := l.Append(sent{values: []string{"after"}}.bytes(), false)
-		if damaged != errors.Is(err, seglog.ErrStorage) || !damaged && err != nil {
-			t.Errorf("damaged %v: %v", damaged, err)
-		}
-		if n := len(l.Segments()); !damaged && n != 2 {
-			t.Errorf("it continues in the file whose sync failed (%d segments)", n)
-		}
+			f.SetFail(nil)
+			if damaged {
+				if err := f.Damage(dir+"/00000000000000000000.log", 65); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := l.Append(sent{values: []string{"after"}}.bytes(), false)
+			if damaged != errors.Is(err, seglog.ErrStorage) || !damaged && err != nil {
+				t.Errorf("damaged %v: %v", damaged, err)
+			}
+			if n := len(l.Segments()); !damaged && n != 2 {
+				t.Errorf("it continues in the file whose sync failed (%d segments)", n)
+			}
+		})
 	}
 }

@@ -73,6 +73,9 @@ func (l *Log) settleStart(first int64) error {
 	if l.start <= l.active.sum.end {
 		return nil
 	}
+	// The last trim left nothing, and a power loss undid the removal of this old segment only. Its producers have gone on
+	// since then, so what it says of them would refuse their next batches.
+	l.producers = producers{}
 	if err := l.roll(l.start); err != nil {
 		return err
 	}

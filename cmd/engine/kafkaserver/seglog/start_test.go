@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
+	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk/crashdisk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
@@ -81,31 +82,33 @@ func logBytes(t testing.TB) int64 {
 func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	size := logBytes(t)
 	for _, batch := range []int{1000, 60_000} {
-		dir := t.TempDir()
-		end := logOf(t, dir, size, batch)
-		took, allocated := started(t, dir, end)
-		t.Logf("%d bytes in batches of %d: started in %s, allocating %d bytes", size, batch, took, allocated)
-		if allocated > mostAllocated {
-			t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
-		}
-		// Without summaries, as after a power loss: the headers are read.
-		names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			if err := os.Remove(name); err != nil {
+		t.Run(fmt.Sprint("batches of ", batch), func(t *testing.T) {
+			dir := t.TempDir()
+			end := logOf(t, dir, size, batch)
+			took, allocated := started(t, dir, end)
+			t.Logf("%d bytes in batches of %d: started in %s, allocating %d bytes", size, batch, took, allocated)
+			if allocated > mostAllocated {
+				t.Errorf("batches of %d: %d bytes were allocated", batch, allocated)
+			}
+			// Without summaries, as after a power loss: the headers are read.
+			names, err := filepath.Glob(filepath.Join(dir, "*.summary"))
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		took, allocated = started(t, dir, end)
-		t.Logf("without summaries: started in %s, allocating %d bytes", took, allocated)
-		if allocated > mostAllocated {
-			t.Errorf("batches of %d without summaries: %d bytes were allocated", batch, allocated)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+			for _, name := range names {
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			took, allocated = started(t, dir, end)
+			t.Logf("without summaries: started in %s, allocating %d bytes", took, allocated)
+			if allocated > mostAllocated {
+				t.Errorf("batches of %d without summaries: %d bytes were allocated", batch, allocated)
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
@@ -134,4 +137,57 @@ func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	if grown := int64(held()) - int64(before); grown > 1<<20 {
 		t.Errorf("300,000 produces hold %d bytes", grown)
 	}
+}
+
+// TestProducersGoOnAfterATrim: a trim removes every record, and a power loss brings back the oldest segment only, which
+// knows nothing of a producer's later batches.
+func TestProducersGoOnAfterATrim(t *testing.T) {
+	t.Parallel()
+	f := crashdisk.New()
+	l := open(t, f, seglog.Config{})
+	produce := func(l *seglog.Log, sequence int32) int64 {
+		return appendOne(t, l, sent{values: []string{fmt.Sprint("v", sequence)}, producer: 9, sequence: sequence})
+	}
+	var oldest []byte
+	for sequence := range int32(2) {
+		produce(l, sequence)
+		if err := l.Roll(); err != nil {
+			t.Fatal(err)
+		}
+		if sequence == 0 {
+			oldest = contents(t, f, fmt.Sprintf("%s/%020d.log", dir, 0))
+		}
+	}
+	if err := l.Trim(2); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	file, err := f.Create(fmt.Sprintf("%s/%020d.log", dir, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteAt(oldest, 0); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, f, seglog.Config{Start: 2})
+	if offset := produce(l, 2); offset != 2 {
+		t.Errorf("the batch is at %d, not at 2", offset)
+	}
+}
+
+func contents(t *testing.T, f disk.FS, name string) []byte {
+	t.Helper()
+	file, err := f.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, err := file.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, size)
+	if _, err := file.ReadAt(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
@@ -78,7 +79,7 @@ func snapshotStart(f disk.FS, name string) (int64, error) {
 		return 0, err
 	}
 	var s oldSnapshot
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := json.Unmarshal(data, &s, asOldBroker); err != nil {
 		return 0, err
 	}
 	return max(0, s.LogStartOffset), nil
@@ -230,7 +231,7 @@ func readEntry(file disk.File, pos, size int64) (c oldCommit, n int64, err error
 	if version := binary.LittleEndian.Uint16(body); version != oldVersion {
 		return c, 0, fmt.Errorf("unsupported entry version %d", version)
 	}
-	if err := json.Unmarshal(body[2:], &c); err != nil {
+	if err := json.Unmarshal(body[2:], &c, asOldBroker); err != nil {
 		return c, 0, err
 	}
 	return c, oldEntryHeader + length, nil

@@ -3,12 +3,14 @@ package takeover
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/group"
@@ -174,6 +176,9 @@ type oldTopics struct {
 
 const oldVersion = 1
 
+// asOldBroker accepts everything that encoding/json does: the old broker wrote and read its files with it.
+var asOldBroker = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 // topics copies all topics and then the groups' committed offsets.
 func (cfg *Config) topics(from, to string, j *journal.Journal) (batches int, err error) {
 	var list oldTopics
@@ -185,7 +190,7 @@ func (cfg *Config) topics(from, to string, j *journal.Journal) (batches int, err
 	if err != nil {
 		return 0, err
 	}
-	if err := json.Unmarshal(data, &list); err != nil {
+	if err := json.Unmarshal(data, &list, asOldBroker); err != nil {
 		return 0, fmt.Errorf("cannot read topics.json: %w", err)
 	}
 	if list.Version != oldVersion {
