@@ -27,11 +27,15 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
+	now, keys, err := cursorTime(site, r, now)
+	if err != nil {
+		return plan{}, err
+	}
 	p, err := resolve(site, r, now)
 	if err != nil {
 		return plan{}, err
 	}
-	return decide(p), nil
+	return decide(p).continued(keys)
 }
 
 // aggregate runs a plan.
@@ -40,10 +44,10 @@ func (q *question) aggregate(ctx context.Context, p plan) (answer []byte, err er
 		p.scope = sc
 		st := lower(p)
 		e := newEncoder(p, st)
-		if err := q.rows(ctx, st.Statement, e.targets, e.row); err != nil {
+		if err := q.rows(ctx, st.Statement, st.targets, e.row); err != nil {
 			return err
 		}
-		answer, q.approximate = e.result(), e.approximate
+		answer, q.approximate, q.truncated = e.result(), e.approximate, e.more
 		return nil
 	}
 	if p.counts() {

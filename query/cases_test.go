@@ -227,6 +227,9 @@ func rowsText(t testing.TB, body []byte) string {
 			Claim  string         `json:"claim"`
 			Values jsontext.Value `json:"values"`
 		} `json:"columns"`
+		Next struct {
+			Cursor string `json:"cursor"`
+		} `json:"next"`
 	}
 	if err := json.Unmarshal(body, &result, json.RejectUnknownMembers(true)); err != nil {
 		t.Fatalf("%v: %s", err, body)
@@ -238,6 +241,9 @@ func rowsText(t testing.TB, body []byte) string {
 			name += "(" + c.Claim + ")"
 		}
 		lines = append(lines, name+": "+string(c.Values))
+	}
+	if result.Next.Cursor != "" {
+		lines = append(lines, "next")
 	}
 	return strings.Join(lines, "\n")
 }

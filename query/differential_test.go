@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,7 +125,7 @@ func TestDifferential(t *testing.T) {
 		insert(t, conn, site, data[site])
 	}
 	service := newService(conn, func(c *Config) { c.MaxThreads = 1 }) // starting threads costs more than the rows
-	answered, refused := 0, 0
+	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2"}).Draw(t, "site")
 		request := drawRequest(t, data["site2"], n)
@@ -147,26 +148,46 @@ func TestDifferential(t *testing.T) {
 		if headers[headerResult] != "exact" {
 			t.Fatalf("%s: %v", body, headers)
 		}
-		var result struct {
-			Columns []struct{ Values json.RawMessage }
-		}
-		if err := json.Unmarshal(got, &result); err != nil {
-			t.Fatal(err)
-		}
-		want := n.answer(data[site], request)
-		if len(want) != len(result.Columns) {
-			t.Fatalf("%s: %d columns, want %d", body, len(result.Columns), len(want))
-		}
-		for i, c := range result.Columns {
-			if values := decodeAny(c.Values); !same(want[i], values) {
-				t.Fatalf("%s on %s: column %d: got %v, want %v\nall: %s", body, site, i, values, want[i], got)
+		all := n.answer(data[site], request)
+		for page := 0; ; page++ {
+			var result struct {
+				Columns []struct{ Values json.RawMessage }
+				Next    *struct{ Cursor string }
 			}
+			if err := json.Unmarshal(got, &result); err != nil {
+				t.Fatal(err)
+			}
+			if len(all) != len(result.Columns) {
+				t.Fatalf("%s: %d columns, want %d", body, len(result.Columns), len(all))
+			}
+			limit := cmp.Or(request.Limit, 1000)
+			more := len(all[0]) > (page+1)*limit
+			for i, c := range result.Columns {
+				want := all[i][min(page*limit, len(all[i])):min((page+1)*limit, len(all[i]))]
+				if values := decodeAny(c.Values); !same(want, values) {
+					t.Fatalf("%s on %s: column %d: got %v, want %v\nall: %s", body, site, i, values, want, got)
+				}
+			}
+			if (headers[headerTruncated] == "true") != more || (result.Next != nil) != (more && request.Cursor != nil) {
+				t.Fatalf("%s on %s: page %d has next %v and headers %v, want more: %v", body, site, page, result.Next, headers, more)
+			}
+			if result.Next == nil || page == 20 {
+				break
+			}
+			request.Cursor = &result.Next.Cursor
+			if body, err = json.Marshal(request); err != nil {
+				t.Fatal(err)
+			}
+			if got, headers, err = service.Aggregate(context.Background(), Asker{}, site, body, testNow.Add(time.Duration(page)*time.Hour)); err != nil {
+				t.Fatalf("%s: %v", body, err)
+			}
+			paged++
 		}
-		if len(want[0]) > 0 {
+		if len(all[0]) > 0 {
 			answered++
 		}
 	})
-	t.Logf("%d answers had rows, %d requests were refused", answered, refused)
+	t.Logf("%d answers had rows, %d requests were refused, %d pages were read", answered, refused, paged)
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.
@@ -246,6 +267,9 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	r.Range = naiveRange{bounds[0], bounds[1]}
 	r.Zone = rapid.SampledFrom(zones).Draw(t, "zone")
 	r.Limit = rapid.SampledFrom([]int{0, 1, 2, 7, 1000}).Draw(t, "limit")
+	if rapid.IntRange(0, 3).Draw(t, "pages") == 0 {
+		r.Cursor = new(string)
+	}
 	if rapid.Bool().Draw(t, "ordered") {
 		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}}
 		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {

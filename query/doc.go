@@ -39,6 +39,9 @@
 //   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
 //     count their days. Offsets come from Go's zone data alone. An hour that a clock
 //     shows twice is two hours.
+//   - Octavo's own: with cursor, "" at first, the answer's next.cursor leads on, as
+//     long as there are rows; presets then end when the first page was asked for.
+//     accuracy exact refuses what can only be estimated.
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, at any
 //     depth; or of metrics and other columns is a 400. contains, startsWith and
 //     matches (RE2) find what any of the values is a part of, with the letters' case.

@@ -10,16 +10,15 @@ import (
 type encoder struct {
 	plan        plan
 	statement   statement
-	targets     []any    // what a row is scanned into
 	values      [][]byte // of each output column, separated by commas
+	rows        int
 	approximate bool
+	more        bool   // there are rows after the limit
+	cursor      string // after the last row
 }
 
 func newEncoder(p plan, st statement) *encoder {
 	e := &encoder{plan: p, statement: st, values: make([][]byte, len(st.output))}
-	for _, r := range st.reads {
-		e.targets = append(e.targets, r.column.Value.New())
-	}
 	// A condition on an estimate may have dropped or kept a group wrongly, which
 	// the rows do not show.
 	for f := range filters(p.having) {
@@ -28,10 +27,23 @@ func newEncoder(p plan, st statement) *encoder {
 	return e
 }
 
-// row appends the row that was scanned into targets.
+// row appends the row that was scanned into the statement's targets.
 func (e *encoder) row() {
+	if e.rows == e.plan.limit {
+		e.more = true
+		return
+	}
+	e.rows++
+	targets := e.statement.targets
+	if e.plan.paged && e.rows == e.plan.limit {
+		keys := make([]any, len(e.statement.keys))
+		for i, k := range e.statement.keys {
+			keys[i] = targets[k]
+		}
+		e.cursor = e.plan.cursor(keys)
+	}
 	for i, r := range e.statement.reads {
-		if t, ok := e.targets[i].(*time.Time); ok {
+		if t, ok := targets[i].(*time.Time); ok {
 			*t = e.plan.env.Zone.Moment(r.args.Interval, *t)
 		}
 	}
@@ -39,13 +51,13 @@ func (e *encoder) row() {
 		if len(e.values[i]) > 0 {
 			e.values[i] = append(e.values[i], ',')
 		}
-		e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], e.targets[read])
+		e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], targets[read])
 	}
 	if !e.plan.env.Estimate || e.approximate {
 		return
 	}
 	for i, r := range e.statement.reads {
-		if n, ok := e.targets[i].(*uint64); ok && r.column.Unique && approximates(*n) {
+		if n, ok := targets[i].(*uint64); ok && r.column.Unique && approximates(*n) {
 			e.approximate = true
 		}
 	}
@@ -73,7 +85,11 @@ func (e *encoder) result() []byte {
 		b = append(b, e.values[i]...)
 		b = append(b, `]}`...)
 	}
-	return append(b, `]}`...)
+	b = append(b, ']')
+	if e.more && e.plan.paged {
+		b = append(b, `,"next":{"cursor":"`+e.cursor+`"}`...)
+	}
+	return append(b, '}')
 }
 
 // approximates reports whether an estimated count of different values may be

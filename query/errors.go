@@ -67,8 +67,12 @@ const (
 	codeRegexp             = 427
 )
 
+// errExact ends a question that must be answered exactly and cannot be.
+var errExact = errors.New("counting exactly takes too much memory")
+
 const (
 	tooHeavy   = "the query reads too much: narrow the range, add filters, or group by fewer columns"
+	tooExact   = "the query counts more visitors or sessions than fit into its memory: narrow the range, add filters, or leave out accuracy"
 	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
 )
@@ -78,6 +82,9 @@ const (
 func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if errors.Is(err, errSegments) {
 		return schema.Unavailable(err, retryAfter), classTooHeavy
+	}
+	if errors.Is(err, errExact) {
+		return &schema.Error{Code: schema.CodeBadRequest, Message: tooExact, Cause: err}, classTooHeavy
 	}
 	if errors.Is(err, errQueryTime) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy

@@ -10,20 +10,23 @@ import (
 // statement is a plan as SQL, and where in its rows the result's columns are.
 type statement struct {
 	sqltree.Statement
-	reads  []ref // what each column of a row is
-	output []int // the result's columns as indexes of reads
+	targets []any // what a row is scanned into
+	reads   []ref // what each column of a row is, but the keys that no column has
+	output  []int // the result's columns as indexes of reads
+	keys    []int // of the order's terms, as indexes of targets; only of plans with pages
 }
 
 // lower turns a plan into SQL. Every group and measure is read once under an
 // alias, also if it is only filtered or ordered by, so that conditions and
-// order refer to the very expression that the rows are made of.
+// order refer to the very expression that the rows are made of. A row more than
+// the limit shows that there are more.
 func lower(p plan) statement {
 	var s statement
 	var columns []sqltree.Aliased
 	var groups []sqltree.Expr
 	read := func(prefix string, r ref) {
 		columns = append(columns, sqltree.Aliased{Expr: p.expr(r), As: prefix + strconv.Itoa(len(columns))})
-		s.reads = append(s.reads, r)
+		s.reads, s.targets = append(s.reads, r), append(s.targets, r.column.Value.New())
 	}
 	alias := func(r ref) sqltree.Expr { return sqltree.Col(columns[slices.Index(s.reads, r)].As) }
 	for _, g := range p.groups {
@@ -36,17 +39,26 @@ func lower(p plan) statement {
 	for _, r := range p.output {
 		s.output = append(s.output, slices.Index(s.reads, r))
 	}
-	tree := p.read(columns)
-	tree.GroupBy, tree.Limit = groups, p.limit
-	if len(p.having) > 0 {
-		tree.Having = sqltree.AllOf(exprs(p.having, alias)...)
-	}
+	having := exprs(p.having, alias)
+	var order []sqltree.Order
+	var ranks []sqltree.Expr
 	for _, t := range p.order {
-		by := alias(t.ref)
-		if t.column.Rank != nil {
-			by = t.column.Rank()
+		rank, key := t.rank(alias(t.ref)), slices.Index(s.reads, t.ref)
+		if p.paged && t.column.Rank != nil {
+			key = len(columns)
+			columns = append(columns, sqltree.Aliased{Expr: rank, As: "k" + strconv.Itoa(key)})
+			s.targets = append(s.targets, t.key())
 		}
-		tree.OrderBy = append(tree.OrderBy, sqltree.Order{Expr: by, Desc: t.desc})
+		s.keys, ranks = append(s.keys, key), append(ranks, rank)
+		order = append(order, sqltree.Order{Expr: rank, Desc: t.desc})
+	}
+	if p.after != nil {
+		having = append(having, following(p.order, p.after, ranks))
+	}
+	tree := p.read(columns)
+	tree.GroupBy, tree.OrderBy, tree.Limit = groups, order, p.limit+1
+	if len(having) > 0 {
+		tree.Having = sqltree.AllOf(having...)
 	}
 	s.Statement = tree.Print()
 	return s

@@ -22,6 +22,7 @@ type (
 		Range   naiveRange    `json:"range"`
 		Limit   int           `json:"limit,omitempty"`
 		Zone    string        `json:"timezone,omitempty"`
+		Cursor  *string       `json:"cursor,omitempty"`
 	}
 	naiveRef struct {
 		Column    string `json:"column"`
@@ -130,7 +131,7 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer gives the columns of the result, each with its values.
+// answer gives the columns of the result, each with the values of all rows.
 func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
 	groups, output := inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)
 	if len(output) == 0 {
@@ -145,11 +146,6 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
 	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets}
 	rows := n.group(events, r, dimensions)
 	n.sort(rows, r, dimensions, output)
-	limit := r.Limit
-	if limit == 0 {
-		limit = 1000
-	}
-	rows = rows[:min(limit, len(rows))]
 	result := make([][]any, len(output))
 	for i, k := range output {
 		result[i] = []any{}

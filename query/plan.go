@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -51,6 +52,10 @@ type plan struct {
 	having []condition // on groups, joined by AND: their columns are measures
 	order  []term
 	limit  int
+
+	now   time.Time // what presets end at
+	paged bool      // whether the answer names the next page
+	after []sortKey // of the last row before the page; nil for the first page
 }
 
 // measures are all measures that the statement has to compute, selected or not.
@@ -94,6 +99,12 @@ func (p plan) String() string {
 	line("site", p.site)
 	line("range", insights.FormatTime(p.from)+" <= t < "+insights.FormatTime(p.to))
 	line("source", p.source.name)
+	if zone := p.env.Zone.String(); zone != "UTC" {
+		line("zone", zone)
+	}
+	if p.exact {
+		line("accuracy", "exact")
+	}
 	conditions("filter", p.where)
 	line("non-null", refTexts(p.nonNull)...)
 	line("output", refTexts(p.output)...)

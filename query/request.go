@@ -27,7 +27,9 @@ type request struct {
 	order           *orderRequest
 	timeRange       rangeRequest
 	timezone        string
+	accuracy        string
 	limit           int
+	cursor          *string // nil: the answer names no next page
 }
 
 type columnRequest struct {
@@ -78,7 +80,7 @@ func (p place) String() string {
 func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
-	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone"}
+	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "cursor"}
 	orderMembers   = []string{"by", "direction"}
 	groupMembers   = []string{"or", "and"}
 	rangeMembers   = []string{"from", "to"}
@@ -98,7 +100,7 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 
 // decode reads a request's form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
-	q := request{timezone: "UTC", limit: maxLimit}
+	q := request{timezone: "UTC", accuracy: accuracies[0], limit: maxLimit}
 	if err := checkJSON(body); err != nil {
 		return q, err
 	}
@@ -118,6 +120,12 @@ func decode(body []byte) (request, error) {
 			q.timeRange, err = r.timeRange(name)
 		case "timezone":
 			q.timezone, err = r.text()
+		case "accuracy":
+			q.accuracy, err = r.text()
+		case "cursor":
+			var cursor string
+			cursor, err = r.text()
+			q.cursor = &cursor
 		case "limit":
 			q.limit, err = r.integer(1, maxLimit)
 		}

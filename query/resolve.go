@@ -19,7 +19,7 @@ import (
 //     it is the column without extra: exact time.
 //   - Dimensions of select are grouped by, whether groupBy names them or not.
 func resolve(site string, r request, now time.Time) (plan, error) {
-	p := plan{limit: r.limit}
+	p := plan{limit: r.limit, now: now, paged: r.cursor != nil}
 	zone, err := insights.Location(r.timezone)
 	if err != nil {
 		return p, schema.Invalid("timezone", err.Error())
@@ -29,6 +29,10 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		return p, err
 	}
 	p.scope = newScope(site, from, to, zone)
+	if !slices.Contains(accuracies, r.accuracy) {
+		return p, schema.Invalid("accuracy", unknown("auto or exact", r.accuracy, accuracies), accuracies...)
+	}
+	p.exact = r.accuracy == accuracyExact
 	selects, err := resolveList(r.selects)
 	if err != nil {
 		return p, err
@@ -231,6 +235,14 @@ func refuse(path string, err error) error {
 	}
 	return schema.Invalid(path, err.Error())
 }
+
+// accuracyExact refuses an estimate instead of answering with it.
+const accuracyExact = "exact"
+
+var accuracies = []string{"auto", accuracyExact}
+
+// Accuracies are the words of accuracy, the default first.
+func Accuracies() []string { return accuracies }
 
 // directions are the words of order.direction, the default first.
 var directions = []string{"asc", "desc"}

@@ -16,6 +16,7 @@ type scope struct {
 	nonNull  []ref       // columns in which the events must have a value
 	source   source
 	env      insights.Env
+	exact    bool // whether an estimate is no answer
 }
 
 // source is where rows are read from.

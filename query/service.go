@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -15,11 +16,18 @@ const (
 	headerResult = "Octavo-Result"
 	// headerSource is where the rows came from: "raw".
 	headerSource = "Octavo-Source"
+	// headerBound is how far an approximate count may be off.
+	headerBound = "Octavo-Error-Bound"
+	// headerTruncated is "true" if there are more rows than the limit lets through.
+	headerTruncated = "Octavo-Truncated"
 	// headerRowsRead is the number of rows that the store read.
 	headerRowsRead = "Octavo-Rows-Read"
 	// headerFreshUntil is up to when the site's events are in the answer.
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
+
+// bound is how far the estimates of [insights.UniquesBound] may be off.
+const bound = "1%"
 
 // Service answers queries. It is safe for concurrent use.
 type Service struct {
@@ -56,6 +64,7 @@ type question struct {
 
 	rowsRead    uint64
 	approximate bool // a count of different values may be off
+	truncated   bool // there are rows after the limit
 }
 
 func (s *Service) question(kind kind, who Asker, site string) *question {
@@ -93,7 +102,10 @@ func (q *question) answer(ctx context.Context, src source, run func(context.Cont
 		return nil, q.failed(ctx, err)
 	}
 	if q.approximate {
-		headers[headerResult] = "approximate"
+		headers[headerResult], headers[headerBound] = "approximate", bound
+	}
+	if q.truncated {
+		headers[headerTruncated] = "true"
 	}
 	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
 	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
@@ -114,6 +126,9 @@ func (q *question) failed(ctx context.Context, err error) error {
 // exactly outgrows the memory of a query, it runs it again in bounded memory.
 func (q *question) count(sc scope, run func(scope) error) error {
 	err := run(sc)
+	if outOfMemory(err) && sc.exact {
+		return fmt.Errorf("%w: %w", errExact, err)
+	}
 	if outOfMemory(err) && !sc.env.Estimate {
 		q.service.metrics.bounded.Inc()
 		err = run(sc.bounded())

@@ -70,7 +70,8 @@ func TestUniquesBound(t *testing.T) {
 }
 
 // TestOutOfMemory: a query that cannot count exactly within its memory is
-// answered in bounded memory, and says so.
+// answered in bounded memory, and says how far off it may be; with accuracy exact it
+// is a 400.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -80,8 +81,12 @@ func TestOutOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if headers[headerResult] != "approximate" {
+	if headers[headerResult] != "approximate" || headers[headerBound] != "1%" {
 		t.Errorf("%v %s", headers, body)
+	}
+	_, _, err = service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}],"accuracy":"exact"}`), testNow)
+	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.Contains(e.Message, "leave out accuracy") {
+		t.Errorf("exactly: %v, want a 400 that names accuracy", err)
 	}
 }
 

@@ -53,7 +53,8 @@ func PageToken(list string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// PageKeys reads a token of the list, which has n sort keys. An empty token means the first page and returns nil.
+// PageKeys reads a token of the list, which has n sort keys, or any number if n is 0. An empty token means the first page and
+// returns nil.
 func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil
@@ -74,7 +75,7 @@ func PageKeys(list, token string, n int) ([]string, error) {
 		keys = append(keys, string(raw[used:used+int(size)]))
 		raw = raw[used+int(size):]
 	}
-	if len(keys) != n {
+	if n > 0 && len(keys) != n {
 		return nil, bad
 	}
 	return keys, nil

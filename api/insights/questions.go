@@ -42,6 +42,9 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 			"by": columnSchema(insights.Group | insights.Measure), "direction": jsonschema.Enum([]string{"asc", "desc"}),
 		}, "by", "direction")),
 		"limit": jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": 1000},
+		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()), "With exact, a question that can only be answered approximately is refused."),
+		"cursor": jsonschema.Documented(jsonschema.Text(),
+			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
 		"timezone": jsonschema.Documented(jsonschema.Text(),
 			"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent."),
 	}, "range"))

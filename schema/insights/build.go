@@ -45,7 +45,10 @@ func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy
 	c := stringDimension(name, null, f, privacy, doc)
 	c.Value, c.Operators = enumValue{enum: e, null: null == AsNull, empty: null == AsEmpty}, equality
 	// The server sorts an enumeration by code; users expect alphabetical order.
-	c.Rank = func() sqltree.Expr { return sqltree.Call("toString", sqltree.Col(f.Name)) }
+	c.Rank = &Rank{
+		Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("toString", value) },
+		New: func() any { return new(string) },
+	}
 	return c
 }
 

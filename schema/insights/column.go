@@ -72,8 +72,17 @@ type Column struct {
 	// Texts is the condition "one of the column's texts meets the test", for
 	// columns whose values are not simply what Expr reads.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
-	// Rank is what order sorts by where it is not Expr itself.
-	Rank func() sqltree.Expr
+	// Rank is what order sorts by where it is not the value that Expr reads; nil is
+	// that value.
+	Rank *Rank
+}
+
+// Rank is an order of values.
+type Rank struct {
+	// Of reads the rank of what a column's Expr reads.
+	Of func(value sqltree.Expr) sqltree.Expr
+	// New returns a pointer to scan a rank into.
+	New func() any
 }
 
 // Has reports whether the column has all the roles.

@@ -127,16 +127,12 @@ var columns = []Column{
 		"Number of page ratings of each kind. Only page_post_feedback events count: a page_post_feedback_comment repeats the rating that it comments on. Ordered by good minus bad.",
 		func() sqltree.Expr {
 			return sqltree.Call("tuple", countFeedback("ok"), countFeedback("good"), countFeedback("bad"))
-		}).rankedBy(func() sqltree.Expr {
-		return sqltree.Bin(sqltree.Sub, countFeedback("good"), countFeedback("bad"))
-	}),
+		}).balanceOf(2, 3),
 	metric("askResponseRating", ratingValue{[]string{"positive", "negative"}}, nil,
 		"Number of answers rated up and down. Ordered by positive minus negative.",
 		func() sqltree.Expr {
 			return sqltree.Call("tuple", countAsk(sqltree.Gt), countAsk(sqltree.Lt))
-		}).rankedBy(func() sqltree.Expr {
-		return sqltree.Bin(sqltree.Sub, countAsk(sqltree.Gt), countAsk(sqltree.Lt))
-	}),
+		}).balanceOf(1, 2),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
 		`The page the visitor came from; "" for none.`),
@@ -199,8 +195,14 @@ var columns = []Column{
 	},
 }
 
-func (c Column) rankedBy(rank func() sqltree.Expr) Column {
-	c.Rank = rank
+// balanceOf ranks a metric of several counts by the difference of two of them.
+func (c Column) balanceOf(plus, minus int64) Column {
+	c.Rank = &Rank{
+		Of: func(value sqltree.Expr) sqltree.Expr {
+			return sqltree.Bin(sqltree.Sub, sqltree.Call("tupleElement", value, sqltree.Int(plus)), sqltree.Call("tupleElement", value, sqltree.Int(minus)))
+		},
+		New: func() any { return new(int64) },
+	}
 	return c
 }
 

@@ -106,7 +106,7 @@ func TestColumnsGolden(t *testing.T) {
 			line("match", "%s", sql(c.Match(Arguments{}, []any{"8928308280fffff"})))
 		}
 		if c.Rank != nil {
-			line("ranks by", "%s", sql(c.Rank()))
+			line("ranks by", "%s", sql(c.Rank.Of(sqltree.Col("value"))))
 		}
 	}
 	golden(t, "testdata/columns.txt", b.String())

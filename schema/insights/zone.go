@@ -31,6 +31,14 @@ func (s span) local(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 // UTC is the zone of requests that name none.
 var UTC = Zone{}
 
+// String is the zone's name.
+func (z Zone) String() string {
+	if z.location == nil {
+		return "UTC"
+	}
+	return z.location.String()
+}
+
 // zoneName is how the names of the IANA database look.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
 

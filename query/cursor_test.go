@@ -1,0 +1,105 @@
+package query
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// TestCursorsBelongToTheirRequest: a cursor of another site or request, or one that
+// was changed, is a 400; with another limit it goes on. Presets end when the first
+// page was asked for.
+func TestCursorsBelongToTheirRequest(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	insert(t, conn, "site_2", fixture())
+	service := newService(conn)
+	ask := func(t *testing.T, site, request, cursor string, now time.Time) (rows, next string, err error) {
+		t.Helper()
+		body, _, err := service.Aggregate(t.Context(), Asker{}, site, []byte(strings.Replace(request, "{", `{"cursor":"`+cursor+`",`, 1)), now)
+		if err != nil {
+			return "", "", err
+		}
+		var page struct {
+			Next struct{ Cursor string }
+		}
+		if err := json.Unmarshal(body, &page, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Fatal(err)
+		}
+		return rowsText(t, body), page.Next.Cursor, nil
+	}
+	const request = `{"range":"last7Days","select":[{"column":"datetime"}],"limit":2}`
+	first, cursor, err := ask(t, testSite, request, "", testNow)
+	if err != nil || cursor == "" || !strings.HasSuffix(first, "next") {
+		t.Fatalf("%s, %q, %v", first, cursor, err)
+	}
+	whole, _, err := ask(t, testSite, strings.Replace(request, `"limit":2`, `"limit":100`, 1), "", testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A day later the first days are out of the preset's range, but not for the cursor.
+	rest, next, err := ask(t, testSite, strings.Replace(request, `"limit":2`, `"limit":100`, 1), cursor, testNow.Add(24*time.Hour))
+	if err != nil || next != "" {
+		t.Fatal(next, err)
+	}
+	joined := strings.Replace(strings.TrimSuffix(first, "\nnext"), "]", ",", 1) + strings.TrimPrefix(rest, "datetime: [")
+	if joined != whole {
+		t.Errorf("the pages have\n%s\nthe whole answer has\n%s", joined, whole)
+	}
+	for name, c := range map[string]struct {
+		site, request, cursor string
+		now                   time.Time
+	}{
+		"another site":             {"site_2", request, cursor, testNow},
+		"another range":            {testSite, strings.Replace(request, "last7Days", "lastYear", 1), cursor, testNow},
+		"another column":           {testSite, strings.Replace(request, `"datetime"`, `"url"`, 1), cursor, testNow},
+		"another filter":           {testSite, strings.Replace(request, "}", `,"where":[]}`, 1), cursor, testNow},
+		"another zone":             {testSite, strings.Replace(request, `"limit"`, `"timezone":"Asia/Tokyo","limit"`, 1), cursor, testNow},
+		"a letter less":            {testSite, request, cursor[1:], testNow},
+		"before it was handed out": {testSite, request, cursor, testNow.Add(-time.Second)},
+		"a list's page":            {testSite, request, schema.PageToken("spaces", "a"), testNow},
+		"no keys":                  {testSite, request, schema.PageToken(cursorList + testSite), testNow},
+		"too few keys":             {testSite, request, schema.PageToken(cursorList+testSite, "1", "x"), testNow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := ask(t, c.site, c.request, c.cursor, c.now)
+			if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest {
+				t.Errorf("%v, want a 400", err)
+			}
+		})
+	}
+}
+
+// TestCursorKeysAreChecked: keys of another type than what rows are ordered by are
+// refused before the engine sees them.
+func TestCursorKeysAreChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		target any
+		good   string
+		bad    []string
+	}{
+		{new(uint64), "18446744073709551615", []string{"", "-1", "x", "18446744073709551616"}},
+		{new(int64), "-3", []string{"", "1.5", "9223372036854775808"}},
+		{new(uint8), "255", []string{"256", "-1"}},
+		{new(time.Time), "-86400000", []string{"", "now"}},
+		{new([]any), `["space","page"]`, []string{"", "[]", "{}", "[1]", `["a","b","c"]`}},
+		{new([]any), `["cell"]`, nil},
+		{new(string), "", nil},
+	} {
+		if _, err := parseKey(c.target, c.good); err != nil {
+			t.Errorf("%T %q: %v", c.target, c.good, err)
+		}
+		for _, bad := range c.bad {
+			if k, err := parseKey(c.target, bad); err == nil {
+				t.Errorf("%T %q is %v", c.target, bad, k.value)
+			}
+		}
+	}
+}
