@@ -40,14 +40,15 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 
 // aggregate runs a plan.
 func (q *question) aggregate(ctx context.Context, p plan) (answer []byte, err error) {
+	var e *encoder
 	collect := func(sc scope) error {
 		p.scope = sc
 		st := lower(p)
-		e := newEncoder(p, st)
+		e = newEncoder(p, st)
 		if err := q.rows(ctx, st.Statement, st.targets, e.row); err != nil {
 			return err
 		}
-		answer, q.approximate, q.truncated = e.result(), e.approximate, e.more
+		q.approximate, q.truncated = e.approximate, e.more
 		return nil
 	}
 	if p.counts() {
@@ -55,5 +56,14 @@ func (q *question) aggregate(ctx context.Context, p plan) (answer []byte, err er
 	} else {
 		err = collect(p.scope)
 	}
-	return answer, err
+	if err != nil {
+		return nil, err
+	}
+	var compared []byte
+	if p.compare != nil {
+		if compared, err = q.compared(ctx, p, e); err != nil {
+			return nil, err
+		}
+	}
+	return e.result(compared), nil
 }

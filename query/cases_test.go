@@ -218,15 +218,22 @@ func TestSQL(t *testing.T) {
 	golden(t, "sql", "testdata/sql.txt", readCases(t, "testdata/sql.txt"), append(got, segments))
 }
 
-// rowsText is one line per column.
+// answerColumns are the columns of an answer.
+type answerColumns []struct {
+	Column string         `json:"column"`
+	Claim  string         `json:"claim"`
+	Values jsontext.Value `json:"values"`
+}
+
+// rowsText is one line per column, and what else the answer has.
 func rowsText(t testing.TB, body []byte) string {
 	t.Helper()
 	var result struct {
-		Columns []struct {
-			Column string         `json:"column"`
-			Claim  string         `json:"claim"`
-			Values jsontext.Value `json:"values"`
-		} `json:"columns"`
+		Columns answerColumns `json:"columns"`
+		Compare struct {
+			Range   map[string]string `json:"range"`
+			Columns answerColumns     `json:"columns"`
+		} `json:"compare"`
 		Next struct {
 			Cursor string `json:"cursor"`
 		} `json:"next"`
@@ -235,12 +242,19 @@ func rowsText(t testing.TB, body []byte) string {
 		t.Fatalf("%v: %s", err, body)
 	}
 	var lines []string
-	for _, c := range result.Columns {
-		name := c.Column
-		if c.Claim != "" {
-			name += "(" + c.Claim + ")"
+	add := func(columns answerColumns) {
+		for _, c := range columns {
+			name := c.Column
+			if c.Claim != "" {
+				name += "(" + c.Claim + ")"
+			}
+			lines = append(lines, name+": "+string(c.Values))
 		}
-		lines = append(lines, name+": "+string(c.Values))
+	}
+	add(result.Columns)
+	if r := result.Compare.Range; r != nil {
+		lines = append(lines, "compared with "+r["from"]+" to "+r["to"])
+		add(result.Compare.Columns)
 	}
 	if result.Next.Cursor != "" {
 		lines = append(lines, "next")

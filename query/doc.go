@@ -2,7 +2,9 @@
 // endpoint and the visitor segments.
 //
 // Both are reports over a scope (scope.go): which events, and how to read them.
-// A report has a file with its plan's way to rows: aggregate.go, segments.go.
+// A report has a file with its plan's way to rows: aggregate.go, segments.go. What
+// Octavo adds to the contract's aggregates has a file for each member: fill.go,
+// compare.go, cursor.go.
 // service.go gives every question its turn, its time, its metrics and headers,
 // and runs it again in bounded memory if counting exactly takes too much.
 //
@@ -39,6 +41,12 @@
 //   - Octavo's own: timezone cuts time by the calendar of a zone, in which presets
 //     count their days. Offsets come from Go's zone data alone. An hour that a clock
 //     shows twice is two hours.
+//   - Octavo's own: fill adds the buckets of the one group of time in which nothing
+//     happened, for each combination of the other groups that the range has, before
+//     conditions on metrics, order and limit. Counts are 0 there, other metrics null.
+//   - Octavo's own: compare adds a member compare beside columns, with a row for each
+//     of their rows: the same groups in another range, and of time the bucket with the
+//     same number. Counts of what that range does not have are 0, other metrics null.
 //   - Octavo's own: with cursor, "" at first, the answer's next.cursor leads on, as
 //     long as there are rows; presets then end when the first page was asked for.
 //     accuracy exact refuses what can only be estimated.

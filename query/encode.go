@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -13,8 +14,15 @@ type encoder struct {
 	values      [][]byte // of each output column, separated by commas
 	rows        int
 	approximate bool
-	more        bool   // there are rows after the limit
-	cursor      string // after the last row
+	more        bool      // there are rows after the limit
+	cursor      string    // after the last row
+	kept        []keptRow // of plans that are compared
+}
+
+// keptRow is a row that a row of another range belongs to.
+type keptRow struct {
+	groups []any    // what they are compared by
+	values [][]byte // of the output columns
 }
 
 func newEncoder(p plan, st statement) *encoder {
@@ -42,6 +50,13 @@ func (e *encoder) row() {
 		}
 		e.cursor = e.plan.cursor(keys)
 	}
+	if e.plan.compare != nil {
+		row := keptRow{groups: make([]any, len(e.plan.groups)), values: make([][]byte, len(e.values))}
+		for i := range e.plan.groups { // they are the first that a statement reads
+			row.groups[i] = groupValue(targets[i])
+		}
+		e.kept = append(e.kept, row)
+	}
 	for i, r := range e.statement.reads {
 		if t, ok := targets[i].(*time.Time); ok {
 			*t = e.plan.env.Zone.Moment(r.args.Interval, *t)
@@ -51,7 +66,15 @@ func (e *encoder) row() {
 		if len(e.values[i]) > 0 {
 			e.values[i] = append(e.values[i], ',')
 		}
-		e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], targets[read])
+		begin := len(e.values[i])
+		if e.nothing(read) {
+			e.values[i] = append(e.values[i], "null"...)
+		} else {
+			e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], targets[read])
+		}
+		if e.plan.compare != nil {
+			e.kept[e.rows-1].values[i] = slices.Clone(e.values[i][begin:])
+		}
 	}
 	if !e.plan.env.Estimate || e.approximate {
 		return
@@ -63,14 +86,46 @@ func (e *encoder) row() {
 	}
 }
 
-// result is the answer's JSON.
-func (e *encoder) result() []byte {
-	size := 16
+// nothing reports whether a read is a measure that is no count, of a filled row.
+func (e *encoder) nothing(read int) bool {
+	r, targets := e.statement.reads[read], e.statement.targets
+	if e.plan.fill == nil || !r.isMeasure() {
+		return false
+	}
+	_, isCount := targets[read].(*uint64)
+	events := slices.Index(e.statement.reads, ref{column: insights.EventsCount})
+	return !isCount && *targets[events].(*uint64) == 0
+}
+
+// result is the answer's JSON; compared are the columns of the other range, if the
+// plan has one.
+func (e *encoder) result(compared []byte) []byte {
+	size := 16 + len(compared)
 	for _, v := range e.values {
 		size += len(v) + 64
 	}
-	b := append(make([]byte, 0, size), `{"columns":[`...)
-	for i, r := range e.plan.output {
+	b := columnsJSON(append(make([]byte, 0, size), '{'), e.plan.output, e.values)
+	if c := e.plan.compare; c != nil {
+		b = append(b, `,"compare":{"range":{"from":`...)
+		for i, t := range []time.Time{c.from, c.to} {
+			if i > 0 {
+				b = append(b, `,"to":`...)
+			}
+			b = insights.AppendTime(b, c.env.Zone.Moment(nil, t))
+		}
+		b = append(append(append(b, `},`...), compared...), '}')
+	}
+	if e.more && e.plan.paged {
+		b = append(b, `,"next":{"cursor":"`+e.cursor+`"}`...)
+	}
+	return append(b, '}')
+}
+
+// columnsJSON writes the member "columns"; values are those of each column, separated
+// by commas.
+func columnsJSON(b []byte, output []ref, values [][]byte) []byte {
+	b = append(b, `"columns":[`...)
+	for i, r := range output {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -82,14 +137,10 @@ func (e *encoder) result() []byte {
 			b = insights.AppendText(b, extra.Text(r.args))
 		}
 		b = append(b, `,"values":[`...)
-		b = append(b, e.values[i]...)
+		b = append(b, values[i]...)
 		b = append(b, `]}`...)
 	}
-	b = append(b, ']')
-	if e.more && e.plan.paged {
-		b = append(b, `,"next":{"cursor":"`+e.cursor+`"}`...)
-	}
-	return append(b, '}')
+	return append(b, ']')
 }
 
 // approximates reports whether an estimated count of different values may be

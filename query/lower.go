@@ -39,25 +39,36 @@ func lower(p plan) statement {
 	for _, r := range p.output {
 		s.output = append(s.output, slices.Index(s.reads, r))
 	}
+	tree := p.read(columns)
+	tree.GroupBy = groups
+	if p.fill != nil {
+		tree = p.fill.read(tree, columns, s.reads)
+	}
 	having := exprs(p.having, alias)
 	var order []sqltree.Order
 	var ranks []sqltree.Expr
 	for _, t := range p.order {
 		rank, key := t.rank(alias(t.ref)), slices.Index(s.reads, t.ref)
 		if p.paged && t.column.Rank != nil {
-			key = len(columns)
-			columns = append(columns, sqltree.Aliased{Expr: rank, As: "k" + strconv.Itoa(key)})
+			key = len(s.targets)
+			tree.Columns = append(tree.Columns, sqltree.Aliased{Expr: rank, As: "k" + strconv.Itoa(key)})
 			s.targets = append(s.targets, t.key())
 		}
 		s.keys, ranks = append(s.keys, key), append(ranks, rank)
 		order = append(order, sqltree.Order{Expr: rank, Desc: t.desc})
 	}
+	if p.among != nil {
+		having = append(having, p.among.condition(p.groups, alias))
+	}
 	if p.after != nil {
 		having = append(having, following(p.order, p.after, ranks))
 	}
-	tree := p.read(columns)
-	tree.GroupBy, tree.OrderBy, tree.Limit = groups, order, p.limit+1
-	if len(having) > 0 {
+	tree.OrderBy, tree.Limit = order, p.limit+1
+	switch {
+	case len(having) == 0:
+	case p.fill != nil:
+		tree.Where = sqltree.AllOf(having...)
+	default:
 		tree.Having = sqltree.AllOf(having...)
 	}
 	s.Statement = tree.Print()

@@ -3,10 +3,7 @@ package query
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -23,6 +20,8 @@ type (
 		Limit   int           `json:"limit,omitempty"`
 		Zone    string        `json:"timezone,omitempty"`
 		Cursor  *string       `json:"cursor,omitempty"`
+		Fill    bool          `json:"fill,omitempty"`
+		Compare *naiveRange   `json:"compare,omitempty"`
 	}
 	naiveRef struct {
 		Column    string `json:"column"`
@@ -92,7 +91,27 @@ func naiveRefusal(r naiveRequest) string {
 			}
 		}
 	}
-	return naiveFilterRefusal("where", r.Where)
+	if refusal := naiveFilterRefusal("where", r.Where); refusal != "" || !r.Fill && r.Compare == nil {
+		return refusal
+	}
+	intervals := map[string]bool{}
+	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
+		if k.column == "datetime" {
+			intervals[k.extra] = true
+		}
+	}
+	years := r.Range.To.Sub(r.Range.From) > 100*365*24*time.Hour
+	switch {
+	case r.Fill && (len(intervals) != 1 || intervals[""]):
+		return "fill needs exactly one"
+	case r.Fill && years && (intervals["hour"] || intervals["day"]):
+		return "fill would add more than"
+	case r.Compare != nil && intervals[""]:
+		return "compare needs an interval"
+	case r.Compare != nil && years && (intervals["hour"] || intervals["day"]):
+		return "compare has ranges of more than"
+	}
+	return ""
 }
 
 func naiveFilterRefusal(path string, list []naiveFilter) string {
@@ -111,12 +130,6 @@ func naiveFilterRefusal(path string, list []naiveFilter) string {
 	return ""
 }
 
-var naiveTextTests = map[string]func(text, value string) bool{
-	"contains":   strings.Contains,
-	"startsWith": strings.HasPrefix,
-	"matches":    func(text, pattern string) bool { return regexp.MustCompile("(?s)" + pattern).MatchString(text) },
-}
-
 // infers reports whether a reference takes its extra from others.
 func (r naiveRef) infers() bool {
 	return r.Interval == "" && r.Precision == nil && (r.Column == "datetime" || r.Column == "visitorGeoPoint")
@@ -131,8 +144,9 @@ func distinctKeys(refs []naiveRef, column string) (keys []naiveKey) {
 	return keys
 }
 
-// answer gives the columns of the result, each with the values of all rows.
-func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
+// answer gives the columns of the result, each with the values of all rows, and
+// those of the range that it is compared with.
+func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compared [][]any) {
 	groups, output := inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)
 	if len(output) == 0 {
 		output = append(slices.Clone(groups), naiveKey{column: "eventsCount"})
@@ -146,16 +160,29 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) [][]any {
 	n = &naive{cells: n.cells, zone: naiveZone(r.Zone), buckets: n.buckets}
 	rows := n.group(events, r, dimensions)
 	n.sort(rows, r, dimensions, output)
+	columns = naiveColumnsOf(rows, r.Fill, dimensions, output)
+	if r.Compare != nil {
+		compared = naiveColumnsOf(n.counterparts(events, r, dimensions, rows), true, dimensions, output)
+	}
+	return columns, compared
+}
+
+// naiveColumnsOf are the values of rows; of those without events, measures that are no
+// counts are null if absent says so.
+func naiveColumnsOf(rows []*naiveGroup, absent bool, dimensions, output []naiveKey) [][]any {
 	result := make([][]any, len(output))
 	for i, k := range output {
 		result[i] = []any{}
 		for _, g := range rows {
-			if k.metric() {
-				v, _ := naiveMetrics[k.column](g)
-				result[i] = append(result[i], v)
-			} else {
+			if !k.metric() {
 				result[i] = append(result[i], g.values[slices.Index(dimensions, k)].json)
+				continue
 			}
+			v, _ := naiveMetrics[k.column](g)
+			if _, counts := v.(json.Number); g.events == 0 && absent && !counts && len(dimensions) > 0 {
+				v = nil
+			}
+			result[i] = append(result[i], v)
 		}
 	}
 	return result
@@ -210,153 +237,15 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		}
 		each(nil)
 	}
+	if r.Fill {
+		n.fill(r, dimensions, group, slices.Clone(rows))
+	}
 	return slices.DeleteFunc(rows, func(g *naiveGroup) bool {
 		return !naiveAll(onMetrics(r.Where, true), func(f naiveFilter) bool {
 			_, n := naiveMetrics[f.Column](g)
 			return naiveHolds(f, func(v any) int { return compareFloat(float64(n), v.(float64)) })
 		})
 	})
-}
-
-// onMetrics are the conditions on metrics, or the others. No group mixes them.
-func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
-	for _, f := range list {
-		below := slices.Concat(f.Or, f.And)
-		if (naiveMetrics[f.Column] != nil || len(onMetrics(below, true)) > 0) == metrics {
-			some = append(some, f)
-		}
-	}
-	return some
-}
-
-// naiveAll tells whether all conditions hold, given which filters do.
-func naiveAll(list []naiveFilter, holds func(naiveFilter) bool) bool {
-	for _, f := range list {
-		var ok bool
-		switch {
-		case f.Or != nil:
-			ok = slices.ContainsFunc(f.Or, func(f naiveFilter) bool { return naiveAll([]naiveFilter{f}, holds) })
-		case f.And != nil:
-			ok = naiveAll(f.And, holds)
-		default:
-			ok = holds(f)
-		}
-		if !ok {
-			return false
-		}
-	}
-	return true
-}
-
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// naiveHolds tells whether a filter holds for a value that compare compares.
-func naiveHolds(f naiveFilter, compare func(v any) int) bool {
-	switch f.Operator {
-	case "greaterThan":
-		return compare(f.Values[0]) > 0
-	case "greaterThanOrEqual":
-		return compare(f.Values[0]) >= 0
-	case "lessThan":
-		return compare(f.Values[0]) < 0
-	case "lessThanOrEqual":
-		return compare(f.Values[0]) <= 0
-	}
-	in := slices.ContainsFunc(f.Values, func(v any) bool { return compare(v) == 0 })
-	return in != (f.Operator == "notIn")
-}
-
-func (n *naive) matches(e *insights.Event, f naiveFilter) bool {
-	c := naiveColumns[f.Column]
-	positive := f
-	if f.Operator == "notIn" {
-		positive.Operator = "in"
-	}
-	holds := false
-	for _, v := range n.filterValues(e, f) {
-		if v.absent && c.excluded {
-			continue
-		}
-		if test := naiveTextTests[f.Operator]; test != nil {
-			holds = holds || slices.ContainsFunc(f.Values, func(value any) bool { return test(v.key[0].(string), value.(string)) })
-			continue
-		}
-		holds = holds || naiveHolds(positive, func(value any) int { return compareKeys(v.key, naiveFilterKey(c, value)) })
-	}
-	if f.Column == "visitorGeoPoint" {
-		holds = n.matchesPoint(e, f)
-	}
-	return holds != (f.Operator == "notIn")
-}
-
-// filterValues are what a filter may match one of: of an array in a claim, its
-// text and its members.
-func (n *naive) filterValues(e *insights.Event, f naiveFilter) []naiveValue {
-	values := naiveColumns[f.Column].read(n, e, f.Claim)
-	if f.Column != "visitorClaim" || strings.Contains(naiveClaim(e, `\types`), strconv.Quote(f.Claim)+`:"s`) {
-		return values
-	}
-	var members []any
-	if json.Unmarshal([]byte(naiveClaim(e, f.Claim)), &members) == nil {
-		for _, m := range members {
-			values = append(values, text(fmt.Sprint(m))...)
-		}
-	}
-	return values
-}
-
-func naiveClaim(e *insights.Event, name string) string {
-	for _, c := range e.Claims {
-		if c.Name == name {
-			return c.Value
-		}
-	}
-	return ""
-}
-
-func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {
-	return slices.ContainsFunc(f.Values, func(v any) bool {
-		cell, ok := v.(map[string]any)
-		if !ok {
-			return !e.HasPoint
-		}
-		index := cell["h3"].(string)
-		var resolution int
-		_, _ = fmt.Sscanf(index[1:2], "%x", &resolution)
-		return e.HasPoint && n.cells[[2]float32{e.Latitude, e.Longitude}][resolution].Index == index
-	})
-}
-
-// naiveFilterKey is the key of a filter value; null is what absent values have.
-func naiveFilterKey(c naiveColumn, v any) []any {
-	if c.match != nil {
-		return c.match(v)
-	}
-	switch v := v.(type) {
-	case nil:
-		return []any{""}
-	case bool:
-		if v {
-			return []any{int64(1)}
-		}
-		return []any{int64(0)}
-	case float64:
-		return []any{int64(v)}
-	case json.Number:
-		i, _ := v.Int64()
-		return []any{i}
-	case string:
-		return []any{v}
-	}
-	return []any{""}
 }
 
 func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []naiveKey) {

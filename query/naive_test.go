@@ -76,6 +76,17 @@ func timeColumn(get func(time.Time) int) naiveColumn {
 
 func (n *naive) time(e *insights.Event) time.Time { return time.UnixMilli(e.TimeMillis).In(n.zone) }
 
+// bucket is the value of the bucket of a time.
+func (n *naive) bucket(millis int64, interval string) naiveValue {
+	at := naiveMoment{millis, n.zone.String(), interval}
+	t, found := n.buckets[at]
+	if !found {
+		t = naiveBucket(time.UnixMilli(millis).In(n.zone), interval)
+		n.buckets[at] = t
+	}
+	return naiveValue{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}
+}
+
 // naiveBucket is the first second of the bucket of t. It goes back from t, by less
 // and less, while the clock shows the same day or hour.
 func naiveBucket(t time.Time, interval string) time.Time {
@@ -123,13 +134,7 @@ var naiveColumns = map[string]naiveColumn{
 	"datetime": {
 		match: timeKey,
 		read: func(n *naive, e *insights.Event, interval string) []naiveValue {
-			at := naiveMoment{e.TimeMillis, n.zone.String(), interval}
-			t, found := n.buckets[at]
-			if !found {
-				t = naiveBucket(n.time(e), interval)
-				n.buckets[at] = t
-			}
-			return []naiveValue{{json: t.Format("2006-01-02T15:04:05.000Z07:00"), key: []any{t.UnixMilli()}}}
+			return []naiveValue{n.bucket(e.TimeMillis, interval)}
 		},
 	},
 	"url": textColumn(false, "", func(e *insights.Event) string { return e.URL }),

@@ -47,11 +47,14 @@ type term struct {
 // them.
 type plan struct {
 	scope
-	output []ref // the result's columns
-	groups []ref
-	having []condition // on groups, joined by AND: their columns are measures
-	order  []term
-	limit  int
+	output  []ref // the result's columns
+	groups  []ref
+	having  []condition // on groups, joined by AND: their columns are measures
+	order   []term
+	limit   int
+	fill    *filling    // nil: groups without events are no rows
+	compare *comparison // nil: with nothing
+	among   *groupSet   // the only groups to read; nil for all
 
 	now   time.Time // what presets end at
 	paged bool      // whether the answer names the next page
@@ -74,6 +77,9 @@ func (p plan) measures() []ref {
 	}
 	for _, t := range p.order {
 		add(t.ref)
+	}
+	if p.fill != nil {
+		add(ref{column: insights.EventsCount}) // 0 tells filled rows from others
 	}
 	return list
 }
@@ -116,6 +122,12 @@ func (p plan) String() string {
 		} else {
 			line("order", t.ref.String())
 		}
+	}
+	if p.fill != nil {
+		line("fill", fmt.Sprintf("%v, %d buckets", p.fill.group, len(p.fill.buckets)))
+	}
+	if p.compare != nil {
+		line("compare", insights.FormatTime(p.compare.from)+" <= t < "+insights.FormatTime(p.compare.to))
 	}
 	fmt.Fprintf(&b, "limit: %d\n", p.limit)
 	return b.String()

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -19,6 +20,14 @@ var presets = []preset{
 	{"last30Days", daysBefore(30)},
 	{"last7Days", daysBefore(7)},
 	{"last24Hours", func(now time.Time) time.Time { return now.Add(-24 * time.Hour) }},
+}
+
+func presetOf(name string) *preset {
+	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &presets[i]
 }
 
 // Presets are the names of the ranges that a request may name.
@@ -51,23 +60,82 @@ func monthsBefore(t time.Time, n int) time.Time {
 // months by the calendar of now's location.
 func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
 	if r.from != nil {
-		if from, err = parseMoment("range.from", *r.from); err != nil {
-			return from, to, err
-		}
-		if to, err = parseMoment("range.to", *r.to); err != nil {
-			return from, to, err
-		}
-		if !to.After(from) {
-			return from, to, schema.Invalid("range.to", "must be after range.from")
-		}
-		return ceil(from), ceil(to), nil
+		return r.given("range")
 	}
-	for _, p := range presets {
-		if p.name == r.preset {
-			return ceil(p.from(now)), ceil(now), nil
-		}
+	if p := presetOf(r.preset); p != nil {
+		return ceil(p.from(now)), ceil(now), nil
 	}
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
+}
+
+// given is the range of from and to.
+func (r rangeRequest) given(path string) (from, to time.Time, err error) {
+	if from, err = parseMoment(at(path, "from"), *r.from); err != nil {
+		return from, to, err
+	}
+	if to, err = parseMoment(at(path, "to"), *r.to); err != nil {
+		return from, to, err
+	}
+	if !to.After(from) {
+		return from, to, schema.Invalid(at(path, "to"), "must be after "+at(path, "from"))
+	}
+	return ceil(from), ceil(to), nil
+}
+
+// comparisons are the ranges that a range can be compared with by name. from and to
+// are in the request's zone, whose calendar counts days and years; period is the
+// preset that made them, if one did.
+var comparisons = []struct {
+	name  string
+	other func(from, to time.Time, period *preset) (time.Time, time.Time)
+}{
+	{"previousPeriod", func(from, to time.Time, period *preset) (time.Time, time.Time) {
+		switch days, whole := daysBetween(from, to); {
+		case period != nil:
+			return ceil(period.from(from)), from
+		case whole:
+			return from.AddDate(0, 0, -days), from
+		default:
+			return from.Add(-to.Sub(from)), from
+		}
+	}},
+	{"previousYear", func(from, to time.Time, _ *preset) (time.Time, time.Time) {
+		return monthsBefore(from, 12), monthsBefore(to, 12)
+	}},
+}
+
+// Comparisons are the names of the ranges that a request may be compared with.
+func Comparisons() []string {
+	names := make([]string, len(comparisons))
+	for i, c := range comparisons {
+		names[i] = c.name
+	}
+	return names
+}
+
+// daysBetween is the number of days of a range that begins and ends at midnight.
+func daysBetween(from, to time.Time) (days int, whole bool) {
+	midnight := func(t time.Time) (day time.Time, ok bool) {
+		day = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+		return day, t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
+	}
+	first, ok1 := midnight(from)
+	last, ok2 := midnight(to)
+	return int(last.Sub(first) / (24 * time.Hour)), ok1 && ok2
+}
+
+// resolveComparison gives the other range of a request whose range is from <= t < to.
+func resolveComparison(c, r rangeRequest, from, to time.Time, zone *time.Location) (time.Time, time.Time, error) {
+	if c.from != nil {
+		return c.given("compare")
+	}
+	for _, known := range comparisons {
+		if known.name == c.preset {
+			from, to = known.other(from.In(zone), to.In(zone), presetOf(r.preset))
+			return from, to, nil
+		}
+	}
+	return from, to, schema.Invalid("compare", unknown("one of the ranges to compare with, or an object with from and to", c.preset, Comparisons()), Comparisons()...)
 }
 
 // parseMoment reads a date-time of any year: newScope cuts the range to what can

@@ -26,8 +26,10 @@ type request struct {
 	filters         []conditionRequest
 	order           *orderRequest
 	timeRange       rangeRequest
+	compare         *rangeRequest // nil: with nothing
 	timezone        string
 	accuracy        string
+	fill            bool
 	limit           int
 	cursor          *string // nil: the answer names no next page
 }
@@ -80,7 +82,7 @@ func (p place) String() string {
 func (p place) member(name string) string { return at(p.String(), name) }
 
 var (
-	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "cursor"}
+	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "fill", "compare", "cursor"}
 	orderMembers   = []string{"by", "direction"}
 	groupMembers   = []string{"or", "and"}
 	rangeMembers   = []string{"from", "to"}
@@ -117,11 +119,17 @@ func decode(body []byte) (request, error) {
 			q.order, err = r.order(name)
 		case "range":
 			ranged = true
-			q.timeRange, err = r.timeRange(name)
+			q.timeRange, err = r.timeRange(name, Presets())
+		case "compare":
+			var t rangeRequest
+			t, err = r.timeRange(name, Comparisons())
+			q.compare = &t
 		case "timezone":
 			q.timezone, err = r.text()
 		case "accuracy":
 			q.accuracy, err = r.text()
+		case "fill":
+			q.fill, err = r.flag()
 		case "cursor":
 			var cursor string
 			cursor, err = r.text()
@@ -245,7 +253,8 @@ func (r *reader) order(path string) (*orderRequest, error) {
 	return o, err
 }
 
-func (r *reader) timeRange(path string) (rangeRequest, error) {
+// timeRange reads one of the words, or an object with from and to.
+func (r *reader) timeRange(path string, words []string) (rangeRequest, error) {
 	var t rangeRequest
 	var err error
 	switch r.PeekKind() {
@@ -254,7 +263,7 @@ func (r *reader) timeRange(path string) (rangeRequest, error) {
 		return t, err
 	case jsontext.KindBeginObject:
 	default:
-		return t, r.refuse("must be a preset or an object with from and to", Presets()...)
+		return t, r.refuse("must be a preset or an object with from and to", words...)
 	}
 	err = r.object(rangeMembers, func(name string) error {
 		if r.PeekKind() != jsontext.KindString {
@@ -276,6 +285,14 @@ func (r *reader) timeRange(path string) (rangeRequest, error) {
 		err = schema.Invalid(at(path, "to"), "is required")
 	}
 	return t, err
+}
+
+func (r *reader) flag() (bool, error) {
+	if kind := r.PeekKind(); kind != jsontext.KindTrue && kind != jsontext.KindFalse {
+		return false, r.refuse("must be true or false")
+	}
+	token, _ := r.ReadToken()
+	return token.Bool(), nil
 }
 
 func (r *reader) integer(least, most int64) (int, error) {

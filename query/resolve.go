@@ -59,7 +59,20 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 	if p.where, p.having, err = resolveConditions(r.filters); err != nil {
 		return p, err
 	}
-	p.order, err = resolveOrder(r.order, p.groups)
+	if p.order, err = resolveOrder(r.order, p.groups); err != nil {
+		return p, err
+	}
+	if r.fill {
+		if p.fill, err = resolveFill(p); err != nil {
+			return p, err
+		}
+	}
+	if r.compare != nil {
+		if from, to, err = resolveComparison(*r.compare, r.timeRange, from, to, zone); err != nil {
+			return p, err
+		}
+		p.compare, err = newComparison(p, from, to, zone)
+	}
 	return p, err
 }
 

@@ -29,12 +29,7 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 // OpenAPIBody is derived from the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
-		"range": jsonschema.Dict{"oneOf": []any{
-			jsonschema.Enum(query.Presets()),
-			jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
-				"from": jsonschema.Dict{"type": "string", "format": "date-time"}, "to": jsonschema.Dict{"type": "string", "format": "date-time"},
-			}, "from", "to")),
-		}},
+		"range":   jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}},
 		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
 		"groupBy": jsonschema.Array(columnSchema(insights.Group)),
 		"where":   jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas()}),
@@ -42,12 +37,22 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 			"by": columnSchema(insights.Group | insights.Measure), "direction": jsonschema.Enum([]string{"asc", "desc"}),
 		}, "by", "direction")),
 		"limit": jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": 1000},
+		"fill": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
+			"Add the buckets of the one group of time in which nothing happened, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
+		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
+			"Another range. The answer's member compare has its range, and columns with a row for each row of columns."),
 		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()), "With exact, a question that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
 			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
 		"timezone": jsonschema.Documented(jsonschema.Text(),
 			"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent."),
 	}, "range"))
+}
+
+func rangeSchema() jsonschema.Dict {
+	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
+		"from": jsonschema.Dict{"type": "string", "format": "date-time"}, "to": jsonschema.Dict{"type": "string", "format": "date-time"},
+	}, "from", "to"))
 }
 
 // columnSchema describes a column in one of the roles. Columns without a parameter share one alternative; each other column has

@@ -111,21 +111,22 @@ type Interval struct {
 	// clock. The others begin at a moment.
 	local bool
 	start func(t sqltree.Expr) sqltree.Expr
-	// Start is when the bucket of a time begins, both in UTC.
-	Start func(t time.Time) time.Time
+	// Start is when the bucket of a time begins, both in UTC, and next when the
+	// bucket after one that begins then does.
+	Start, next func(t time.Time) time.Time
 }
 
 // intervals are the intervals that a request may name, from the shortest.
 var intervals = []*Interval{
 	{"hour", false, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
-		func(t time.Time) time.Time { return t.Truncate(time.Hour) }},
+		func(t time.Time) time.Time { return t.Truncate(time.Hour) }, func(t time.Time) time.Time { return t.Add(time.Hour) }},
 	{"day", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfDay", t) },
-		func(t time.Time) time.Time { return startOfDay(t, 0) }},
+		func(t time.Time) time.Time { return startOfDay(t, 0) }, func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }},
 	// From Monday.
 	{"week", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfWeek", t, sqltree.Int(1)) },
-		func(t time.Time) time.Time { return startOfDay(t, (int(t.Weekday())+6)%7) }},
+		func(t time.Time) time.Time { return startOfDay(t, (int(t.Weekday())+6)%7) }, func(t time.Time) time.Time { return t.AddDate(0, 0, 7) }},
 	{"month", true, func(t sqltree.Expr) sqltree.Expr { return sqltree.Call("toStartOfMonth", t) },
-		func(t time.Time) time.Time { return startOfDay(t, t.Day()-1) }},
+		func(t time.Time) time.Time { return startOfDay(t, t.Day()-1) }, func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }},
 }
 
 // startOfDay is midnight, some days before.

@@ -253,8 +253,12 @@ func (timeValue) Parse(raw jsontext.Value) (any, error) {
 }
 
 func (timeValue) Append(dst []byte, scanned any) []byte {
-	dst = append(dst, '"')
-	dst = scanned.(*time.Time).AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	return AppendTime(dst, *scanned.(*time.Time))
+}
+
+// AppendTime writes a moment as answers show it: with the offset of its zone.
+func AppendTime(dst []byte, t time.Time) []byte {
+	dst = t.AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
 }
 

@@ -165,13 +165,52 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	for _, s := range z.spans {
 		// The bucket's first moment in this span, if it has any: a clock that is set
 		// forward at midnight begins the day later.
-		t := read.Add(-s.offset)
-		if t.Before(s.from) {
-			t = s.from
-		}
+		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.Start(s.local(t)).Equal(read) {
 			return t.In(z.location)
 		}
 	}
 	return read.In(z.location) // not reached: the spans cover every event
+}
+
+// Buckets are what [bucket] reads in each bucket from one time to another, by time.
+// ok is false if there are more than most.
+func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []time.Time, ok bool) {
+	spans := z.spans
+	if len(spans) == 0 {
+		spans = []span{{from: from, to: to}}
+	}
+	seen := map[time.Time]bool{}
+	for _, s := range spans {
+		first, last := s.local(later(from, s.from)), s.local(earlier(to, s.to))
+		for start := interval.Start(first); start.Before(last); start = interval.next(start) {
+			read := start
+			if !interval.local && len(z.spans) > 0 {
+				read = later(start.Add(-s.offset), s.from.UTC())
+			}
+			if seen[read] {
+				continue // a day goes on after its clock was set
+			}
+			if len(list) == most {
+				return nil, false
+			}
+			seen[read] = true
+			list = append(list, read)
+		}
+	}
+	return list, true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

@@ -1,5 +1,7 @@
 package sqltree
 
+import "strings"
+
 // Expr is one ClickHouse expression. Its methods are unexported: only this
 // package defines node types.
 type Expr interface {
@@ -116,7 +118,7 @@ type param struct {
 	value any
 }
 
-// Type is the ClickHouse type of a parameter, made by [T] or [ArrayOf].
+// Type is the ClickHouse type of a parameter, made by [T], [ArrayOf] or [TupleOf].
 type Type struct{ text string }
 
 // T names a ClickHouse type.
@@ -124,6 +126,15 @@ func T(name constant) Type { return Type{string(name)} }
 
 // ArrayOf is Array(t).
 func ArrayOf(t Type) Type { return Type{"Array(" + t.text + ")"} }
+
+// TupleOf is Tuple(types...).
+func TupleOf(types ...Type) Type {
+	texts := make([]string, len(types))
+	for i, t := range types {
+		texts[i] = t.text
+	}
+	return Type{"Tuple(" + strings.Join(texts, ",") + ")"}
+}
 
 // String is the type as ClickHouse writes it.
 func (t Type) String() string { return t.text }

@@ -1,0 +1,223 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// comparison is the other range of a request. Its answer has a row for each row of
+// the first: the same groups, and of time the bucket with the same number.
+type comparison struct {
+	scope
+	buckets map[ref]aligned // of the groups of time
+}
+
+// aligned are the buckets of a group of time in the first range and in the other,
+// as the group reads them.
+type aligned struct{ first, other []time.Time }
+
+func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison, error) {
+	c := &comparison{scope: p.scope, buckets: map[ref]aligned{}}
+	other := newScope(p.site, from, to, zone)
+	c.from, c.to, c.env.Zone = other.from, other.to, other.env.Zone
+	for _, g := range p.groups {
+		if !g.isTime() {
+			continue
+		}
+		interval := g.args.Interval
+		if interval == nil {
+			return nil, schema.Invalid("compare", "needs an interval for groups of time")
+		}
+		first, ok1 := p.env.Zone.Buckets(interval, p.from, p.to, maxBuckets)
+		others, ok2 := c.env.Zone.Buckets(interval, c.from, c.to, maxBuckets)
+		if !ok1 || !ok2 {
+			return nil, schema.Invalid("compare", fmt.Sprintf("has ranges of more than %d buckets: choose a longer interval or a shorter range", maxBuckets))
+		}
+		c.buckets[g] = aligned{first, others}
+	}
+	return c, nil
+}
+
+// counterpart is the value of a group in the other range; ok is false if the other
+// range has fewer buckets.
+func (c *comparison) counterpart(g ref, value any) (other any, ok bool) {
+	t, isTime := value.(time.Time)
+	if !isTime {
+		return value, true
+	}
+	of := c.buckets[g]
+	i, _ := slices.BinarySearchFunc(of.first, t, time.Time.Compare)
+	if i >= len(of.other) {
+		return nil, false
+	}
+	return of.other[i], true
+}
+
+// groupValue is what a group's scanned value is compared by.
+func groupValue(target any) any {
+	switch v := target.(type) {
+	case *string:
+		return *v
+	case *int64:
+		return *v
+	case *uint8:
+		return int64(*v)
+	case *time.Time:
+		return *v
+	case *[]any:
+		return leadingTexts(*v)
+	}
+	return nil
+}
+
+// groupSet are combinations of groups' values.
+type groupSet struct {
+	rows [][]any
+}
+
+// condition is "the row's groups are one of the set".
+func (s *groupSet) condition(groups []ref, alias func(ref) sqltree.Expr) sqltree.Expr {
+	if len(s.rows) == 0 {
+		return sqltree.Int(0)
+	}
+	var values []sqltree.Expr
+	var types []sqltree.Type
+	for i, g := range groups {
+		value := term{ref: g}.rank(alias(g))
+		switch v := s.rows[0][i].(type) {
+		case string:
+			values, types = append(values, value), append(types, sqltree.T("String"))
+		case int64:
+			values, types = append(values, sqltree.Call("toInt64", value)), append(types, sqltree.T("Int64"))
+		case time.Time:
+			values, types = append(values, value), append(types, insights.TimeType())
+		case []string:
+			for part := range v {
+				values = append(values, sqltree.Call("tupleElement", value, sqltree.Int(int64(part)+1)))
+				types = append(types, sqltree.T("String"))
+			}
+		}
+	}
+	list := make([]any, len(s.rows))
+	for i, row := range s.rows {
+		list[i] = flat(row)
+	}
+	if len(values) == 1 {
+		for i := range list {
+			list[i] = list[i].(sqltree.Tuple)[0]
+		}
+		return sqltree.Bin(sqltree.In, values[0], sqltree.Param(sqltree.ArrayOf(types[0]), list))
+	}
+	return sqltree.Bin(sqltree.In, sqltree.Call("tuple", values...), sqltree.Param(sqltree.ArrayOf(sqltree.TupleOf(types...)), list))
+}
+
+// flat is a row of groups' values as a parameter.
+func flat(row []any) (tuple sqltree.Tuple) {
+	for _, v := range row {
+		switch v := v.(type) {
+		case time.Time:
+			tuple = append(tuple, insights.FormatTime(v))
+		case []string:
+			for _, text := range v {
+				tuple = append(tuple, text)
+			}
+		default:
+			tuple = append(tuple, v)
+		}
+	}
+	return tuple
+}
+
+// rowID tells rows of groups' values apart.
+func rowID(row []any) string {
+	id, _ := json.Marshal(flat(row)) // texts and integers always marshal
+	return string(id)
+}
+
+// compared reads the rows of the other range that belong to rows of the first, and
+// writes them as columns.
+func (q *question) compared(ctx context.Context, p plan, first *encoder) ([]byte, error) {
+	set := &groupSet{}
+	ids := make([]string, len(first.kept))
+	for i, row := range first.kept {
+		other := make([]any, len(row.groups))
+		ok := true
+		for j, value := range row.groups {
+			var has bool
+			other[j], has = p.compare.counterpart(p.groups[j], value)
+			ok = ok && has
+		}
+		if ok {
+			ids[i] = rowID(other)
+			set.rows = append(set.rows, other)
+		}
+	}
+	c := p
+	c.scope = p.compare.scope
+	c.having, c.order, c.fill, c.after, c.paged, c.limit = nil, nil, nil, nil, false, max(1, len(set.rows))
+	if len(p.groups) > 0 {
+		c.among = set
+	}
+	found := map[string]keptRow{}
+	err := q.count(c.scope, func(sc scope) error {
+		c.scope = sc
+		clear(found)
+		st := lower(c)
+		e := newEncoder(c, st)
+		if err := q.rows(ctx, st.Statement, st.targets, e.row); err != nil {
+			return err
+		}
+		for _, row := range e.kept {
+			found[rowID(row.groups)] = row
+		}
+		q.approximate = q.approximate || e.approximate
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]byte, len(p.output))
+	for i, row := range first.kept {
+		other, ok := found[ids[i]]
+		for j, r := range p.output {
+			if i > 0 {
+				values[j] = append(values[j], ',')
+			}
+			if ok && ids[i] != "" {
+				values[j] = append(values[j], other.values[j]...)
+			} else {
+				values[j] = append(values[j], p.compare.missing(r, p, row, j)...)
+			}
+		}
+	}
+	return columnsJSON(nil, p.output, values), nil
+}
+
+// missing is the value of an output column in a row that the other range does not
+// have: groups are those of the first range's row, but times are the other range's,
+// or null if it has no such bucket; counts are 0, and other measures null.
+func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
+	switch {
+	case r.isMeasure():
+		if _, isCount := r.column.Value.New().(*uint64); isCount {
+			return []byte("0")
+		}
+		return []byte("null")
+	case !r.isTime():
+		return row.values[output]
+	}
+	other, ok := c.counterpart(r, row.groups[slices.Index(p.groups, r)])
+	if !ok {
+		return []byte("null")
+	}
+	t := c.env.Zone.Moment(r.args.Interval, other.(time.Time))
+	return r.column.Value.Append(nil, &t)
+}

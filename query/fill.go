@@ -1,0 +1,97 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// maxBuckets bounds the buckets that fill adds: more than a year of hours.
+const maxBuckets = 10_000
+
+// filling adds the buckets of a time group in which nothing happened, for each
+// combination of the other groups that occurs in the range. It acts before
+// conditions on groups, order and limit.
+type filling struct {
+	group   ref
+	buckets []time.Time // as the group reads them
+}
+
+// resolveFill finds the one time group.
+func resolveFill(p plan) (*filling, error) {
+	var times []ref
+	for _, g := range p.groups {
+		if g.isTime() {
+			times = append(times, g)
+		}
+	}
+	if len(times) != 1 || times[0].args.Interval == nil {
+		return nil, schema.Invalid("fill", "needs exactly one group of time, with an interval")
+	}
+	f := &filling{group: times[0]}
+	var ok bool
+	if f.buckets, ok = p.env.Zone.Buckets(f.group.args.Interval, p.from, p.to, maxBuckets); !ok {
+		return nil, schema.Invalid("fill", fmt.Sprintf("would add more than %d buckets: choose a longer interval or a shorter range", maxBuckets))
+	}
+	return f, nil
+}
+
+// read begins a statement over the rows of another and the filled ones. columns are
+// the aliases of groups and measures, of which the groups come first.
+//
+// Rows are gathered by the other groups, the missing buckets are added behind them,
+// and their measures are lengthened by zeros.
+func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []ref) *sqltree.Select {
+	var others []sqltree.Aliased
+	var otherGroups []sqltree.Expr
+	cells := []sqltree.Expr{nil} // the time, then the measures
+	places := map[string]int{}
+	for i, c := range columns {
+		alias := sqltree.Col(c.As)
+		switch {
+		case reads[i] == f.group:
+			cells[0], places[c.As] = alias, 1
+		case !reads[i].isMeasure():
+			others, otherGroups = append(others, sqltree.Aliased{Expr: alias}), append(otherGroups, alias)
+		default:
+			cells = append(cells, alias)
+			places[c.As] = len(cells)
+		}
+	}
+	gathered := &sqltree.Select{
+		Columns: append(slices.Clone(others), sqltree.Aliased{Expr: sqltree.Call("groupArray", sqltree.Call("tuple", cells...)), As: "cells"}),
+		Sub:     rows, GroupBy: otherGroups,
+	}
+	list := func(i int64) sqltree.Expr { return sqltree.Call("tupleElement", sqltree.Col("cells"), sqltree.Int(i)) }
+	texts := make([]any, len(f.buckets))
+	for i, t := range f.buckets {
+		texts[i] = insights.FormatTime(t)
+	}
+	starts := func() sqltree.Expr {
+		return sqltree.Call("arrayDistinct", sqltree.Call("arrayConcat", list(1), sqltree.Param(sqltree.ArrayOf(insights.TimeType()), texts)))
+	}
+	lists := []sqltree.Expr{sqltree.Col("starts")}
+	for i := range cells[1:] {
+		lists = append(lists, sqltree.Call("arrayResize", list(int64(i)+2), sqltree.Call("length", sqltree.Col("starts"))))
+	}
+	spread := &sqltree.Select{
+		Columns: append(slices.Clone(others),
+			sqltree.Aliased{Expr: starts(), As: "starts"},
+			sqltree.Aliased{Expr: sqltree.Call("arrayJoin", sqltree.Call("arrayZip", lists...)), As: "cell"}),
+		Sub: gathered,
+	}
+	tree := &sqltree.Select{Sub: spread}
+	for _, c := range columns {
+		e := sqltree.Col(c.As)
+		if place, ok := places[c.As]; ok {
+			tree.Columns = append(tree.Columns, sqltree.Aliased{Expr: sqltree.Call("tupleElement", sqltree.Col("cell"), sqltree.Int(int64(place))), As: c.As})
+			continue
+		}
+		tree.Columns = append(tree.Columns, sqltree.Aliased{Expr: e})
+	}
+	return tree
+}

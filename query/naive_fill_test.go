@@ -1,0 +1,82 @@
+package query
+
+import (
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// counterparts are the rows of the range to compare with that belong to rows.
+func (n *naive) counterparts(events []insights.Event, r naiveRequest, dimensions []naiveKey, rows []*naiveGroup) []*naiveGroup {
+	other := r
+	other.Range, other.Where, other.Fill = *r.Compare, onMetrics(r.Where, false), false
+	found := n.group(events, other, dimensions)
+	var list []*naiveGroup
+	for _, row := range rows {
+		values := slices.Clone(row.values)
+		for i, k := range dimensions {
+			if k.column != "datetime" {
+				continue
+			}
+			all, others := n.bucketsOf(r, k.extra), n.bucketsOf(other, k.extra)
+			at := slices.IndexFunc(all, func(v naiveValue) bool { return compareKeys(v.key, values[i].key) == 0 })
+			values[i] = naiveValue{key: []any{int64(-1)}}
+			if at < len(others) {
+				values[i] = others[at]
+			}
+		}
+		same := func(g *naiveGroup) bool {
+			return slices.EqualFunc(g.values, values, func(a, b naiveValue) bool { return compareKeys(a.key, b.key) == 0 })
+		}
+		if i := slices.IndexFunc(found, same); i >= 0 {
+			list = append(list, found[i])
+		} else {
+			list = append(list, &naiveGroup{values: values})
+		}
+	}
+	return list
+}
+
+// fill makes the groups of each bucket in the range, for each combination of the
+// other values that rows have.
+func (n *naive) fill(r naiveRequest, dimensions []naiveKey, group func([]naiveValue) *naiveGroup, rows []*naiveGroup) {
+	at := slices.IndexFunc(dimensions, func(k naiveKey) bool { return k.column == "datetime" })
+	if len(dimensions) == 1 {
+		rows = []*naiveGroup{{values: make([]naiveValue, 1)}}
+	}
+	for _, bucket := range n.bucketsOf(r, dimensions[at].extra) {
+		for _, g := range rows {
+			values := slices.Clone(g.values)
+			values[at] = bucket
+			group(values)
+		}
+	}
+}
+
+// bucketsOf looks at the range in steps that no bucket is shorter than.
+func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
+	step := map[string]time.Duration{"hour": 15 * time.Minute, "day": time.Hour, "week": 24 * time.Hour, "month": 24 * time.Hour}[interval]
+	first, last := insights.TimeBounds()
+	if r.Range.To.Before(last) {
+		last = r.Range.To
+	}
+	for t := later(r.Range.From, first); t.Before(last); t = t.Add(step) {
+		for _, at := range []time.Time{t, last.Add(-time.Millisecond)} { // the last step may be short
+			if at.Sub(t) < step {
+				v := n.bucket(at.UnixMilli(), interval)
+				if len(list) == 0 || list[len(list)-1].key[0] != v.key[0] {
+					list = append(list, v)
+				}
+			}
+		}
+	}
+	return list
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
