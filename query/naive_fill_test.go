@@ -12,6 +12,12 @@ func (n *naive) counterparts(events []insights.Event, r naiveRequest, dimensions
 	other := r
 	other.Range, other.Where, other.Fill = *r.Compare, onMetrics(r.Where, false), false
 	found := n.group(events, other, dimensions)
+	all, others := map[naiveKey][]naiveValue{}, map[naiveKey][]naiveValue{}
+	for _, k := range dimensions {
+		if k.column == "datetime" {
+			all[k], others[k] = n.bucketsOf(r, k.extra), n.bucketsOf(other, k.extra)
+		}
+	}
 	var list []*naiveGroup
 	for _, row := range rows {
 		values := slices.Clone(row.values)
@@ -19,11 +25,10 @@ func (n *naive) counterparts(events []insights.Event, r naiveRequest, dimensions
 			if k.column != "datetime" {
 				continue
 			}
-			all, others := n.bucketsOf(r, k.extra), n.bucketsOf(other, k.extra)
-			at := slices.IndexFunc(all, func(v naiveValue) bool { return compareKeys(v.key, values[i].key) == 0 })
+			at := slices.IndexFunc(all[k], func(v naiveValue) bool { return compareKeys(v.key, values[i].key) == 0 })
 			values[i] = naiveValue{key: []any{int64(-1)}}
-			if at < len(others) {
-				values[i] = others[at]
+			if at < len(others[k]) {
+				values[i] = others[k][at]
 			}
 		}
 		same := func(g *naiveGroup) bool {

@@ -25,6 +25,17 @@ const Grace = 12 * time.Second
 
 // rows runs a statement and calls each for every row, scanned into targets.
 func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+	if q.ran == nil {
+		return q.run(ctx, st, targets, each)
+	}
+	x, begin, before := ExplainedStatement{SQL: st.SQL, Params: st.Params}, time.Now(), q.rowsRead
+	x.Err = q.run(ctx, st, targets, func() { x.Rows++; each() })
+	x.Took, x.RowsRead = time.Since(begin), q.rowsRead-before
+	q.ran(x)
+	return x.Err
+}
+
+func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	left := time.Until(q.ends)
 	if left <= 0 {
 		return errQueryTime

@@ -63,8 +63,9 @@ type question struct {
 	spills bool
 
 	rowsRead    uint64
-	approximate bool // a count of different values may be off
-	truncated   bool // there are rows after the limit
+	approximate bool                     // a count of different values may be off
+	truncated   bool                     // there are rows after the limit
+	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
 func (s *Service) question(kind kind, who Asker, site string) *question {

@@ -3,6 +3,7 @@ package insights
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Zone struct {
 	location *time.Location // nil is UTC
 	spans    []span         // by time, without gaps; of UTC none
+	events   []span         // those of spans in which the range has events
 }
 
 // span is a time in which the offset from UTC stays the same.
@@ -77,6 +79,7 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 		return UTC
 	}
 	z := Zone{location: location}
+	first, last := from, to
 	from, to = from.Add(-reach), to.Add(reach)
 	for t := from; t.Before(to); {
 		_, seconds := t.In(location).Zone()
@@ -97,6 +100,10 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 		}
 		t = end
 	}
+	z.events = slices.DeleteFunc(slices.Clone(z.spans), func(s span) bool { return !s.to.After(first) || !s.from.Before(last) })
+	if len(z.events) == 0 { // the range is empty
+		z.events = z.spans[:1]
+	}
 	return z
 }
 
@@ -115,15 +122,15 @@ func (z Zone) offset() sqltree.Expr {
 
 // bySpan reads what belongs to the span of an event's time.
 func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
-	last := len(z.spans) - 1
+	last := len(z.events) - 1
 	if last == 0 {
-		return of(z.spans[0])
+		return of(z.events[0])
 	}
 	var args []sqltree.Expr
-	for _, s := range z.spans[:last] {
+	for _, s := range z.events[:last] {
 		args = append(args, sqltree.Bin(sqltree.Lt, TimeExpr(), moment(s.to)), of(s))
 	}
-	return sqltree.Call("multiIf", append(args, of(z.spans[last]))...)
+	return sqltree.Call("multiIf", append(args, of(z.events[last]))...)
 }
 
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
@@ -147,8 +154,8 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	// A clock that is set back shows an hour twice: these are two hours. An hour
 	// that the change cuts begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
-	if len(z.spans) == 1 {
-		return start
+	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
+		return start // no change cuts an hour
 	}
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }
@@ -183,6 +190,9 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 	seen := map[time.Time]bool{}
 	for _, s := range spans {
 		first, last := s.local(later(from, s.from)), s.local(earlier(to, s.to))
+		if !first.Before(last) {
+			continue
+		}
 		for start := interval.Start(first); start.Before(last); start = interval.next(start) {
 			read := start
 			if !interval.local && len(z.spans) > 0 {

@@ -64,3 +64,22 @@ func TestLocationNames(t *testing.T) {
 		}
 	}
 }
+
+// TestZoneOfAnEmptyRange: a range outside the years that can be stored is empty, also
+// where a clock is set at that moment.
+func TestZoneOfAnEmptyRange(t *testing.T) {
+	t.Parallel()
+	berlin, err := Location("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []time.Time{minTime, maxTime, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)} {
+		z := NewZone(berlin, at, at)
+		for _, interval := range intervals {
+			_ = bucket(Arguments{Interval: interval}, Env{Zone: z})
+			if list, ok := z.Buckets(interval, at, at, 1); len(list) != 0 || !ok {
+				t.Errorf("%v by %s: %v", at, interval.Word, list)
+			}
+		}
+	}
+}

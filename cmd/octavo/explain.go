@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/query"
+)
+
+// ExplainCmd is `octavo explain`.
+type ExplainCmd struct {
+	Settings `embed:""`
+	Site     string   `arg:"" help:"The site's id."`
+	Request  *os.File `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate; standard input if absent."`
+}
+
+// Run answers the request from the engine of a running node, or from one that it
+// starts for the time of the command, with this node's limits. The answer itself is
+// not printed.
+func (c *ExplainCmd) Run() (err error) {
+	in := io.Reader(os.Stdin)
+	if c.Request != nil {
+		in = c.Request
+		defer func() { err = firstError(err, c.Request.Close()) }()
+	}
+	body, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignalled()
+	defer stop()
+	b, err := besideRunning(ctx, &c.Settings, embedded.Set{ClickHouse: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	conn, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, conn.Close()) }()
+	service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
+	x, err := service.Explain(ctx, c.Site, body, time.Now())
+	return firstError(err, x.Print(os.Stdout))
+}

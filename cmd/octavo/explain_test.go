@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExplainCommand: beside a running server, a request's statement is run and
+// described; a wrong request exits with its error.
+func TestExplainCommand(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	if status, answer := i.post(i.token, pageView("a"), pageView("b")); status != 204 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.wantCounts(2, 2)
+	file := filepath.Join(t.TempDir(), "request.json")
+	write := func(body string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"range":"last7Days","groupBy":[{"column":"datetime","interval":"day"}],"timezone":"Europe/Berlin"}`)
+	output, err := i.octavo("explain", i.site, file)
+	if err != nil {
+		t.Fatal(err, output)
+	}
+	for _, want := range []string{"  site: " + i.site, "  zone: Europe/Berlin", "STATEMENT 1: ", "2 rows read, 1 rows", "GROUP BY d0", "Octavo-Result: exact"} {
+		if !strings.Contains(output, want) {
+			t.Errorf("%q is not in\n%s", want, output)
+		}
+	}
+	write(`{"range":"last7Day"}`)
+	if output, err := i.octavo("explain", i.site, file); err == nil {
+		t.Errorf("a wrong request is explained:\n%s", output)
+	}
+}

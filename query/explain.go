@@ -1,0 +1,98 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Explanation says how an aggregate request was answered.
+type Explanation struct {
+	// Plan is what the request means and what was decided about it, a line each.
+	Plan       string
+	Statements []ExplainedStatement
+	// Headers are those of the answer.
+	Headers map[string]string
+	Answer  []byte
+	Took    time.Duration
+}
+
+// ExplainedStatement is a statement that was run. One that counted exactly and ran
+// out of memory is followed by the one in bounded memory.
+type ExplainedStatement struct {
+	SQL            string
+	Params         []sqltree.Named
+	Rows, RowsRead uint64
+	Took           time.Duration // until the last row was read
+	Err            error         // of the engine
+}
+
+// Explain runs an aggregate request and says how. Its errors are those of Aggregate;
+// an explanation beside an error has what was done until then.
+func (s *Service) Explain(ctx context.Context, site string, body []byte, now time.Time) (Explanation, error) {
+	q := s.question(kindAggregate, Asker{}, site)
+	var x Explanation
+	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
+	p, err := compile(site, body, now)
+	if err != nil {
+		return x, q.invalid(err)
+	}
+	x.Plan = p.String()
+	x.Headers, err = q.answer(ctx, p.source, func(ctx context.Context) error {
+		x.Answer, err = q.aggregate(ctx, p)
+		return err
+	})
+	x.Took = time.Since(q.start)
+	return x, err
+}
+
+// Print writes the explanation for people. Its errors are those of w.
+func (x Explanation) Print(w io.Writer) error {
+	var b strings.Builder
+	section := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	lines := func(text string) {
+		for line := range strings.Lines(text) {
+			b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
+		}
+	}
+	section("PLAN")
+	lines(x.Plan)
+	for i, st := range x.Statements {
+		section("\nSTATEMENT %d: %s, %d rows read, %d rows", i+1, rounded(st.Took), st.RowsRead, st.Rows)
+		lines(st.SQL)
+		for _, p := range st.Params {
+			value, _ := json.Marshal(p.Value) // texts, numbers and lists of them always marshal
+			lines(fmt.Sprintf("%s %s = %s", p.Name, p.Type, shortened(string(value))))
+		}
+		if st.Err != nil {
+			lines(fmt.Sprintf("FAILED: %v", st.Err))
+		}
+	}
+	if x.Headers != nil {
+		section("\nANSWER: %s, %d bytes", rounded(x.Took), len(x.Answer))
+		for _, name := range slices.Sorted(maps.Keys(x.Headers)) {
+			lines(name + ": " + x.Headers[name])
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+// shortened cuts lists of thousands of values.
+func shortened(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(text))
+}

@@ -1,0 +1,38 @@
+package query
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestExplain: the explanation has the plan, both attempts of a count that outgrows
+// its memory with what each took, and the answer's headers.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 2_000_000)
+	body := []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`)
+	x, err := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 }).Explain(t.Context(), testSite, body, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Statements) != 2 || x.Statements[0].Err == nil || x.Statements[1].Err != nil || x.Statements[1].RowsRead != 2_000_000 || x.Statements[1].Rows != 1 {
+		t.Errorf("%+v", x.Statements)
+	}
+	var text bytes.Buffer
+	if err := x.Print(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"PLAN\n  site: site_1\n", "  source: raw\n", "STATEMENT 1: ", "uniqExact(visitor)", "FAILED: ", "STATEMENT 2: ", "2000000 rows read, 1 rows", "uniqCombined64(19)(visitor)",
+		`p0 String = "site_1"`, "ANSWER: ", "Octavo-Result: approximate", "Octavo-Error-Bound: 1%",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+	if _, err := newService(conn).Explain(t.Context(), testSite, []byte(`{"range":"never"}`), testNow); err == nil {
+		t.Error("a wrong request is explained")
+	}
+}
