@@ -27,25 +27,27 @@ type part struct {
 	name    string
 	roles   string // required of the server
 	engines bool   // whether it reads the engines, and so needs a server that this run starts
+	asked   bool   // whether it is measured only if it is asked for
 	measure func(*bench, context.Context) error
 }
 
 var parts = []part{
-	{"decode", "", false, (*bench).decodeRow},
-	{"disk", allRoles, true, (*bench).diskRow},
-	{"aggregate", allRoles, true, (*bench).aggregateRow},
-	{"resources", allRoles, true, (*bench).resourceRows},
-	{"comments", allRoles, true, (*bench).commentRows},
-	{"fresh", allRoles, false, (*bench).freshRows},
-	{"intake", "api", false, (*bench).intakeRows},
-	{"sink", "api", true, (*bench).sinkRow},
-	{"catchup", "api", true, (*bench).catchupRow},
+	{"decode", "", false, false, (*bench).decodeRow},
+	{"disk", allRoles, true, false, (*bench).diskRow},
+	{"aggregate", allRoles, true, false, (*bench).aggregateRow},
+	{"resources", allRoles, true, false, (*bench).resourceRows},
+	{"comments", allRoles, true, false, (*bench).commentRows},
+	{"fresh", allRoles, false, false, (*bench).freshRows},
+	{"intake", "api", false, false, (*bench).intakeRows},
+	{"sink", "api", true, false, (*bench).sinkRow},
+	{"catchup", "api", true, false, (*bench).catchupRow},
+	{"layouts", allRoles, true, true, (*bench).layoutRows},
 }
 
 func (b *bench) run(ctx context.Context, only []string) error {
 	var failed error
 	for _, p := range parts {
-		if len(only) > 0 && !slices.Contains(only, p.name) {
+		if !slices.Contains(only, p.name) && (p.asked || len(only) > 0) {
 			continue
 		}
 		if p.engines && b.rig.foreign() {

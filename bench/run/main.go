@@ -19,7 +19,8 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup"`
+	Rows        []string `help:"Rows to measure. Default: all but layouts." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts"`
+	Layout      int      `help:"Events in each table that the row layouts compares." default:"10000000"`
 	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
 	Connections int      `help:"Connections of the loads. 0: the default."`
 	Rate        float64  `help:"First rate to try for freshness, in events per second." default:"50000"`
@@ -38,20 +39,21 @@ func main() {
 
 // scale is the size of a run.
 type scale struct {
-	rounds     int
-	catchups   int           // rounds of catching up, which take long
-	intake     time.Duration // one side of one round of intake
-	warmup     time.Duration
-	decode     time.Duration // one side of one round of decoding
-	dataset    int           // events for the rows disk and aggregate
-	asks       int           // calls of an aggregate request per round
-	calls      int           // calls of a resource operation per round
-	comments   int           // comments in the measured discussion
-	backlog    int           // events that the sink drains per round
-	fresh      time.Duration
-	settle     time.Duration // time for the engine's own merges
-	bodies     int           // megabytes of prepared requests per size
-	connection int
+	rounds       int
+	catchups     int           // rounds of catching up, which take long
+	intake       time.Duration // one side of one round of intake
+	warmup       time.Duration
+	decode       time.Duration // one side of one round of decoding
+	dataset      int           // events for the rows disk and aggregate
+	asks         int           // calls of an aggregate request per round
+	calls        int           // calls of a resource operation per round
+	comments     int           // comments in the measured discussion
+	layoutEvents int           // events in each table of the row layouts
+	backlog      int           // events that the sink drains per round
+	fresh        time.Duration
+	settle       time.Duration // time for the engine's own merges
+	bodies       int           // megabytes of prepared requests per size
+	connection   int
 }
 
 var (
@@ -99,6 +101,7 @@ func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
 	if c.Connections > 0 {
 		b.connection = c.Connections
 	}
+	b.layoutEvents = c.Layout
 	if b.rig, err = c.rig(ctx); err != nil {
 		return err
 	}

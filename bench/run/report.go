@@ -86,6 +86,12 @@ func (r *report) compare(what, against, unit string, c compared, b *budget, note
 	r.add(row{What: what, Against: against, Unit: unit, Ours: c.ours, Ceiling: &c.ceiling, Ratio: &c.ratio, Budget: b, Notes: notes})
 }
 
+// note adds a note to the last row.
+func (r *report) note(text string) {
+	last := &r.Rows[len(r.Rows)-1]
+	last.Notes = append(last.Notes, text)
+}
+
 func (r *report) skip(name, why string) { r.Skipped = append(r.Skipped, name+": "+why) }
 
 func (r *report) markdown() string {

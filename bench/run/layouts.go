@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/ingest/eventgen"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// layout is a candidate for the events table: today's statement with some of its
+// text replaced.
+type layout struct {
+	name    string
+	replace []string // old and new texts of the CREATE statement, in turns
+	site    string   // how statements read the site that a parameter names, if not as it is
+	copied  string   // what rows are copied with: SELECT * and this
+}
+
+// Replacements that several layouts share.
+var (
+	byDay  = []string{"toStartOfHour(time)", "toDate(time)"}
+	finer  = []string{"index_granularity = 8192", "index_granularity = 1024"}
+	noStat = []string{"index_granularity =", "auto_statistics_types = '', index_granularity ="}
+	// repeated are the text columns with few values per site, that most events have.
+	repeated = func() (list []string) {
+		for _, c := range []string{"site", "site_section", "site_space", "space", "page", "revision", "country", "language", "referrer_domain"} {
+			list = append(list, "\n    "+c+" String", "\n    "+c+" LowCardinality(String)")
+		}
+		return list
+	}()
+	smallSite = []string{"\n    site String", "\n    site UInt32"}
+)
+
+// layouts are the candidates, today's first.
+var layouts = []layout{
+	{name: "today"},
+	{name: "day in the key", replace: byDay},
+	{name: "low cardinality", replace: repeated},
+	{name: "day, low cardinality", replace: slices.Concat(byDay, repeated)},
+	{name: "day, low cardinality, granules of 1024", replace: slices.Concat(byDay, repeated, finer)},
+	{name: "day, low cardinality, no statistics", replace: slices.Concat(byDay, repeated, noStat)},
+	{
+		name: "day, low cardinality, site as a number", replace: slices.Concat(byDay, smallSite, repeated[2:]),
+		site: "toUInt32(sipHash64($1))", copied: "REPLACE (toUInt32(sipHash64(site)) AS site)",
+	},
+	{name: "day, low cardinality, no claims (what moving them to visits could gain)", replace: slices.Concat(byDay, repeated), copied: "REPLACE (CAST(map(), 'Map(String, String)') AS claims)"},
+}
+
+const (
+	layoutSites  = 20
+	layoutSpan   = 396 * 24 * time.Hour // 13 months
+	layoutUnique = 1_000_000            // events that are generated; the rest are copies by other visitors
+)
+
+// layoutRows compares the candidates on the same rows: space, time to copy the rows
+// in and merge them, and a dashboard's questions, candidate after candidate in each
+// round.
+func (b *bench) layoutRows(ctx context.Context) error {
+	conn, err := b.store()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	rows, err := b.layoutBase(ctx, conn)
+	if err != nil {
+		return err
+	}
+	filled := make([]filledLayout, len(layouts))
+	for i, l := range layouts {
+		if filled[i], err = l.fill(ctx, conn, i, rows); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	asked, err := layoutQuestions(ctx, conn)
+	if err != nil {
+		return err
+	}
+	times := make([][][]float64, len(layouts)) // by layout, round and question, in milliseconds
+	for round := range b.rounds + 1 {
+		progress("round %d of %d, %d questions", round, b.rounds, len(asked))
+		for i, l := range layouts {
+			took := make([]float64, len(asked))
+			for j, q := range asked {
+				began := time.Now()
+				if err := l.statement(i, q.statement).run(conn); err != nil {
+					return fmt.Errorf("%s: %s: %w", l.name, q.name, err)
+				}
+				took[j] = float64(time.Since(began)) / float64(time.Millisecond)
+			}
+			if round > 0 { // the first only fills caches
+				times[i] = append(times[i], took)
+			}
+		}
+	}
+	for i, l := range layouts {
+		b.report.add(row{What: "layout " + l.name + ": disk", Unit: "B per event", Ours: spreadOf([]float64{filled[i].perEvent}), Notes: []string{filled[i].text}})
+		for _, p := range []float64{0.5, 0.95} {
+			var ours, today, ratios []float64
+			for round := range times[i] {
+				x, y := quantile(times[i][round], p), quantile(times[0][round], p)
+				ours, today, ratios = append(ours, x), append(today, y), append(ratios, x/y)
+			}
+			c := compared{spreadOf(ours), spreadOf(today), spreadOf(ratios)}
+			b.report.compare(fmt.Sprintf("layout %s: p%.0f of %d questions", l.name, p*100, len(asked)), "today's", "ms", c, nil)
+		}
+		for _, days := range []int{30, 365} {
+			var texts []string
+			for j, q := range asked {
+				if q.site == 1 && q.days == days {
+					texts = append(texts, q.name+" "+number(spreadOf(column(times[i], j)).Median))
+				}
+			}
+			b.report.note(fmt.Sprintf("largest site, %d days, ms: %s", days, strings.Join(texts, ", ")))
+		}
+	}
+	return nil
+}
+
+func column(rounds [][]float64, i int) []float64 {
+	var list []float64
+	for _, r := range rounds {
+		list = append(list, r[i])
+	}
+	return list
+}
+
+func (l layout) table(i int) string { return fmt.Sprintf("layout_%d", i) }
+
+type filledLayout struct {
+	perEvent float64 // bytes on disk
+	text     string
+}
+
+// fill creates the candidate's table and copies the rows into it.
+func (l layout) fill(ctx context.Context, conn driver.Conn, i int, rows uint64) (f filledLayout, err error) {
+	create := strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS "+l.table(i), 1)
+	for r := 0; r < len(l.replace); r += 2 {
+		if !strings.Contains(create, l.replace[r]) {
+			return f, fmt.Errorf("today's statement has no %q", l.replace[r])
+		}
+		create = strings.ReplaceAll(create, l.replace[r], l.replace[r+1])
+	}
+	if err := conn.Exec(ctx, create); err != nil {
+		return f, err
+	}
+	progress("copying %d rows: %s", rows, l.name)
+	began := time.Now()
+	if err := conn.Exec(ctx, "INSERT INTO "+l.table(i)+" SELECT * "+l.copied+" FROM layout_base SETTINGS max_insert_threads = 1"); err != nil {
+		return f, err
+	}
+	copied := time.Since(began)
+	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+l.table(i)+" FINAL"); err != nil {
+		return f, err
+	}
+	merged := time.Since(began) - copied
+	var bytes, stored uint64
+	if err := conn.QueryRow(ctx, "SELECT sum(bytes_on_disk), sum(rows) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", l.table(i)).
+		Scan(&bytes, &stored); err != nil {
+		return f, err
+	}
+	if stored != rows {
+		return f, fmt.Errorf("the table has %d rows, not %d", stored, rows)
+	}
+	f.perEvent = float64(bytes) / float64(rows)
+	f.text = fmt.Sprintf("%d rows, copied at %s rows/s in one thread, merged in %s s", rows, number(float64(rows)/copied.Seconds()), number(merged.Seconds()))
+	return f, nil
+}
+
+var siteParameter = regexp.MustCompile(`(?:site = )(\{p\d+:String\})`)
+
+// statement is a statement of the query service on the candidate's table.
+func (l layout) statement(i int, s *statement) *statement {
+	sql := strings.Replace(s.sql, "FROM "+insights.Table+"\n", "FROM "+l.table(i)+"\n", 1)
+	if l.site != "" {
+		sql = siteParameter.ReplaceAllString(sql, "site = "+l.site)
+	}
+	return &statement{s.ctx, sql, s.args}
+}
+
+// layoutQuestion is one question about one site and range.
+type layoutQuestion struct {
+	name       string
+	site, days int
+	*statement
+}
+
+func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, error) {
+	var list []layoutQuestion
+	for _, site := range []int{1, 5, layoutSites} {
+		for _, days := range []int{1, 30, 365} {
+			now := time.Now().UTC()
+			span := fmt.Sprintf(`{"from":%q,"to":%q}`, now.AddDate(0, 0, -days).Format(time.RFC3339), now.Format(time.RFC3339))
+			for _, q := range questions {
+				body := regexp.MustCompile(`"range":"\w+"`).ReplaceAllString(q.body, `"range":`+span)
+				s, err := statementOf(ctx, conn, fmt.Sprint("site", site), []byte(body))
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", q.name, err)
+				}
+				list = append(list, layoutQuestion{q.name, site, days, s})
+			}
+		}
+	}
+	return list, nil
+}
+
+// layoutBase makes layout_base: events of 13 months of twenty sites by Zipf's law. A
+// part is generated and posted; the rest are copies by other visitors.
+func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, err error) {
+	t := b.rig.target
+	if t.site, err = b.rig.newSite(ctx); err != nil {
+		return 0, err
+	}
+	unique := min(layoutUnique, b.layoutEvents)
+	progress("posting %d events", unique)
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: unique, Visitors: max(1, unique*136/1000), End: time.Now(), Span: layoutSpan})
+	const perRequest = 500
+	for sent := 0; sent < unique; sent += perRequest {
+		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
+			return 0, err
+		}
+	}
+	sent := (unique + perRequest - 1) / perRequest * perRequest
+	if err := b.rig.awaitEvents(ctx, t, sent, stallLimit); err != nil {
+		return 0, err
+	}
+	if err := conn.Exec(ctx, strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS layout_base", 1)); err != nil {
+		return 0, err
+	}
+	var sites, weights []string
+	sum, all := 0.0, 0.0
+	for n := range layoutSites {
+		all += 1 / float64(n+1)
+	}
+	for n := range layoutSites {
+		sum += 1 / float64(n+1)
+		weights = append(weights, fmt.Sprintf("v < %d", uint64(sum/all*1e6)))
+		sites = append(sites, fmt.Sprintf("'site%d'", n+1))
+	}
+	site := "multiIf("
+	for n := range layoutSites - 1 {
+		site += weights[n] + ", " + sites[n] + ", "
+	}
+	site += sites[layoutSites-1] + ")"
+	copies := max(1, b.layoutEvents/sent)
+	progress("making %d copies of them by other visitors", copies)
+	for n := range copies {
+		// The dedupe tokens of inserts have to differ, and so do the rows.
+		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO layout_base SELECT * EXCEPT v REPLACE (%s AS site, sipHash64(visitor, %d) AS visitor, sipHash64(session, %d) AS session,
+			log_offset + %d AS log_offset) FROM (SELECT *, sipHash64(visitor, %d) %% 1000000 AS v FROM %s WHERE site = {site:String})`, site, n, n, n*1_000_000, n, insights.Table),
+			driver.NamedValue{Name: "site", Value: t.site})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if err := conn.QueryRow(ctx, "SELECT count() FROM layout_base").Scan(&rows); err != nil {
+		return 0, err
+	}
+	if rows != uint64(copies*sent) {
+		return rows, errors.New("copies were taken for repeats")
+	}
+	return rows, nil
+}
