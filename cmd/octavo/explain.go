@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
 	"io"
 	"os"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
@@ -34,17 +34,9 @@ func (c *ExplainCmd) Run() (err error) {
 	}
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, &c.Settings, embedded.Set{ClickHouse: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	conn, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, conn.Close()) }()
-	service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
-	x, err := service.Explain(ctx, c.Site, body, time.Now())
-	return firstError(err, x.Print(os.Stdout))
+	return withInsights(ctx, &c.Settings, embedded.Set{}, func(_ *backends, conn driver.Conn) error {
+		service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
+		x, err := service.Explain(ctx, c.Site, body, time.Now())
+		return firstError(err, x.Print(os.Stdout))
+	})
 }

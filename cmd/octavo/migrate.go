@@ -20,24 +20,20 @@ type MigrateCmd struct {
 }
 
 // Run migrates and prints what it did.
-func (c *MigrateCmd) Run() (err error) {
+func (c *MigrateCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true, ClickHouse: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true}, func(b *backends, events driver.Conn) error {
+		return c.migrate(ctx, b, events)
+	})
+}
+
+func (c *MigrateCmd) migrate(ctx context.Context, b *backends, events driver.Conn) error {
 	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
 	if err != nil {
 		return err
 	}
 	defer st.Stop()
-	events, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, events.Close()) }()
 	done, err := migrate(ctx, &c.Settings, st, events)
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/sink"
@@ -33,19 +35,15 @@ func (c *ReconcileCmd) Validate() error {
 
 // Run compares the event log with the events table, of a running node or of
 // embedded engines that it starts for the time of the command.
-func (c *ReconcileCmd) Run() (err error) {
+func (c *ReconcileCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, &c.Settings, embedded.Set{Postgres: c.Repair, Kafka: true, ClickHouse: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
-	conn, err := openClickHouse(b.clickHouseURL, c.ClickHouseTLSCA, 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, conn.Close()) }()
+	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: c.Repair, Kafka: true}, func(b *backends, conn driver.Conn) error {
+		return c.reconcile(ctx, b, conn)
+	})
+}
+
+func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.Conn) (err error) {
 	table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: c.ClickHouseCluster})
 	if err != nil {
 		return err

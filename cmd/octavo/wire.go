@@ -152,6 +152,23 @@ func besideRunning(ctx context.Context, s *Settings, want embedded.Set) (*backen
 	return openBackends(ctx, s, want, quiet, nil)
 }
 
+// withInsights runs a short command's work beside a running node, as besideRunning
+// does, with a connection to the insights store.
+func withInsights(ctx context.Context, s *Settings, want embedded.Set, work func(*backends, driver.Conn) error) (err error) {
+	want.ClickHouse = true
+	b, err := besideRunning(ctx, s, want)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, b.stop(context.WithoutCancel(ctx))) }()
+	conn, err := openClickHouse(b.clickHouseURL, s.ClickHouseTLSCA, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, conn.Close()) }()
+	return work(b, conn)
+}
+
 // answers tells whether the node that wrote the notes still runs: a killed one
 // leaves its notes behind.
 func (n notes) answers(ctx context.Context) bool {
