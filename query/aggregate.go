@@ -39,26 +39,12 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 }
 
 // aggregate runs a plan.
-func (q *question) aggregate(ctx context.Context, p plan) (answer []byte, err error) {
-	var e *encoder
-	collect := func(sc scope) error {
-		p.scope = sc
-		st := lower(p)
-		e = newEncoder(p, st)
-		if err := q.rows(ctx, st.Statement, st.targets, e.row); err != nil {
-			return err
-		}
-		q.approximate, q.truncated = e.approximate, e.more
-		return nil
-	}
-	if p.counts() {
-		err = q.count(p.scope, collect)
-	} else {
-		err = collect(p.scope)
-	}
+func (q *question) aggregate(ctx context.Context, p plan) ([]byte, error) {
+	e, err := q.collect(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	q.truncated = e.more
 	var compared []byte
 	if p.compare != nil {
 		if compared, err = q.compared(ctx, p, e); err != nil {
@@ -66,4 +52,21 @@ func (q *question) aggregate(ctx context.Context, p plan) (answer []byte, err er
 		}
 	}
 	return e.result(compared), nil
+}
+
+// collect runs a plan's statement, and again in bounded memory if it must.
+func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) {
+	run := func(sc scope) error {
+		p.scope = sc
+		st := lower(p)
+		e = newEncoder(p, st)
+		return q.rows(ctx, st.Statement, st.targets, e.row)
+	}
+	if p.counts() {
+		err = q.count(p.scope, run)
+	} else {
+		err = run(p.scope)
+	}
+	q.approximate = q.approximate || e.approximate
+	return e, err
 }

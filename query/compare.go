@@ -78,16 +78,13 @@ func groupValue(target any) any {
 	return nil
 }
 
-// groupSet are combinations of groups' values.
+// groupSet are combinations of groups' values, one at least.
 type groupSet struct {
 	rows [][]any
 }
 
 // condition is "the row's groups are one of the set".
 func (s *groupSet) condition(groups []ref, alias func(ref) sqltree.Expr) sqltree.Expr {
-	if len(s.rows) == 0 {
-		return sqltree.Int(0)
-	}
 	var values []sqltree.Expr
 	var types []sqltree.Type
 	for i, g := range groups {
@@ -160,29 +157,21 @@ func (q *question) compared(ctx context.Context, p plan, first *encoder) ([]byte
 			set.rows = append(set.rows, other)
 		}
 	}
-	c := p
-	c.scope = p.compare.scope
-	c.having, c.order, c.fill, c.after, c.paged, c.limit = nil, nil, nil, nil, false, max(1, len(set.rows))
-	if len(p.groups) > 0 {
-		c.among = set
-	}
 	found := map[string]keptRow{}
-	err := q.count(c.scope, func(sc scope) error {
-		c.scope = sc
-		clear(found)
-		st := lower(c)
-		e := newEncoder(c, st)
-		if err := q.rows(ctx, st.Statement, st.targets, e.row); err != nil {
-			return err
+	if len(set.rows) > 0 {
+		c := p
+		c.scope = p.compare.scope
+		c.having, c.order, c.fill, c.after, c.paged, c.limit = nil, nil, nil, nil, false, len(set.rows)
+		if len(p.groups) > 0 {
+			c.among = set
+		}
+		e, err := q.collect(ctx, c)
+		if err != nil {
+			return nil, err
 		}
 		for _, row := range e.kept {
 			found[rowID(row.groups)] = row
 		}
-		q.approximate = q.approximate || e.approximate
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	values := make([][]byte, len(p.output))
 	for i, row := range first.kept {

@@ -66,7 +66,10 @@ func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
 	if r.Range.To.Before(last) {
 		last = r.Range.To
 	}
-	for t := later(r.Range.From, first); t.Before(last); t = t.Add(step) {
+	if r.Range.From.After(first) {
+		first = r.Range.From
+	}
+	for t := first; t.Before(last); t = t.Add(step) {
 		for _, at := range []time.Time{t, last.Add(-time.Millisecond)} { // the last step may be short
 			if at.Sub(t) < step {
 				v := n.bucket(at.UnixMilli(), interval)
@@ -77,11 +80,4 @@ func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
 		}
 	}
 	return list
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

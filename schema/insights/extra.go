@@ -110,10 +110,10 @@ type Interval struct {
 	// local buckets are cut by the calendar: they begin at a time of the local
 	// clock. The others begin at a moment.
 	local bool
-	start func(t sqltree.Expr) sqltree.Expr
-	// Start is when the bucket of a time begins, both in UTC, and next when the
-	// bucket after one that begins then does.
-	Start, next func(t time.Time) time.Time
+	// cut reads when the bucket of a time begins, and start is the same in Go; next is
+	// when the bucket after one that begins then does. All are in UTC.
+	cut         func(t sqltree.Expr) sqltree.Expr
+	start, next func(t time.Time) time.Time
 }
 
 // intervals are the intervals that a request may name, from the shortest.

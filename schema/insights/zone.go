@@ -147,7 +147,7 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 		return TimeExpr()
 	}
 	z := env.Zone
-	start := sqltree.Call("toDateTime64", a.Interval.start(z.localTime()), sqltree.Int(3), sqltree.Str("UTC"))
+	start := sqltree.Call("toDateTime64", a.Interval.cut(z.localTime()), sqltree.Int(3), sqltree.Str("UTC"))
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
@@ -173,7 +173,7 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 		// The bucket's first moment in this span, if it has any: a clock that is set
 		// forward at midnight begins the day later.
 		t := later(read.Add(-s.offset), s.from)
-		if t.Before(s.to) && interval.Start(s.local(t)).Equal(read) {
+		if t.Before(s.to) && interval.start(s.local(t)).Equal(read) {
 			return t.In(z.location)
 		}
 	}
@@ -193,7 +193,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 		if !first.Before(last) {
 			continue
 		}
-		for start := interval.Start(first); start.Before(last); start = interval.next(start) {
+		for start := interval.start(first); start.Before(last); start = interval.next(start) {
 			read := start
 			if !interval.local && len(z.spans) > 0 {
 				read = later(start.Add(-s.offset), s.from.UTC())
