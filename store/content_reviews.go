@@ -52,7 +52,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 		}
 		// Sorted, so that two requests for the same people do not deadlock.
 		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
-			ChangeRequestID: head.ID, UserIds: slices.Sorted(slices.Values(distinct(request.UserIDs))), Revision: head.Revision,
+			ChangeRequestID: head.ID, UserIds: slices.Compact(slices.Sorted(slices.Values(request.UserIDs))), Revision: head.Revision,
 			RequestedBy: request.RequestedBy,
 		})
 		if err != nil {

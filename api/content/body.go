@@ -114,14 +114,23 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 	return store.CommentBody{Sent: sent, Made: made}, err
 }
 
-// readDocuments reads what shownBody needs of a page of rows with comments, in one statement instead of one for each.
+// readAhead bounds the bodies whose documents are read in one statement. A document is larger than its body, up to twenty times,
+// and the list may end before the last row.
+const readAhead = 64 << 10
+
+// readDocuments reads what shownBody needs of a page of rows with comments, in one statement instead of one for each. The
+// documents of rows after readAhead bytes of bodies are read when they are shown.
 func readDocuments[Row any](ctx context.Context, st *store.Store, rows []Row, comment func(*Row) *store.CommentRow, format string) error {
 	if format != markdown.FormatDocument {
 		return nil
 	}
 	var comments []*store.CommentRow
+	bytes := 0
 	for i := range rows {
 		if c := comment(&rows[i]); c != nil {
+			if bytes += len(c.Body); bytes > readAhead {
+				break
+			}
 			comments = append(comments, c)
 		}
 	}

@@ -90,8 +90,12 @@ func (b *bench) layoutRows(ctx context.Context) error {
 		for i, l := range layouts {
 			took := make([]float64, len(asked))
 			for j, q := range asked {
+				s, err := l.statement(i, q.statement)
+				if err != nil {
+					return fmt.Errorf("%s: %s: %w", l.name, q.name, err)
+				}
 				began := time.Now()
-				if err := l.statement(i, q.statement).run(conn); err != nil {
+				if err := s.run(conn); err != nil {
 					return fmt.Errorf("%s: %s: %w", l.name, q.name, err)
 				}
 				took[j] = float64(time.Since(began)) / float64(time.Millisecond)
@@ -175,15 +179,19 @@ func (l layout) fill(ctx context.Context, conn driver.Conn, i int, rows uint64) 
 	return f, nil
 }
 
-var siteParameter = regexp.MustCompile(`(?:site = )(\{p\d+:String\})`)
+var siteParameter = regexp.MustCompile(`site = (\{p\d+:String\})`)
 
 // statement is a statement of the query service on the candidate's table.
-func (l layout) statement(i int, s *statement) *statement {
-	sql := strings.Replace(s.sql, "FROM "+insights.Table+"\n", "FROM "+l.table(i)+"\n", 1)
+func (l layout) statement(i int, s *statement) (*statement, error) {
+	from := "FROM " + insights.Table + "\n"
+	if strings.Count(s.sql, from) != 1 || len(siteParameter.FindAllString(s.sql, -1)) != 1 {
+		return nil, fmt.Errorf("the statement does not read one site of one table: %s", s.sql)
+	}
+	sql := strings.Replace(s.sql, from, "FROM "+l.table(i)+"\n", 1)
 	if l.site != "" {
 		sql = siteParameter.ReplaceAllString(sql, "site = "+l.site)
 	}
-	return &statement{s.ctx, sql, s.args}
+	return &statement{s.ctx, sql, s.args}, nil
 }
 
 // layoutQuestion is one question about one site and range.
@@ -235,27 +243,22 @@ func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, 
 	if err := conn.Exec(ctx, strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS layout_base", 1)); err != nil {
 		return 0, err
 	}
-	var sites, weights []string
-	sum, all := 0.0, 0.0
+	all := 0.0
 	for n := range layoutSites {
 		all += 1 / float64(n+1)
 	}
-	for n := range layoutSites {
-		sum += 1 / float64(n+1)
-		weights = append(weights, fmt.Sprintf("v < %d", uint64(sum/all*1e6)))
-		sites = append(sites, fmt.Sprintf("'site%d'", n+1))
-	}
-	site := "multiIf("
+	site, sum := "multiIf(", 0.0 // v is a visitor's place below a million
 	for n := range layoutSites - 1 {
-		site += weights[n] + ", " + sites[n] + ", "
+		sum += 1 / float64(n+1)
+		site += fmt.Sprintf("v < %d, 'site%d', ", uint64(sum/all*1e6), n+1)
 	}
-	site += sites[layoutSites-1] + ")"
+	site += fmt.Sprintf("'site%d')", layoutSites)
 	copies := max(1, b.layoutEvents/sent)
 	progress("making %d copies of them by other visitors", copies)
 	for n := range copies {
 		// The dedupe tokens of inserts have to differ, and so do the rows.
 		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO layout_base SELECT * EXCEPT v REPLACE (%s AS site, sipHash64(visitor, %d) AS visitor, sipHash64(session, %d) AS session,
-			log_offset + %d AS log_offset) FROM (SELECT *, sipHash64(visitor, %d) %% 1000000 AS v FROM %s WHERE site = {site:String})`, site, n, n, n*1_000_000, n, insights.Table),
+			log_offset + %d AS log_offset) FROM (SELECT *, sipHash64(visitor, %d) %% 1000000 AS v FROM %s WHERE site = {site:String})`, site, n, n, n*layoutUnique, n, insights.Table),
 			driver.NamedValue{Name: "site", Value: t.site})
 		if err != nil {
 			return 0, err

@@ -20,7 +20,7 @@ type commands struct {
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
 	Rows        []string `help:"Rows to measure. Default: all but layouts." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts"`
-	Layout      int      `help:"Events in each table that the row layouts compares." default:"10000000"`
+	Layout      int      `help:"Events in each table that the row layouts compares. 0: the default."`
 	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
 	Connections int      `help:"Connections of the loads. 0: the default."`
 	Rate        float64  `help:"First rate to try for freshness, in events per second." default:"50000"`
@@ -58,11 +58,11 @@ type scale struct {
 
 var (
 	fullScale = scale{
-		rounds: 5, catchups: 5, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
+		rounds: 5, catchups: 5, layoutEvents: 10_000_000, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
 	}
 	quickScale = scale{
-		rounds: 2, catchups: 1, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
+		rounds: 2, catchups: 1, layoutEvents: 50_000, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
 	}
 )
@@ -101,7 +101,9 @@ func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
 	if c.Connections > 0 {
 		b.connection = c.Connections
 	}
-	b.layoutEvents = c.Layout
+	if c.Layout > 0 {
+		b.layoutEvents = c.Layout
+	}
 	if b.rig, err = c.rig(ctx); err != nil {
 		return err
 	}

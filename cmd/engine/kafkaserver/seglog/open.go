@@ -74,7 +74,8 @@ func (l *Log) settleStart(first int64) error {
 		return nil
 	}
 	// The last trim left nothing, and a power loss undid the removal of this old segment only. Its producers have gone on
-	// since then, so what it says of them would refuse their next batches.
+	// since then, so what it says of them would refuse their next batches. A repeat of an old batch is appended again, as
+	// after any trim to the end.
 	l.producers = producers{}
 	if err := l.roll(l.start); err != nil {
 		return err

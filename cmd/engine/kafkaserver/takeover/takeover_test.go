@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestOldFilesAreReadAsBefore: no file of the old broker is refused that encoding/json reads.
-func TestOldFilesAreReadAsBefore(t *testing.T) {
+// TestOldTopicsAreReadAsBefore: no list of topics of the old broker is refused that encoding/json, which wrote it, reads.
+func TestOldTopicsAreReadAsBefore(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"usual":           `{"version":1,"topics":[{"name":"a","partitions":2,"configs":{"retention.ms":"1"},"id":"AAAA"}]}`,
