@@ -27,7 +27,7 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	now, keys, err := cursorTime(site, r, now)
+	now, keys, err := cursorTime(site, r, ceil(now))
 	if err != nil {
 		return plan{}, err
 	}

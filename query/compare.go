@@ -1,12 +1,11 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -16,49 +15,51 @@ import (
 // comparison is the other range of a request. Its answer has a row for each row of
 // the first: the same groups, and of time the bucket with the same number.
 type comparison struct {
-	scope
-	buckets map[ref]aligned // of the groups of time
+	from, to time.Time
+	zone     insights.Zone
+	// The buckets of the group of time, as it reads them, in the first range and in
+	// this one; none without such a group. Several groups of time could not each
+	// follow the numbers of their own buckets: a week does not begin with a month.
+	first, other []time.Time
 }
 
-// aligned are the buckets of a group of time in the first range and in the other,
-// as the group reads them.
-type aligned struct{ first, other []time.Time }
-
 func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison, error) {
-	c := &comparison{scope: p.scope, buckets: map[ref]aligned{}}
-	other := newScope(p.site, from, to, zone)
-	c.from, c.to, c.env.Zone = other.from, other.to, other.env.Zone
-	for _, g := range p.groups {
-		if !g.isTime() {
-			continue
+	times, ok := timeGroups(p.groups)
+	if !ok {
+		return nil, schema.Invalid("compare", "takes at most one group of time, with an interval")
+	}
+	sc := newScope(p.site, from, to, zone)
+	c := &comparison{from: sc.from, to: sc.to, zone: sc.env.Zone}
+	for _, g := range times {
+		var err1, err2 error
+		c.first, err1 = bucketsOf("compare", p.scope, g)
+		c.other, err2 = bucketsOf("compare", sc, g)
+		if err := cmp.Or(err1, err2); err != nil {
+			return nil, err
 		}
-		interval := g.args.Interval
-		if interval == nil {
-			return nil, schema.Invalid("compare", "needs an interval for groups of time")
-		}
-		first, ok1 := p.env.Zone.Buckets(interval, p.from, p.to, maxBuckets)
-		others, ok2 := c.env.Zone.Buckets(interval, c.from, c.to, maxBuckets)
-		if !ok1 || !ok2 {
-			return nil, schema.Invalid("compare", fmt.Sprintf("has ranges of more than %d buckets: choose a longer interval or a shorter range", maxBuckets))
-		}
-		c.buckets[g] = aligned{first, others}
 	}
 	return c, nil
 }
 
+// of is a plan about the other range.
+func (c *comparison) of(p plan) plan {
+	p.from, p.to, p.env.Zone = c.from, c.to, c.zone
+	p.having, p.order, p.fill, p.after, p.paged = nil, nil, nil, nil, false
+	return p
+}
+
 // counterpart is the value of a group in the other range; ok is false if the other
 // range has fewer buckets.
-func (c *comparison) counterpart(g ref, value any) (other any, ok bool) {
+func (c *comparison) counterpart(value any) (other any, ok bool) {
 	t, isTime := value.(time.Time)
 	if !isTime {
 		return value, true
 	}
-	of := c.buckets[g]
-	i, _ := slices.BinarySearchFunc(of.first, t, time.Time.Compare)
-	if i >= len(of.other) {
+	i, _ := slices.BinarySearchFunc(c.first, t, time.Time.Compare)
+	if i >= len(c.other) {
 		return nil, false
 	}
-	return of.other[i], true
+	return c.other[i], true
 }
 
 // groupValue is what a group's scanned value is compared by.
@@ -73,7 +74,10 @@ func groupValue(target any) any {
 	case *time.Time:
 		return *v
 	case *[]any:
-		return leadingTexts(*v)
+		if texts := leadingTexts(*v); len(texts) > 1 {
+			return texts
+		}
+		return leadingTexts(*v)[0]
 	}
 	return nil
 }
@@ -135,8 +139,7 @@ func flat(row []any) (tuple sqltree.Tuple) {
 
 // rowID tells rows of groups' values apart.
 func rowID(row []any) string {
-	id, _ := json.Marshal(flat(row)) // texts and integers always marshal
-	return string(id)
+	return fmt.Sprintf("%#v", flat(row))
 }
 
 // compared reads the rows of the other range that belong to rows of the first, and
@@ -149,7 +152,7 @@ func (q *question) compared(ctx context.Context, p plan, first *encoder) ([]byte
 		ok := true
 		for j, value := range row.groups {
 			var has bool
-			other[j], has = p.compare.counterpart(p.groups[j], value)
+			other[j], has = p.compare.counterpart(value)
 			ok = ok && has
 		}
 		if ok {
@@ -159,13 +162,11 @@ func (q *question) compared(ctx context.Context, p plan, first *encoder) ([]byte
 	}
 	found := map[string]keptRow{}
 	if len(set.rows) > 0 {
-		c := p
-		c.scope = p.compare.scope
-		c.having, c.order, c.fill, c.after, c.paged, c.limit = nil, nil, nil, nil, false, len(set.rows)
-		if len(p.groups) > 0 {
-			c.among = set
+		other := p.compare.of(p)
+		if other.limit = len(set.rows); len(p.groups) > 0 {
+			other.among = set
 		}
-		e, err := q.collect(ctx, c)
+		e, err := q.collect(ctx, other)
 		if err != nil {
 			return nil, err
 		}
@@ -203,10 +204,10 @@ func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	case !r.isTime():
 		return row.values[output]
 	}
-	other, ok := c.counterpart(r, row.groups[slices.Index(p.groups, r)])
+	other, ok := c.counterpart(row.groups[slices.Index(p.groups, r)])
 	if !ok {
 		return []byte("null")
 	}
-	t := c.env.Zone.Moment(r.args.Interval, other.(time.Time))
+	t := c.zone.Moment(r.args.Interval, other.(time.Time))
 	return r.column.Value.Append(nil, &t)
 }

@@ -50,14 +50,16 @@ func DefaultConfig() Config {
 // readonly=2 forbids writes and DDL, 1 would forbid these settings too.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
-		"readonly":                  2,
-		"max_execution_time":        left.Seconds(),
-		"timeout_overflow_mode":     "throw",
-		"max_rows_to_read":          c.MaxRowsRead,
-		"read_overflow_mode":        "throw",
-		"max_memory_usage":          c.MaxMemory,
-		"max_result_rows":           maxLimit + 1, // a row more than asked for shows that there is another page
-		"result_overflow_mode":      "throw",
+		"readonly":              2,
+		"max_execution_time":    left.Seconds(),
+		"timeout_overflow_mode": "throw",
+		"max_rows_to_read":      c.MaxRowsRead,
+		"read_overflow_mode":    "throw",
+		"max_memory_usage":      c.MaxMemory,
+		"max_result_rows":       maxLimit + 1, // a row more than asked for shows that there is another page
+		"result_overflow_mode":  "throw",
+		// A request of 10,000 values makes a statement of a megabyte or two.
+		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,
 		// Without it no week starts before 1970: see bucket in schema/insights.

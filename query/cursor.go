@@ -1,12 +1,9 @@
 package query
 
 import (
-	"errors"
 	"hash/fnv"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -19,8 +16,8 @@ import (
 
 const cursorList = "aggregate/"
 
-// cursorTime gives the time that a request's presets end at: that of its cursor,
-// if it has one.
+// cursorTime gives the time that a request's presets end at, in whole milliseconds:
+// that of its cursor, if it has one, else now.
 func cursorTime(site string, r request, now time.Time) (at time.Time, keys []string, err error) {
 	if r.cursor == nil || *r.cursor == "" {
 		return now, nil, nil
@@ -30,7 +27,7 @@ func cursorTime(site string, r request, now time.Time) (at time.Time, keys []str
 		return now, nil, errCursor()
 	}
 	millis, err := strconv.ParseInt(keys[0], 10, 64)
-	if at = time.UnixMilli(millis).UTC(); err != nil || at.After(ceil(now)) {
+	if at = time.UnixMilli(millis).UTC(); err != nil || at.After(now) {
 		return now, nil, errCursor()
 	}
 	return at, keys[1:], nil
@@ -57,8 +54,8 @@ func (p plan) continued(keys []string) (plan, error) {
 		return p, errCursor()
 	}
 	for i, t := range p.order {
-		value, err := parseKey(t.key(), keys[1+i])
-		if err != nil {
+		value, ok := parseKey(t.key(), keys[1+i])
+		if !ok {
 			return p, errCursor()
 		}
 		p.after = append(p.after, value)
@@ -91,8 +88,7 @@ func (t term) rank(value sqltree.Expr) sqltree.Expr {
 	return value
 }
 
-// keyText writes a key. Those of tuples are their leading texts: the rest of a place
-// follows from its cell.
+// keyText writes a key.
 func keyText(target any) string {
 	switch v := target.(type) {
 	case *string:
@@ -106,12 +102,15 @@ func keyText(target any) string {
 	case *time.Time:
 		return strconv.FormatInt(v.UnixMilli(), 10)
 	case *[]any:
-		text, _ := json.Marshal(leadingTexts(*v)) // texts always marshal
-		return string(text)
+		return schema.PageToken(tupleKey, leadingTexts(*v)...)
 	}
 	return ""
 }
 
+// tupleKey names a list of texts inside a key.
+const tupleKey = "tuple"
+
+// leadingTexts are what tells tuples apart: the rest of a place follows from its cell.
 func leadingTexts(tuple []any) (texts []string) {
 	for _, e := range tuple {
 		s, ok := e.(string)
@@ -125,15 +124,13 @@ func leadingTexts(tuple []any) (texts []string) {
 
 // sortKey is a key as a parameter.
 type sortKey struct {
-	of    func(value sqltree.Expr) sqltree.Expr // the part of the value that is compared; nil for all
 	typ   sqltree.Type
 	value any
 }
 
-var errKey = errors.New("is not a key")
-
 // parseKey reads what keyText wrote for a target of the same type.
-func parseKey(target any, text string) (k sortKey, err error) {
+func parseKey(target any, text string) (k sortKey, ok bool) {
+	var err error
 	switch target.(type) {
 	case *string:
 		k.typ, k.value = sqltree.T("String"), text
@@ -149,21 +146,20 @@ func parseKey(target any, text string) (k sortKey, err error) {
 	case *time.Time:
 		var millis int64
 		millis, err = strconv.ParseInt(text, 10, 64)
-		k.typ, k.value = insights.TimeType(), insights.FormatTime(time.UnixMilli(millis))
-	case *[]any:
-		var texts []string
-		err = json.Unmarshal([]byte(text), &texts)
-		switch len(texts) {
-		case 1:
-			k.typ, k.value = sqltree.T("String"), texts[0]
-			k.of = func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("tupleElement", value, sqltree.Int(1)) }
-		case 2:
-			k.typ, k.value = sqltree.T("Tuple(String,String)"), sqltree.Tuple{texts[0], texts[1]}
-		default:
-			err = errKey
+		t := time.UnixMilli(millis)
+		if first, last := insights.TimeBounds(); t.Before(first.Add(-insights.BucketReach)) || t.After(last.Add(insights.BucketReach)) {
+			return k, false
 		}
+		k.typ, k.value = insights.TimeType(), insights.FormatTime(t)
+	case *[]any: // of a pair of texts: other tuples are ranked
+		var texts []string
+		texts, err = schema.PageKeys(tupleKey, text, 2)
+		if len(texts) != 2 {
+			return k, false
+		}
+		k.typ, k.value = sqltree.TupleOf(sqltree.T("String"), sqltree.T("String")), sqltree.Tuple{texts[0], texts[1]}
 	}
-	return k, err
+	return k, err == nil
 }
 
 // following is the condition "the row comes after the keys in this order", where
@@ -174,9 +170,6 @@ func following(order []term, after []sortKey, ranks []sqltree.Expr) sqltree.Expr
 		k, value, beyond := after[i], ranks[i], sqltree.Gt
 		if order[i].desc {
 			beyond = sqltree.Lt
-		}
-		if k.of != nil {
-			value = k.of(value)
 		}
 		key := func() sqltree.Expr { return sqltree.Param(k.typ, k.value) }
 		rest = sqltree.AnyOf(sqltree.Bin(beyond, value, key()), sqltree.AllOf(sqltree.Bin(sqltree.Eq, value, key()), rest))

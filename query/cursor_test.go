@@ -20,6 +20,7 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	insert(t, conn, "site_2", fixture())
 	service := newService(conn)
+	testNow := testNow.Add(123 * time.Microsecond) // clocks do not stop at whole milliseconds
 	ask := func(t *testing.T, site, request, cursor string, now time.Time) (rows, next string, err error) {
 		t.Helper()
 		body, _, err := service.Aggregate(t.Context(), Asker{}, site, []byte(strings.Replace(request, "{", `{"cursor":"`+cursor+`",`, 1)), now)
@@ -88,16 +89,16 @@ func TestCursorKeysAreChecked(t *testing.T) {
 		{new(uint64), "18446744073709551615", []string{"", "-1", "x", "18446744073709551616"}},
 		{new(int64), "-3", []string{"", "1.5", "9223372036854775808"}},
 		{new(uint8), "255", []string{"256", "-1"}},
-		{new(time.Time), "-86400000", []string{"", "now"}},
-		{new([]any), `["space","page"]`, []string{"", "[]", "{}", "[1]", `["a","b","c"]`}},
-		{new([]any), `["cell"]`, nil},
+		// The engine knows the years 1900 to 2299 only.
+		{new(time.Time), "-86400000", []string{"", "now", "9223372036854775807", "-9223372036854775808", "-62135596800000"}},
+		{new([]any), schema.PageToken(tupleKey, "space\xff", "page"), []string{"", "space", schema.PageToken(tupleKey, "cell"), schema.PageToken(tupleKey, "a", "b", "c"), schema.PageToken("spaces", "a", "b")}},
 		{new(string), "", nil},
 	} {
-		if _, err := parseKey(c.target, c.good); err != nil {
-			t.Errorf("%T %q: %v", c.target, c.good, err)
+		if _, ok := parseKey(c.target, c.good); !ok {
+			t.Errorf("%T %q is no key", c.target, c.good)
 		}
 		for _, bad := range c.bad {
-			if k, err := parseKey(c.target, bad); err == nil {
+			if k, ok := parseKey(c.target, bad); ok {
 				t.Errorf("%T %q is %v", c.target, bad, k.value)
 			}
 		}

@@ -136,13 +136,14 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	if rapid.IntRange(0, 5).Draw(t, "compare") == 0 {
 		from := testNow.AddDate(0, 0, -rapid.IntRange(1, 20).Draw(t, "compare from"))
 		r.Compare = &naiveRange{from, from.Add(rapid.SampledFrom([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 20*time.Hour + time.Minute}).Draw(t, "compare length"))}
-		for i := range slices.Concat(r.Select, r.GroupBy) { // exact times have no counterpart
+		interval := rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "compared")
+		for i := range slices.Concat(r.Select, r.GroupBy) { // one group of time, in most cases
 			refs, at := r.Select, i
 			if at >= len(refs) {
 				refs, at = r.GroupBy, at-len(refs)
 			}
-			if ref := &refs[at]; isTimeRef(*ref) && ref.Interval == "" && rapid.IntRange(0, 7).Draw(t, "comparable") > 0 {
-				ref.Interval = rapid.SampledFrom([]string{"hour", "day", "week", "month"}).Draw(t, "compared")
+			if ref := &refs[at]; isTimeRef(*ref) && rapid.IntRange(0, 7).Draw(t, "comparable") > 0 {
+				ref.Interval = interval
 			}
 		}
 	}

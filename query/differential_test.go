@@ -75,7 +75,8 @@ func TestDifferential(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, testNow)
+		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
+		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, now)
 		if want := naiveRefusal(request); want != "" {
 			e, ok := errors.AsType[*schema.Error](err)
 			if !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, want) {
@@ -132,7 +133,7 @@ func TestDifferential(t *testing.T) {
 			if body, err = json.Marshal(request); err != nil {
 				t.Fatal(err)
 			}
-			if got, headers, err = service.Aggregate(context.Background(), Asker{}, site, body, testNow.Add(time.Duration(page)*time.Hour)); err != nil {
+			if got, headers, err = service.Aggregate(context.Background(), Asker{}, site, body, now.Add(time.Duration(page)*time.Hour)); err != nil {
 				t.Fatalf("%s: %v", body, err)
 			}
 			paged++

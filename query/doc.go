@@ -47,11 +47,12 @@
 //   - Octavo's own: compare adds a member compare beside columns, with a row for each
 //     of their rows: the same groups in another range, and of time the bucket with the
 //     same number. Counts of what that range does not have are 0, other metrics null.
+//     At most one group of time, with an interval, and 10,000 buckets of it.
 //   - Octavo's own: with cursor, "" at first, the answer's next.cursor leads on, as
 //     long as there are rows; presets then end when the first page was asked for.
 //     accuracy exact refuses what can only be estimated.
-//   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, at any
-//     depth; or of metrics and other columns is a 400. contains, startsWith and
+//   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, as deep
+//     as a body may nest; or of metrics and other columns is a 400. contains, startsWith and
 //     matches (RE2) find what any of the values is a part of, with the letters' case.
 //   - Members that are null count as absent; unknown members are a 400. The
 //     answer names the first mistake in the body.

@@ -111,7 +111,7 @@ func (e *encoder) result(compared []byte) []byte {
 			if i > 0 {
 				b = append(b, `,"to":`...)
 			}
-			b = insights.AppendTime(b, c.env.Zone.Moment(nil, t))
+			b = insights.AppendTime(b, c.zone.Moment(nil, t))
 		}
 		b = append(append(append(b, `},`...), compared...), '}')
 	}

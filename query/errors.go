@@ -48,6 +48,8 @@ func classes() []class {
 const (
 	codeTooManyRows        = 158
 	codeTimeout            = 159
+	codeTooDeep            = 167
+	codeTooBig             = 168
 	codeTooSlow            = 160
 	codeTooManySimult      = 202
 	codeSocketTimeout      = 209
@@ -72,7 +74,8 @@ var errExact = errors.New("counting exactly takes too much memory")
 
 const (
 	tooHeavy   = "the query reads too much: narrow the range, add filters, or group by fewer columns"
-	tooExact   = "the query counts more visitors or sessions than fit into its memory: narrow the range, add filters, or leave out accuracy"
+	tooLong    = "the query becomes too long a statement: use fewer filters, values or groups"
+	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
 	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
 )
@@ -86,6 +89,9 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if errors.Is(err, errExact) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooExact, Cause: err}, classTooHeavy
 	}
+	if errors.Is(err, errTooLong) {
+		return &schema.Error{Code: schema.CodeBadRequest, Message: tooLong, Cause: err}, classTooHeavy
+	}
 	if errors.Is(err, errQueryTime) {
 		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 	}
@@ -98,6 +104,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	}
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
+		case codeTooDeep, codeTooBig:
+			return &schema.Error{Code: schema.CodeBadRequest, Message: tooLong, Cause: err}, classTooHeavy
 		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes, codeResultRows:
 			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 		case codeRegexp:

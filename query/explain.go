@@ -70,7 +70,7 @@ func (x Explanation) Print(w io.Writer) error {
 		lines(st.SQL)
 		for _, p := range st.Params {
 			value, _ := json.Marshal(p.Value) // texts, numbers and lists of them always marshal
-			lines(fmt.Sprintf("%s %s = %s", p.Name, p.Type, shortened(string(value))))
+			lines(fmt.Sprintf("%s %s = %s", p.Name, p.Type, shortened(string(value), 200)))
 		}
 		if st.Err != nil {
 			lines(fmt.Sprintf("FAILED: %v", st.Err))
@@ -87,12 +87,3 @@ func (x Explanation) Print(w io.Writer) error {
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
-
-// shortened cuts lists of thousands of values.
-func shortened(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(text))
-}

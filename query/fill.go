@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxBuckets bounds the buckets that fill adds: more than a year of hours.
+// maxBuckets bounds the buckets that fill adds and compare numbers: more than a
+// year of hours.
 const maxBuckets = 10_000
 
 // filling adds the buckets of a time group in which nothing happened, for each
@@ -21,23 +22,30 @@ type filling struct {
 	buckets []time.Time // as the group reads them
 }
 
-// resolveFill finds the one time group.
 func resolveFill(p plan) (*filling, error) {
-	var times []ref
-	for _, g := range p.groups {
-		if g.isTime() {
-			times = append(times, g)
-		}
-	}
-	if len(times) != 1 || times[0].args.Interval == nil {
+	times, ok := timeGroups(p.groups)
+	if !ok || len(times) == 0 {
 		return nil, schema.Invalid("fill", "needs exactly one group of time, with an interval")
 	}
-	f := &filling{group: times[0]}
-	var ok bool
-	if f.buckets, ok = p.env.Zone.Buckets(f.group.args.Interval, p.from, p.to, maxBuckets); !ok {
-		return nil, schema.Invalid("fill", fmt.Sprintf("would add more than %d buckets: choose a longer interval or a shorter range", maxBuckets))
+	buckets, err := bucketsOf("fill", p.scope, times[0])
+	return &filling{group: times[0], buckets: buckets}, err
+}
+
+// timeGroups are the groups of time; ok is false if they are several, or the one
+// has no interval.
+func timeGroups(groups []ref) (times []ref, ok bool) {
+	times = slices.DeleteFunc(slices.Clone(groups), func(r ref) bool { return !r.isTime() })
+	return times, len(times) == 0 || len(times) == 1 && times[0].args.Interval != nil
+}
+
+// bucketsOf are the buckets of a group of time in a scope's range, for a member of
+// the request.
+func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
+	buckets, ok := sc.env.Zone.Buckets(g.args.Interval, sc.from, sc.to, maxBuckets)
+	if !ok {
+		return nil, schema.Invalid(member, fmt.Sprintf("needs more than %d buckets: choose a longer interval or a shorter range", maxBuckets))
 	}
-	return f, nil
+	return buckets, nil
 }
 
 // read begins a statement over the rows of another and the filled ones. columns are

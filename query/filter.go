@@ -25,21 +25,37 @@ func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 
 // condition is a filter, or conditions that are joined: one node of a tree.
 type condition struct {
-	filter // of a leaf
-	joined func(...sqltree.Expr) sqltree.Expr
-	word   string // of a group: "or" or "and"
+	filter        // of a leaf
+	joined *joint // of a group; nil for a leaf
 	list   []condition
 }
 
-// joins are the words of groups.
-var joins = map[string]func(...sqltree.Expr) sqltree.Expr{"or": sqltree.AnyOf, "and": sqltree.AllOf}
+// joint is a way to join conditions, by the word that requests name it by.
+type joint struct {
+	word string
+	of   func(...sqltree.Expr) sqltree.Expr
+}
+
+var (
+	joints = []*joint{{"or", sqltree.AnyOf}, allOf}
+	allOf  = &joint{"and", sqltree.AllOf}
+)
+
+// Joints are the words that join conditions.
+func Joints() []string {
+	words := make([]string, len(joints))
+	for i, j := range joints {
+		words[i] = j.word
+	}
+	return words
+}
 
 // expr is the condition, where read gives the expression that reads a column.
 func (c condition) expr(read func(ref) sqltree.Expr) sqltree.Expr {
 	if c.joined == nil {
 		return c.filter.expr(read(c.ref))
 	}
-	return c.joined(exprs(c.list, read)...)
+	return c.joined.of(exprs(c.list, read)...)
 }
 
 func exprs(list []condition, read func(ref) sqltree.Expr) []sqltree.Expr {
@@ -78,7 +94,7 @@ func (c condition) String() string {
 	for _, below := range c.list {
 		texts = append(texts, below.String())
 	}
-	return c.word + "(" + strings.Join(texts, ", ") + ")"
+	return c.joined.word + "(" + strings.Join(texts, ", ") + ")"
 }
 
 // conditions select the scope's events. Every statement has those of one site

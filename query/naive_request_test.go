@@ -94,7 +94,7 @@ func naiveRefusal(r naiveRequest) string {
 	if refusal := naiveFilterRefusal("where", r.Where); refusal != "" || !r.Fill && r.Compare == nil {
 		return refusal
 	}
-	intervals := map[string]bool{}
+	intervals := map[string]bool{} // of the groups of time
 	for _, k := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
 		if k.column == "datetime" {
 			intervals[k.extra] = true
@@ -105,11 +105,11 @@ func naiveRefusal(r naiveRequest) string {
 	case r.Fill && (len(intervals) != 1 || intervals[""]):
 		return "fill needs exactly one"
 	case r.Fill && years && (intervals["hour"] || intervals["day"]):
-		return "fill would add more than"
-	case r.Compare != nil && intervals[""]:
-		return "compare needs an interval"
+		return "fill needs more than"
+	case r.Compare != nil && (len(intervals) > 1 || intervals[""]):
+		return "compare takes at most one"
 	case r.Compare != nil && years && (intervals["hour"] || intervals["day"]):
-		return "compare has ranges of more than"
+		return "compare needs more than"
 	}
 	return ""
 }

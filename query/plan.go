@@ -89,7 +89,8 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique })
 }
 
-// String is the plan for tests and logs.
+// String is what the plan means, for explanations, tests and cursors: with other words,
+// cursors that clients hold would no longer fit.
 func (p plan) String() string {
 	var b strings.Builder
 	line := func(name string, list ...string) {

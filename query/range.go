@@ -56,14 +56,14 @@ func monthsBefore(t time.Time, n int) time.Time {
 
 // resolveRange gives from <= t < to in whole milliseconds, which is how events
 // are stored. Parts of a millisecond round up on both sides, so that an event
-// of this very millisecond is inside a range that ends now. Presets count days and
-// months by the calendar of now's location.
+// of this very millisecond is inside a range that ends now, which is such a number
+// already. Presets count days and months by the calendar of now's location.
 func resolveRange(r rangeRequest, now time.Time) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range")
 	}
 	if p := presetOf(r.preset); p != nil {
-		return ceil(p.from(now)), ceil(now), nil
+		return p.from(now), now, nil
 	}
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
@@ -92,7 +92,7 @@ var comparisons = []struct {
 	{"previousPeriod", func(from, to time.Time, period *preset) (time.Time, time.Time) {
 		switch days, whole := daysBetween(from, to); {
 		case period != nil:
-			return ceil(period.from(from)), from
+			return period.from(from), from
 		case whole:
 			return from.AddDate(0, 0, -days), from
 		default:
@@ -100,7 +100,12 @@ var comparisons = []struct {
 		}
 	}},
 	{"previousYear", func(from, to time.Time, _ *preset) (time.Time, time.Time) {
-		return monthsBefore(from, 12), monthsBefore(to, 12)
+		length := to.Sub(from)
+		other := monthsBefore(to, 12)
+		if from = monthsBefore(from, 12); !other.After(from) { // February 29 became the 28th
+			other = from.Add(length)
+		}
+		return from, other
 	}},
 }
 

@@ -22,6 +22,7 @@ func TestComparisons(t *testing.T) {
 		{"a preset of days across a change of clocks", `"last30Days","compare":"previousPeriod"`,
 			"America/New_York", "2026-01-14T08:30:45.678-05:00", "2026-02-13T08:30:45.678-05:00"},
 		{"a year before February 29", `{"from":"2024-02-29T00:00:00Z","to":"2024-03-01T00:00:00Z"},"compare":"previousYear"`, "UTC", "2023-02-28T00:00:00Z", "2023-03-01T00:00:00Z"},
+		{"a year before a range that ends with February 29", `{"from":"2024-02-28T18:00:00Z","to":"2024-02-29T12:00:00Z"},"compare":"previousYear"`, "UTC", "2023-02-28T18:00:00Z", "2023-03-01T12:00:00Z"},
 		{"given", `"last7Days","compare":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00+01:00"}`, "UTC", "2026-01-01T00:00:00Z", "2026-01-01T23:00:00Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

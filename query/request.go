@@ -44,7 +44,7 @@ type columnRequest struct {
 // conditionRequest is an entry of where: a filter, or a group of conditions.
 type conditionRequest struct {
 	filterRequest
-	joined string // "or" or "and" for a group
+	joined string // the joint of a group
 	list   []conditionRequest
 }
 
@@ -84,7 +84,7 @@ func (p place) member(name string) string { return at(p.String(), name) }
 var (
 	requestMembers = []string{"select", "where", "groupBy", "order", "range", "limit", "timezone", "accuracy", "fill", "compare", "cursor"}
 	orderMembers   = []string{"by", "direction"}
-	groupMembers   = []string{"or", "and"}
+	groupMembers   = Joints()
 	rangeMembers   = []string{"from", "to"}
 )
 

@@ -163,44 +163,56 @@ func withDimensions(groups, output []ref) []ref {
 // the ones on metrics.
 func resolveConditions(list []conditionRequest) (where, having []condition, err error) {
 	for _, r := range list {
-		c, events, groups, err := resolveCondition(r)
-		switch {
-		case err != nil:
+		c, err := resolveCondition(r)
+		if err != nil {
 			return nil, nil, err
-		case events && groups && r.joined == "and": // all of them must hold, as all of list
-			w, h, err := resolveConditions(r.list)
-			if err != nil {
-				return nil, nil, err
-			}
-			where, having = append(where, w...), append(having, h...)
-		case events && groups:
-			return nil, nil, schema.Invalid(r.member(r.joined), "has metrics beside other columns: a group of events cannot meet one or the other")
-		case groups:
-			having = append(having, c)
-		default:
-			where = append(where, c)
 		}
+		events, groups, err := r.split(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		where, having = append(where, events...), append(having, groups...)
 	}
 	return where, having, nil
 }
 
-// resolveCondition also reports whether the condition is on events, and whether
-// on groups.
-func resolveCondition(r conditionRequest) (c condition, events, groups bool, err error) {
+func resolveCondition(r conditionRequest) (c condition, err error) {
 	if r.joined == "" {
 		c.filter, err = resolveFilter(r.filterRequest)
-		return c, err == nil && !c.isMeasure(), err == nil && c.isMeasure(), err
+		return c, err
 	}
-	c.joined, c.word = joins[r.joined], r.joined
-	for _, below := range r.list {
-		b, onEvents, onGroups, err := resolveCondition(below)
-		if err != nil {
-			return c, false, false, err
+	c.joined = joints[slices.IndexFunc(joints, func(j *joint) bool { return j.word == r.joined })]
+	c.list = make([]condition, len(r.list))
+	for i, below := range r.list {
+		if c.list[i], err = resolveCondition(below); err != nil {
+			return c, err
 		}
-		c.list = append(c.list, b)
-		events, groups = events || onEvents, groups || onGroups
 	}
-	return c, events, groups, nil
+	return c, nil
+}
+
+// split tells what r means, c, apart: on events, and on groups.
+func (r conditionRequest) split(c condition) (events, groups []condition, err error) {
+	onEvents, onGroups := false, false
+	for f := range filters([]condition{c}) {
+		onEvents, onGroups = onEvents || !f.isMeasure(), onGroups || f.isMeasure()
+	}
+	switch {
+	case !onGroups:
+		return []condition{c}, nil, nil
+	case !onEvents:
+		return nil, []condition{c}, nil
+	case c.joined != allOf:
+		return nil, nil, schema.Invalid(r.member(r.joined), "has metrics beside other columns: a group of events cannot meet one or the other")
+	}
+	for i, below := range c.list {
+		e, g, err := r.list[i].split(below)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, groups = append(events, e...), append(groups, g...)
+	}
+	return events, groups, nil
 }
 
 func resolveFilter(r filterRequest) (filter, error) {
@@ -212,16 +224,16 @@ func resolveFilter(r filterRequest) (filter, error) {
 	if f.operator, err = resolveOperator(r, f.column); err != nil {
 		return f, err
 	}
+	switch o := f.operator; {
+	case o.Arity > 0 && len(f.values) != o.Arity:
+		return f, schema.Invalid(r.member("values"), "must have exactly one value with the operator "+o.Word)
+	case o.Most > 0 && len(f.values) > o.Most:
+		return f, schema.Invalid(r.member("values"), fmt.Sprintf("must have at most %d values with the operator %s", o.Most, o.Word))
+	}
 	for i, raw := range r.values {
 		if f.values[i], err = f.operator.Parse(f.column, raw); err != nil {
 			return f, refuse(nth(r.member("values"), i), err)
 		}
-	}
-	if arity := f.operator.Arity; arity > 0 && len(f.values) != arity {
-		return f, schema.Invalid(r.member("values"), "must have exactly one value with the operator "+f.operator.Word)
-	}
-	if most := f.operator.Most; most > 0 && len(f.values) > most {
-		return f, schema.Invalid(r.member("values"), fmt.Sprintf("must have at most %d values with the operator %s", most, f.operator.Word))
 	}
 	return f, nil
 }

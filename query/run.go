@@ -18,6 +18,12 @@ import (
 // errQueryTime ends a question that the engine did not end in time.
 var errQueryTime = errors.New("the query ran too long")
 
+// errTooLong refuses a statement that is too long to be sent.
+var errTooLong = errors.New("the statement is too long")
+
+// maxParams bounds the parameters of a statement. The embedded engine takes 10,000.
+const maxParams = 5000
+
 // Grace is what a question gets on top of MaxTime. The engine checks its own
 // limit only between blocks and needs time to report it, and waiting for a
 // connection has to fail by itself: it must not look like a slow query.
@@ -36,6 +42,9 @@ func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any
 }
 
 func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+	if len(st.Params) > maxParams {
+		return fmt.Errorf("%w: it has %d parameters", errTooLong, len(st.Params))
+	}
 	left := time.Until(q.ends)
 	if left <= 0 {
 		return errQueryTime
@@ -44,6 +53,7 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 	// When the context ends, the driver's goroutine may still report progress
 	// while this function returns.
 	var rowsRead atomic.Uint64
+	defer func() { q.rowsRead += rowsRead.Load() }()
 	settings := c.settings(left)
 	if q.spills {
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 2
@@ -71,7 +81,6 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("cannot read the rows: %w", cause(ctx, err))
 	}
-	q.rowsRead += rowsRead.Load()
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 // segmentPage is the part of the list that is asked for. Its token holds all of
 // it but the limit.
 type segmentPage struct {
-	to    time.Time // when the first page was asked for
+	to    time.Time // when the first page was asked for, in whole milliseconds
 	days  int       // 0: not yet decided
 	total int64     // as counted for the first page
 	after *segmentKey
@@ -26,7 +26,7 @@ type segmentKey struct {
 }
 
 func (p segmentPage) scope(site string) scope {
-	return newScope(site, ceil(daysBefore(p.days)(p.to)), ceil(p.to), nil)
+	return newScope(site, daysBefore(p.days)(p.to), p.to, nil)
 }
 
 const segmentList = "visitor-segments/"
@@ -37,7 +37,8 @@ func (p segmentPage) token(site string) string {
 }
 
 func readSegmentPage(site string, page schema.PageRequest, now time.Time) (segmentPage, error) {
-	part := segmentPage{to: now.UTC(), limit: defaultSegments}
+	now = ceil(now.UTC())
+	part := segmentPage{to: now, limit: defaultSegments}
 	if page.Limit != nil {
 		part.limit = *page.Limit
 	}

@@ -113,6 +113,43 @@ func TestOwnLimits(t *testing.T) {
 	}
 }
 
+// TestLongestRequests: what may be sent is answered, or refused as too much: never
+// a fault.
+func TestLongestRequests(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	repeat := func(n int, format string, args ...any) string {
+		return strings.TrimSuffix(strings.Repeat(fmt.Sprintf(format, args...)+",", n), ",")
+	}
+	values := repeat(100, `"guide"`)
+	var groups []string
+	for i := range maxColumns {
+		groups = append(groups, fmt.Sprintf(`{"column":"visitorClaim","claim":"c%d"}`, i))
+	}
+	for _, c := range []struct {
+		name, request string
+		refused       bool
+	}{
+		{"parts of urls", `"where":[` + repeat(100, `{"column":"url","operator":"contains","values":[%s]}`, values) + `]`, true},
+		{"some parts of claims", `"where":[` + repeat(10, `{"column":"visitorClaim","claim":"plan","operator":"contains","values":[%s]}`, values) + `]`, false},
+		{"parts of claims", `"where":[` + repeat(100, `{"column":"visitorClaim","claim":"plan","operator":"contains","values":[%s]}`, values) + `]`, true},
+		{"patterns of claims", `"where":[` + repeat(100, `{"column":"visitorClaimProperty","operator":"matches","values":[%s]}`, values) + `]`, true},
+		{"some hours of a zone", `"timezone":"America/New_York","where":[` + repeat(9, `{"column":"hourOfDay","operator":"lessThan","values":[23]}`) + `]`, false},
+		{"hours of a zone", `"timezone":"America/New_York","where":[` + repeat(100, `{"column":"hourOfDay","operator":"lessThan","values":[23]}`) + `]`, true},
+		{"claims, hours and days", `"timezone":"America/New_York","groupBy":[` + strings.Join(groups, ",") + `],"select":[{"column":"hourOfDay"},{"column":"datetime","interval":"hour"}]`, false},
+		{"deep", `"where":[` + strings.Repeat(`{"or":[`, 5) + repeat(90, `{"column":"url","values":["a"]}`) + strings.Repeat(`]}`, 5) + `]`, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			body := `{"range":{"from":"1900-01-01T00:00:00Z","to":"2200-01-01T00:00:00Z"},"cursor":"",` + c.request + `}`
+			_, _, err := newService(conn).Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+			if e, _ := errors.AsType[*schema.Error](err); (err != nil) != c.refused || c.refused && e.Message != tooLong {
+				t.Errorf("%v (%v)", err, errors.Unwrap(err))
+			}
+		})
+	}
+}
+
 // TestReadOnly: whatever the text, a statement of this package cannot write.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
@@ -262,7 +299,7 @@ func TestPresets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, to, err := resolveRange(rangeRequest{preset: c.preset}, now)
+			from, to, err := resolveRange(rangeRequest{preset: c.preset}, ceil(now))
 			wantFrom, _ := time.Parse(time.RFC3339Nano, c.from)
 			wantTo, _ := time.Parse(time.RFC3339Nano, c.to)
 			if err != nil || !from.Equal(ceil(wantFrom)) || !to.Equal(ceil(wantTo)) {

@@ -34,10 +34,15 @@ func unknownMember(path, name string, known []string) error {
 const maxShown = 64
 
 func quoteShort(s string) string {
-	if len(s) > maxShown {
-		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
+	return strconv.Quote(shortened(s, maxShown))
+}
+
+// shortened is the beginning of a longer text.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strconv.Quote(s)
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // nearest is the known name that is closest to name, "" if none is close: at

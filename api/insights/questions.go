@@ -38,9 +38,9 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 		}, "by", "direction")),
 		"limit": jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": 1000},
 		"fill": jsonschema.Documented(jsonschema.Dict{"type": "boolean"},
-			"Add the buckets of the one group of time in which nothing happened, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
+			"Add the buckets of the one group of time in which nothing happened, at most 10,000, before conditions on metrics, order and limit. Counts are 0 there, other metrics null."),
 		"compare": jsonschema.Documented(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Comparisons()), rangeSchema()}},
-			"Another range. The answer's member compare has its range, and columns with a row for each row of columns."),
+			"Another range. The answer's member compare has its range, and columns with a row for each row of columns. At most one group of time, with an interval, of at most 10,000 buckets."),
 		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()), "With exact, a question that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
 			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
@@ -97,7 +97,7 @@ func filterSchemas() []any {
 		}
 		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(members, required...)), c.Doc))
 	}
-	for _, join := range []string{"or", "and"} {
+	for _, join := range query.Joints() {
 		below := jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
 		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{join: jsonschema.Array(below)}, join)),
 			"Conditions joined by "+join+". A group with metrics has no other columns."))

@@ -69,6 +69,10 @@ var columns = []Column{
 		},
 		Doc:  "The H3 cell of the visitor's location at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
+		Rank: &Rank{ // the centre follows from the cell
+			Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("tupleElement", value, sqltree.Int(1)) },
+			New: func() any { return new(string) },
+		},
 	},
 	enumDimension("visitorDevice", NeverNull, Devices, enumField(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
 		"Kind of device, by user agent."),

@@ -70,8 +70,8 @@ func Location(name string) (*time.Location, error) {
 
 var errZone = errors.New("must be a time zone of the IANA database, such as Europe/Berlin")
 
-// reach is how far before a range its first bucket may begin, and some more.
-const reach = 40 * 24 * time.Hour
+// BucketReach is how far before a range its first bucket may begin, and some more.
+const BucketReach = 40 * 24 * time.Hour
 
 // NewZone is a location's zone from one time to another.
 func NewZone(location *time.Location, from, to time.Time) Zone {
@@ -80,7 +80,7 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 	}
 	z := Zone{location: location}
 	first, last := from, to
-	from, to = from.Add(-reach), to.Add(reach)
+	from, to = from.Add(-BucketReach), to.Add(BucketReach)
 	for t := from; t.Before(to); {
 		_, seconds := t.In(location).Zone()
 		_, end := t.In(location).ZoneBounds()
