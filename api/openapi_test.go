@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"reflect"
@@ -15,6 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // TestOpenAPIDocument parses the served document with an independent library, and compares it with the table.
@@ -58,7 +62,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// TestAnswersFollowTheOpenAPIDocument validates every operation's actual answer against the document.
+// TestAnswersFollowTheOpenAPIDocument validates every operation's actual answer and the frame's refusals against the document.
 func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -67,36 +71,49 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		a := h.Try(op, h.Ours, h.Ours.Tokens["admin"])
-		response := document.Paths.Value(op.Path).GetOperation(op.Method).Responses.Status(a.Status)
-		if response == nil {
-			t.Errorf("%s: %d %s is not described", op.ID, a.Status, a.Body)
-			return
+		admin := h.Ours.Tokens[schema.RoleAdmin]
+		answers := []apitest.Answer{h.Try(op, h.Ours, ""), h.Try(op, h.Ours, h.Ours.SiteKey), h.Try(op, h.Ours, admin)}
+		if op.Scope.Object != nil {
+			answers = append(answers, h.Try(op, h.Theirs, admin))
 		}
-		form, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
-		if len(response.Value.Content) == 0 {
-			if len(a.Body) > 0 {
-				t.Errorf("%s: %d has a body: %s", op.ID, a.Status, a.Body)
+		if op.BodyLimit > 0 {
+			path, body := h.Example(op, h.Ours)
+			answers = append(answers, h.Do(op.Method, path, admin, body, "Content-Type", "text/plain"),
+				h.Do(op.Method, path, admin, "{"), h.Do(op.Method, path, admin, bytes.Repeat([]byte(" "), op.BodyLimit+1)))
+		}
+		for _, a := range answers {
+			if err := follows(document.Paths.Value(op.Path).GetOperation(op.Method), a); err != nil {
+				t.Errorf("%d %s: %v", a.Status, a.Body, err)
 			}
-			return
-		}
-		media := response.Value.Content.Get(form)
-		if err != nil || media == nil {
-			t.Errorf("%s: an answer of the type %q is not described: %v", op.ID, form, err)
-			return
-		}
-		if form != "application/json" {
-			return
-		}
-		var value any
-		if err := json.Unmarshal(a.Body, &value); err != nil {
-			t.Errorf("%s: %s: %v", op.ID, a.Body, err)
-			return
-		}
-		if err := media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation()); err != nil {
-			t.Errorf("%s: %v", op.ID, err)
 		}
 	})
+}
+
+// follows compares an answer with what the document says of its status.
+func follows(op *openapi3.Operation, a apitest.Answer) error {
+	response := op.Responses.Status(a.Status)
+	if response == nil {
+		return errors.New("the status is not described")
+	}
+	form, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	if len(response.Value.Content) == 0 {
+		if len(a.Body) > 0 {
+			return errors.New("it has a body")
+		}
+		return nil
+	}
+	media := response.Value.Content.Get(form)
+	if err != nil || media == nil {
+		return fmt.Errorf("the type %q is not described", a.Header.Get("Content-Type"))
+	}
+	if form != "application/json" {
+		return nil
+	}
+	var value any
+	if err := json.Unmarshal(a.Body, &value); err != nil {
+		return err
+	}
+	return media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation())
 }
 
 // TestRulesAreInTheOpenAPIDocument checks one rule of each kind.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -126,15 +125,6 @@ func TestAsError(t *testing.T) {
 	}
 	if AsError(nil) != nil {
 		t.Error("AsError(nil) is not nil")
-	}
-	for _, code := range []Code{
-		CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeMethodNotAllowed, CodeTimeout,
-		CodeConflict, CodePreconditionFailed, CodeTooLarge, CodeUnsupportedMedia, CodeUnprocessable, CodeTooManyRequests, CodeInternal,
-		CodeUnavailable,
-	} {
-		if http.StatusText(int(code)) == "" {
-			t.Errorf("%d is not an HTTP status", code)
-		}
 	}
 	for after, want := range map[time.Duration]int{0: 0, -1: 0, time.Millisecond: 1, time.Second: 1, 1500 * time.Millisecond: 2} {
 		if got := (&Error{RetryAfter: after}).RetryAfterSeconds(); got != want {

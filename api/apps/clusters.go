@@ -50,7 +50,7 @@ func (h *conversationResources) listClusters(
 			return h.store.ListClusters(ctx, organization, order, c.Now, after, size)
 		},
 		h.view.Cluster,
-		func(row store.ClusterRow, _ schema.IssuesCluster) []string {
+		func(row store.ClusterRow) []string {
 			return order.Keys(row.Cluster)
 		})
 }

@@ -154,7 +154,7 @@ func (h *conversationResources) list(
 		func(after string, size int) (store.Page[store.Conversation], error) {
 			return h.store.ListConversations(ctx, organization, r.Source, after, size)
 		},
-		h.view.Conversation, func(c schema.Conversation) string { return c.ID })
+		h.view.Conversation, func(row store.Conversation) string { return row.ID })
 }
 
 type getConversationRequest struct {
@@ -190,7 +190,7 @@ func (h *conversationResources) listIssues(
 		func(after string, size int) (store.Page[store.IssueRow], error) {
 			return h.store.ListConversationIssues(ctx, organization, filter, after, size)
 		},
-		h.view.Issue, func(i schema.IssueInConversation) string { return i.Issue.ID })
+		h.view.Issue, func(row store.IssueRow) string { return row.Issue.ID })
 }
 
 type getIssueRequest struct {

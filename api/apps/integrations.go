@@ -92,7 +92,7 @@ func (h *integrations) list(
 		func(after string, size int) (store.Page[store.Integration], error) {
 			return h.store.ListIntegrations(ctx, c.Principal.UserID, filter, after, size)
 		},
-		h.view.Integration, func(i schema.Integration) string { return i.Name })
+		h.view.Integration, func(row store.Integration) string { return row.Name })
 }
 
 type getIntegrationRequest struct {

@@ -78,7 +78,7 @@ func (h *specs) list(
 		func(after string, size int) (store.Page[store.OpenAPISpec], error) {
 			return h.store.ListOpenAPISpecs(ctx, organization, after, size)
 		},
-		h.view.Spec(c.Rights), func(s schema.OpenAPISpec) string { return s.ID })
+		h.view.Spec(c.Rights), func(row store.OpenAPISpec) string { return row.ID })
 }
 
 // openAPISource is a text or a URL.
@@ -199,7 +199,7 @@ func (h *specs) versions(
 			return h.store.ListOpenAPISpecVersions(ctx, spec.ID, int32(before), size)
 		},
 		h.view.SpecVersion(organization, r.Slug),
-		func(v store.OpenAPISpecVersion, _ schema.OpenAPISpecVersion) []string {
+		func(v store.OpenAPISpecVersion) []string {
 			return []string{strconv.Itoa(int(v.Number))}
 		})
 }

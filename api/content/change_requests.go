@@ -138,7 +138,7 @@ func (h *changeRequests) list(
 		func(row store.ChangeRequestRow) (schema.ChangeRequest, error) {
 			return h.view.ChangeRequest(row, authors[row.ChangeRequest.CreatedBy])
 		},
-		func(row store.ChangeRequestRow, _ schema.ChangeRequest) []string {
+		func(row store.ChangeRequestRow) []string {
 			return filter.Cursor(row).Keys()
 		})
 }

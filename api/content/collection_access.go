@@ -136,7 +136,7 @@ func (h *collectionAccess) listUsers(
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionUsers(ctx, own, after, size)
 		},
-		h.view.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
+		h.view.UserPermission, func(row store.UserRole) string { return row.User.ID })
 }
 
 type listAccessRequest struct {
@@ -156,7 +156,7 @@ func (h *collectionAccess) listAll(
 		func(after string, size int) (store.Page[store.UserRole], error) {
 			return h.store.ListCollectionAccess(ctx, *c.Collection, only, after, size)
 		},
-		h.view.UserPermission, func(p schema.UserPermission) string { return p.User.ID })
+		h.view.UserPermission, func(row store.UserRole) string { return row.User.ID })
 }
 
 func (h *collectionAccess) listTeams(
@@ -171,5 +171,5 @@ func (h *collectionAccess) listTeams(
 		func(row store.TeamRole) schema.TeamPermission {
 			return schema.TeamPermission{Permission: row.Role, Team: resource(row.TeamRow)}
 		},
-		func(p schema.TeamPermission) string { return p.Team.ID })
+		func(row store.TeamRole) string { return row.Team.ID })
 }

@@ -129,7 +129,7 @@ func (h *collections) list(
 			}
 			return h.store.ListCollections(ctx, c.Viewer(), organization, nested, place, size)
 		},
-		h.view.Collection, func(row store.CollectionAccess, _ schema.Collection) []string {
+		h.view.Collection, func(row store.CollectionAccess) []string {
 			return store.CollectionCursor{
 				Depth: row.Collection.Depth, Cursor: store.Cursor[int64]{Key: row.Collection.Position, ID: row.Collection.ID},
 			}.Keys()
@@ -181,7 +181,7 @@ func (h *collections) listSpaces(ctx context.Context, c *access.Caller, r *schem
 			}
 			return h.store.ListSpacesInCollection(ctx, c.Principal.UserID, *c.Collection, place, size)
 		},
-		h.view.Space, func(row store.SpaceAccess, _ schema.Space) []string {
+		h.view.Space, func(row store.SpaceAccess) []string {
 			return store.Cursor[int64]{Key: row.Space.Position, ID: row.Space.ID}.Keys()
 		})
 }

@@ -111,11 +111,11 @@ func (h *comments) list(ctx context.Context, c *access.Caller, r *listCommentsRe
 		func(row store.CommentRow) (schema.Comment, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
-		commentKey[schema.Comment])
+		commentKey)
 }
 
 // commentKey returns the position of a comment in its list.
-func commentKey[Resource any](row store.CommentRow, _ Resource) []string {
+func commentKey(row store.CommentRow) []string {
 	return store.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
 }
 

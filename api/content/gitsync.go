@@ -123,7 +123,7 @@ func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 			return h.store.ListGitOperations(ctx, space, cursor, size)
 		},
 		gitOperationResource,
-		func(o store.GitOperation, _ schema.GitOperation) []string {
+		func(o store.GitOperation) []string {
 			return store.Cursor[time.Time]{Key: o.Timestamp, ID: o.ID}.Keys()
 		})
 }

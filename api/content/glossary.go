@@ -53,7 +53,7 @@ func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRe
 			return h.store.ListGlossary(ctx, organization, r.OrderBy, after, size)
 		},
 		func(row store.GlossaryRow) (schema.GlossaryEntry, error) { return h.view.GlossaryEntry(row.Entry) },
-		func(row store.GlossaryRow, e schema.GlossaryEntry) []string { return []string{row.Term, e.ID} })
+		func(row store.GlossaryRow) []string { return []string{row.Term, row.Entry.ID} })
 }
 
 // glossaryOperation has the members of all three alternatives. Terms may be in languages that spaces cannot be translated into,

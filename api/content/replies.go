@@ -39,7 +39,7 @@ func (h *comments) listReplies(
 		func(row store.CommentRow) (schema.CommentReply, error) {
 			return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 		},
-		commentKey[schema.CommentReply])
+		commentKey)
 }
 
 type postReplyRequest struct {

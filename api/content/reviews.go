@@ -67,7 +67,7 @@ func (h *reviews) listReviewers(
 		func(after string, size int) (store.Page[store.ReviewerRow], error) {
 			return h.store.ListRequestedReviewers(ctx, request, after, size)
 		},
-		h.view.Reviewer, func(r schema.RequestedReviewer) string { return r.User.ID })
+		h.view.Reviewer, func(row store.ReviewerRow) string { return row.User.ID })
 }
 
 type requestReviewersRequest struct {
@@ -166,7 +166,7 @@ func (h *reviews) list(ctx context.Context, c *access.Caller, r *listReviewsRequ
 		func(row store.ReviewRow) (schema.Review, error) {
 			return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 		},
-		func(r schema.Review) string { return r.ID })
+		func(row store.ReviewRow) string { return row.ID })
 }
 
 type submitReviewRequest struct {

@@ -49,7 +49,7 @@ func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest
 			return h.store.SearchSpace(ctx, space, *r.Query, position, size)
 		},
 		func(p store.FoundPage) schema.SearchPageResult { return h.view.FoundPage(space, p) },
-		func(p store.FoundPage, _ schema.SearchPageResult) []string {
+		func(p store.FoundPage) []string {
 			return store.Cursor[float32]{Key: p.Rank, ID: p.PageID}.Keys()
 		})
 }
@@ -71,7 +71,7 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 			}
 			return result
 		},
-		func(s store.FoundSpace, _ schema.SearchSpaceResult) []string {
+		func(s store.FoundSpace) []string {
 			return store.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
 		})
 }

@@ -105,7 +105,7 @@ func (h *spaces) list(ctx context.Context, c *access.Caller, r *schema.PageReque
 		func(after string, size int) (store.Page[store.SpaceAccess], error) {
 			return h.store.ListSpaces(ctx, c.Viewer(), organization, after, size)
 		},
-		h.view.Space, func(s schema.Space) string { return s.ID })
+		h.view.Space, func(row store.SpaceAccess) string { return row.Space.ID })
 }
 
 func (h *spaces) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Space, error) {

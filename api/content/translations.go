@@ -63,7 +63,7 @@ func (h *translations) list(
 		func(after string, size int) (store.Page[store.Translation], error) {
 			return h.store.ListTranslations(ctx, organization, after, size)
 		},
-		h.view.Translation(c.Rights), func(t schema.Translation) string { return t.ID })
+		h.view.Translation(c.Rights), func(row store.Translation) string { return row.ID })
 }
 
 type createTranslationRequest struct {

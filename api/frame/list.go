@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,33 +18,25 @@ const (
 	listStep     = 100
 )
 
-// ListPage returns one page of a list sorted by id alone. name identifies the list and its filters: a page token of
-// another list is refused.
+// ListPage returns one page of a list sorted by one key. name identifies the list and its filters: a page token of
+// another list is refused. read gets the key of the previous page's last row, or "" for the first page.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
-	read func(after string, size int) (store.Page[Row], error), resource func(Row) Resource, id func(Resource) string,
+	read func(after string, size int) (store.Page[Row], error), resource func(Row) Resource, key func(Row) string,
 ) (schema.List[Resource], error) {
-	return ListKeyed(ctx, name, page, 1,
-		func(after []string, size int) (store.Page[Row], error) { return read(FirstKey(after), size) },
-		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
+	return ListMadePage(ctx, name, page, read, func(row Row) (Resource, error) { return resource(row), nil }, key)
 }
 
 // ListMadePage is ListPage for objects whose conversion from a row can fail.
 func ListMadePage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
-	read func(after string, size int) (store.Page[Row], error), resource func(Row) (Resource, error), id func(Resource) string,
+	read func(after string, size int) (store.Page[Row], error), resource func(Row) (Resource, error), key func(Row) string,
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, 1,
-		func(after []string, size int) (store.Page[Row], error) { return read(FirstKey(after), size) },
-		resource, func(_ Row, r Resource) []string { return []string{id(r)} })
-}
-
-// FirstKey returns the position in a list with one sort key; "" is the start.
-func FirstKey(after []string) string {
-	if after == nil {
-		return ""
-	}
-	return after[0]
+		func(after []string, size int) (store.Page[Row], error) {
+			return read(strings.Join(after, ""), size) // one key, or none
+		},
+		resource, func(row Row) []string { return []string{key(row)} })
 }
 
 // ListKeyed returns one page of a list sorted by several keys, the last of which makes the order total. read gets the
@@ -51,7 +44,7 @@ func FirstKey(after []string) string {
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (store.Page[Row], error), resource func(Row) Resource,
-	keysOf func(Row, Resource) []string,
+	keysOf func(Row) []string,
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
 }
@@ -60,7 +53,7 @@ func ListKeyed[Row, Resource any](
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (store.Page[Row], error), resource func(Row) (Resource, error),
-	keysOf func(Row, Resource) []string,
+	keysOf func(Row) []string,
 ) (schema.List[Resource], error) {
 	after, err := schema.PageKeys(name, page.Page, keys)
 	if err != nil {
@@ -87,7 +80,7 @@ func ListMade[Row, Resource any](
 				list.Next = &schema.Next{Page: schema.PageToken(name, after...)}
 				return list, nil
 			}
-			list.Items, after = append(list.Items, item), keysOf(row, item)
+			list.Items, after = append(list.Items, item), keysOf(row)
 		}
 		if !rows.More {
 			return list, nil

@@ -27,7 +27,7 @@ func TestListsAreBoundedByBytes(t *testing.T) {
 	type object struct{ ID, Text string }
 	resource := func(row int) object { return object{strconv.Itoa(row), strings.Repeat("x", size(row))} }
 	list := func(ctx context.Context, limit int, page string) (schema.List[object], error) {
-		return ListPage(ctx, "l", schema.PageRequest{Page: page, Limit: &limit}, read, resource, func(o object) string { return o.ID })
+		return ListPage(ctx, "l", schema.PageRequest{Page: page, Limit: &limit}, read, resource, strconv.Itoa)
 	}
 	for _, limit := range []int{1, 7, 1000} {
 		seen, page := 0, ""

@@ -15,7 +15,7 @@ func (h *invites) listPending(ctx context.Context, c *access.Caller, r *schema.P
 		func(after string, size int) (store.Page[store.EmailInvite], error) {
 			return h.store.ListEmailInvites(ctx, organization, after, size)
 		},
-		pendingInvite, func(i schema.EmailInvite) string { return i.ID })
+		pendingInvite, func(row store.EmailInvite) string { return row.UserID })
 }
 
 func (h *invites) endPending(ctx context.Context, c *access.Caller, r *linkInviteRequest) (frame.NoContent, error) {
@@ -32,7 +32,7 @@ func (h *invites) listOwn(ctx context.Context, c *access.Caller, r *schema.PageR
 			invite.Organization = &schema.InvitingOrganization{ID: row.EmailInvite.OrganizationID, Title: row.Title}
 			return invite
 		},
-		func(i schema.EmailInvite) string { return i.Organization.ID })
+		func(row store.InviteOfUser) string { return row.EmailInvite.OrganizationID })
 }
 
 func (h *invites) decline(ctx context.Context, c *access.Caller, r *struct {

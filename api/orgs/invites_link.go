@@ -33,7 +33,7 @@ func (h *invites) list(ctx context.Context, c *access.Caller, r *schema.PageRequ
 		func(row store.LinkInvite) schema.LinkInvite {
 			return h.view.LinkInvite(c.Organization.Role, row)
 		},
-		func(i schema.LinkInvite) string { return i.ID })
+		func(row store.LinkInvite) string { return row.ID })
 }
 
 // createLinkInviteRequest has the members of all three alternatives: a role, or a level on a space or a collection.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
@@ -109,22 +110,32 @@ func TestInvitesInParallel(t *testing.T) {
 			if worker%2 == 0 {
 				slices.Reverse(emails)
 			}
-			body, _ := json.Marshal(map[string]any{"emails": emails})
+			body, _ := json.Marshal(map[string]any{"emails": emails, "role": "edit"})
 			if got := s.Invite(string(body)); got.Invited != 4 {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
 	wait.Wait()
-	after := h.Rows()
-	for _, table := range []string{"users", "email_invites"} {
-		if made := after[table].Count - before[table].Count; made != 4 {
-			t.Errorf("%d new rows in %s", made, table)
-		}
-		delete(before, table)
-		delete(after, table)
+	rows, err := h.Connect().Query(t.Context(), `select concat_ws(' ', u.display_name, u.email, i.email, i.organization_id, i.role, i.sso, i.created_by, i.expires_at > now())
+		from users u left join email_invites i on i.user_id = u.id where u.email ilike 'p_@example.com' order by lower(u.email)`)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, after); diff != "" {
+	made, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, name := range []string{"p1", "P2", "p3", "p4"} {
+		want = append(want, fmt.Sprintf("%[1]s %[1]s@example.com %[1]s@example.com %[2]s edit f %[3]s t", name, h.Ours.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID))
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Error(diff)
+	}
+	// Without them, everything is as it was.
+	h.Exec("delete from users where email ilike 'p_@example.com'")
+	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Error(diff)
 	}
 }

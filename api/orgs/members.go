@@ -78,7 +78,7 @@ func (h *members) list(ctx context.Context, c *access.Caller, r *listMembersRequ
 			}
 			return h.store.ListMembers(ctx, organization, filter, place, size)
 		},
-		h.view.Member, func(row store.MemberRow, _ schema.Member) []string { return filter.Cursor(row).Keys() })
+		h.view.Member, func(row store.MemberRow) []string { return filter.Cursor(row).Keys() })
 }
 
 type memberRequest struct {

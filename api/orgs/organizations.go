@@ -85,7 +85,7 @@ func (h *organizations) list(
 		func(after string, size int) (store.Page[store.Membership], error) {
 			return h.store.ListOrganizations(ctx, c.Principal.UserID, after, size)
 		},
-		h.view.Organization, func(o schema.Organization) string { return o.ID })
+		h.view.Organization, func(row store.Membership) string { return row.Organization.ID })
 }
 
 func (h *organizations) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Organization, error) {

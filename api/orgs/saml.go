@@ -73,7 +73,7 @@ func (h *samlProviders) list(
 			return page, err
 		},
 		func(row store.SAMLProvider) schema.SAMLProvider { return h.view.SAMLProvider(c.Rights, row, teams) },
-		func(p schema.SAMLProvider) string { return p.ID })
+		func(row store.SAMLProvider) string { return row.ID })
 }
 
 // resource presents one provider.

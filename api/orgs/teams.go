@@ -63,7 +63,7 @@ func (h *teams) list(ctx context.Context, c *access.Caller, r *listTeamsRequest)
 			filter := store.TeamFilter{Title: r.Title, Owner: r.Owner}
 			return h.store.ListTeams(ctx, c.Principal.UserID, organization, filter, after, size)
 		},
-		view.Team(c.Rights), func(t schema.Team) string { return t.ID })
+		view.Team(c.Rights), func(row store.TeamRow) string { return row.Team.ID })
 }
 
 type createTeamRequest struct {

@@ -54,7 +54,7 @@ func (h *sites) listRedirects(ctx context.Context, c *access.Caller, r *listRedi
 		func(after string, size int) (store.Page[store.SiteRedirect], error) {
 			return h.store.ListSiteRedirects(ctx, site.ID, r.Search, after, size)
 		},
-		redirectResource, func(s schema.SiteRedirect) string { return s.ID })
+		redirectResource, func(row store.SiteRedirect) string { return row.ID })
 }
 
 // redirectDestination has the members of every kind of destination; the kind determines which of them apply.

@@ -57,12 +57,12 @@ func (h *sites) listSections(
 	if err != nil {
 		return schema.List[schema.SiteSection]{}, err
 	}
-	return frame.ListMade(ctx, "site-sections "+site.ID, r.PageRequest, 1,
-		func(after []string, size int) (store.Page[store.SiteSectionRow], error) {
-			return h.store.ListSections(ctx, site.ID, frame.FirstKey(after), size)
+	return frame.ListMadePage(ctx, "site-sections "+site.ID, r.PageRequest,
+		func(after string, size int) (store.Page[store.SiteSectionRow], error) {
+			return h.store.ListSections(ctx, site.ID, after, size)
 		},
 		h.sectionResource(view),
-		func(row store.SiteSectionRow, _ schema.SiteSection) []string { return []string{row.Section.Rank} })
+		func(row store.SiteSectionRow) string { return row.Section.Rank })
 }
 
 type addSectionRequest struct {

@@ -52,7 +52,7 @@ func (h *sites) listShareLinks(ctx context.Context, c *access.Caller, r *listSha
 		func(after string, size int) (store.Page[store.ShareLink], error) {
 			return h.store.ListShareLinks(ctx, site.ID, r.Search, after, size)
 		},
-		h.shareLinkResource(site), func(s schema.ShareLink) string { return s.ID })
+		h.shareLinkResource(site), func(row store.ShareLink) string { return row.ID })
 }
 
 type createShareLinkRequest struct {

@@ -122,7 +122,7 @@ func (h *sites) list(ctx context.Context, c *access.Caller, r *listSitesRequest)
 		func(after string, size int) (store.Page[store.SiteRow], error) {
 			return h.store.ListSites(ctx, organization, filter, after, size)
 		},
-		h.view.Site, func(s schema.Site) string { return s.ID })
+		h.view.Site, func(row store.SiteRow) string { return row.Site.ID })
 }
 
 func (h *sites) get(_ context.Context, c *access.Caller, _ *struct{}) (schema.Site, error) {

@@ -62,12 +62,12 @@ func (h *sites) listSpaces(ctx context.Context, c *access.Caller, r *listSiteSpa
 	if r.Default != nil {
 		isDefault = strconv.FormatBool(*r.Default)
 	}
-	return frame.ListMade(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest, 1,
-		func(after []string, size int) (store.Page[store.SiteSpaceRow], error) {
-			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, frame.FirstKey(after), size)
+	return frame.ListMadePage(ctx, fmt.Sprintf("site-spaces %s %s", site.ID, isDefault), r.PageRequest,
+		func(after string, size int) (store.Page[store.SiteSpaceRow], error) {
+			return h.store.ListSiteSpaces(ctx, site.ID, r.Default, after, size)
 		},
 		h.siteSpaceResource(view),
-		func(row store.SiteSpaceRow, _ schema.SiteSpace) []string { return []string{row.SiteSpace.Rank} })
+		func(row store.SiteSpaceRow) string { return row.SiteSpace.Rank })
 }
 
 type addSiteSpaceRequest struct {

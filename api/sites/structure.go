@@ -227,11 +227,11 @@ func (h *sites) listGroups(ctx context.Context, c *access.Caller, r *schema.Page
 		return schema.List[schema.SiteSectionGroup]{}, err
 	}
 	site := c.Site.Site.ID
-	return frame.ListKeyed(ctx, "section-groups "+site, *r, 1,
-		func(after []string, size int) (store.Page[store.SiteSectionGroup], error) {
-			return h.store.ListSectionGroups(ctx, site, frame.FirstKey(after), size)
+	return frame.ListPage(ctx, "section-groups "+site, *r,
+		func(after string, size int) (store.Page[store.SiteSectionGroup], error) {
+			return h.store.ListSectionGroups(ctx, site, after, size)
 		},
-		tree.groupResource, func(g store.SiteSectionGroup, _ schema.SiteSectionGroup) []string { return []string{g.Rank} })
+		tree.groupResource, func(row store.SiteSectionGroup) string { return row.Rank })
 }
 
 type addGroupRequest struct {

@@ -2,6 +2,7 @@ package sites_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/octavo-docs/octavo/api/apitest"
@@ -39,6 +40,9 @@ func TestStructure(t *testing.T) {
 		t.Errorf("sorted %v", got)
 	}
 	wantLines(t, s.Items("/sections?limit=3", "title"), "Bb", "Cc", "Aa")
+	if got, want := h.IDs(s.Base+"/sections", h.Ours.Tokens[schema.RoleAdmin]), s.Items("/sections", "id"); !slices.Equal(got, want) {
+		t.Errorf("in pages %v, at once %v", got, want)
+	}
 	inner := s.Ok("POST", "/section-groups", map[string]any{"title": "Inner", "parent": group}, 201)["id"].(string)
 	s.SortItem("site-section-group", inner, "after", "site-section", c)
 	if got := s.Ok("POST", "/section-groups/"+inner+"/sections", map[string]any{"sectionId": b}, 201); apitest.SiteOutline([]any{got}) != "Inner(Bb[Bb*])" {

@@ -128,8 +128,7 @@ func TestInsertForms(t *testing.T) {
 		{"insert into `t x` (`a`, b) values", []any{uint64(4), "v"}, "4 v  8 12"},
 		{"INSERT INTO `t x` (a) SETTINGS max_threads = 1", []any{uint64(6)}, "6 d6  12 18"},
 	} {
-		t.Run(c.query, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.query, func(t *testing.T) { // not parallel: the checks below follow every insert
 			batch, err := db.PrepareBatch(t.Context(), c.query)
 			must(t, err)
 			must(t, batch.Append(c.values...))
@@ -187,7 +186,7 @@ func TestInsertDeduplication(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
 	must(t, db.Exec(t.Context(), "CREATE TABLE t (a UInt64) ENGINE = MergeTree ORDER BY a SETTINGS non_replicated_deduplication_window = 100"))
-	send := func(t *testing.T, v uint64, settings clickhouse.Settings) uint64 {
+	send := func(v uint64, settings clickhouse.Settings) uint64 {
 		batch, err := db.PrepareBatch(clickhouse.Context(t.Context(), clickhouse.WithSettings(settings)), "INSERT INTO t")
 		must(t, err)
 		must(t, batch.Append(v))
@@ -210,11 +209,9 @@ func TestInsertDeduplication(t *testing.T) {
 		{2, clickhouse.Settings{"deduplicate_insert": "disable", "insert_deduplication_token": "y"}, 6},
 		{4, nil, 7},
 	} {
-		t.Run(fmt.Sprint("step ", i), func(t *testing.T) { // in this order: each step depends on the earlier inserts
-			if got := send(t, c.v, c.settings); got != c.want {
-				t.Errorf("%d rows, want %d", got, c.want)
-			}
-		})
+		if got := send(c.v, c.settings); got != c.want { // each step depends on the earlier inserts
+			t.Fatalf("step %d: %d rows, want %d", i, got, c.want)
+		}
 	}
 }
 

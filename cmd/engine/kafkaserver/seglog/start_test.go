@@ -105,9 +105,6 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 			if allocated > mostAllocated {
 				t.Errorf("batches of %d without summaries: %d bytes were allocated", batch, allocated)
 			}
-			if err := os.RemoveAll(dir); err != nil {
-				t.Fatal(err)
-			}
 		})
 	}
 }
