@@ -14,6 +14,8 @@ type bench struct {
 	report *report
 	rig    *rig
 	rate   float64
+	// compare names the layouts to compare; none are all.
+	compare []string
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
 	// data is the site with the data set, dataBytes the size of its JSON.

@@ -27,32 +27,44 @@ type layout struct {
 
 // Replacements that several layouts share.
 var (
-	byDay  = []string{"toStartOfHour(time)", "toDate(time)"}
-	finer  = []string{"index_granularity = 8192", "index_granularity = 1024"}
-	noStat = []string{"index_granularity =", "auto_statistics_types = '', index_granularity ="}
-	// repeated are the text columns with few values per site, that most events have.
-	repeated = func() (list []string) {
-		for _, c := range []string{"site", "site_section", "site_space", "space", "page", "revision", "country", "language", "referrer_domain"} {
-			list = append(list, "\n    "+c+" String", "\n    "+c+" LowCardinality(String)")
-		}
-		return list
-	}()
-	smallSite = []string{"\n    site String", "\n    site UInt32"}
+	byDay     = []string{"toStartOfHour(time)", "toDate(time)"}
+	finer     = []string{"index_granularity = 8192", "index_granularity = 1024"}
+	noStat    = []string{"index_granularity =", "auto_statistics_types = '', index_granularity ="}
+	plain     = []string{"LowCardinality(String)", "String"}
+	smallSite = []string{"\n    site LowCardinality(String)", "\n    site UInt32"}
 )
 
 // layouts are the candidates, today's first.
 var layouts = []layout{
 	{name: "today"},
+	{name: "plain strings", replace: plain},
 	{name: "day in the key", replace: byDay},
-	{name: "low cardinality", replace: repeated},
-	{name: "day, low cardinality", replace: slices.Concat(byDay, repeated)},
-	{name: "day, low cardinality, granules of 1024", replace: slices.Concat(byDay, repeated, finer)},
-	{name: "day, low cardinality, no statistics", replace: slices.Concat(byDay, repeated, noStat)},
+	{name: "day, plain strings", replace: slices.Concat(byDay, plain)},
+	{name: "no statistics", replace: noStat},
+	{name: "day, granules of 1024", replace: slices.Concat(byDay, finer)},
 	{
-		name: "day, low cardinality, site as a number", replace: slices.Concat(byDay, smallSite, repeated[2:]),
+		name: "day, site as a number", replace: slices.Concat(byDay, smallSite),
 		site: "toUInt32(sipHash64($1))", copied: "REPLACE (toUInt32(sipHash64(site)) AS site)",
 	},
-	{name: "day, low cardinality, no claims (what moving them to visits could gain)", replace: slices.Concat(byDay, repeated), copied: "REPLACE (CAST(map(), 'Map(String, String)') AS claims)"},
+	{name: "day, no claims (what moving them to visits could gain)", replace: byDay, copied: "REPLACE (CAST(map(), 'Map(String, String)') AS claims)"},
+}
+
+// chosenLayouts are today's and those that --compare names, or all.
+func (b *bench) chosenLayouts() ([]layout, error) {
+	if len(b.compare) == 0 {
+		return layouts, nil
+	}
+	list := layouts[:1:1]
+	for _, name := range b.compare {
+		i := slices.IndexFunc(layouts, func(l layout) bool { return l.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no layout %q", name)
+		}
+		if i > 0 {
+			list = append(list, layouts[i])
+		}
+	}
+	return list, nil
 }
 
 const (
@@ -65,6 +77,10 @@ const (
 // in and merge them, and a dashboard's questions, candidate after candidate in each
 // round.
 func (b *bench) layoutRows(ctx context.Context) error {
+	layouts, err := b.chosenLayouts()
+	if err != nil {
+		return err
+	}
 	conn, err := b.store()
 	if err != nil {
 		return err
@@ -76,7 +92,7 @@ func (b *bench) layoutRows(ctx context.Context) error {
 	}
 	filled := make([]filledLayout, len(layouts))
 	for i, l := range layouts {
-		if filled[i], err = l.fill(ctx, conn, i, rows); err != nil {
+		if filled[i], err = l.fill(ctx, conn, layoutTable(i), rows); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
@@ -88,9 +104,10 @@ func (b *bench) layoutRows(ctx context.Context) error {
 	for round := range b.rounds + 1 {
 		progress("round %d of %d, %d questions", round, b.rounds, len(asked))
 		for i, l := range layouts {
+			table := layoutTable(i)
 			took := make([]float64, len(asked))
 			for j, q := range asked {
-				s, err := l.statement(i, q.statement)
+				s, err := l.statement(table, q.statement)
 				if err != nil {
 					return fmt.Errorf("%s: %s: %w", l.name, q.name, err)
 				}
@@ -137,37 +154,50 @@ func column(rounds [][]float64, i int) []float64 {
 	return list
 }
 
-func (l layout) table(i int) string { return fmt.Sprintf("layout_%d", i) }
+// layoutTable is the table of a candidate; that of the first is layoutBase's.
+func layoutTable(i int) string { return fmt.Sprintf("layout_%d", i) }
 
 type filledLayout struct {
 	perEvent float64 // bytes on disk
 	text     string
 }
 
-// fill creates the candidate's table and copies the rows into it.
-func (l layout) fill(ctx context.Context, conn driver.Conn, i int, rows uint64) (f filledLayout, err error) {
-	create := strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS "+l.table(i), 1)
+// create is the statement that creates the candidate's table.
+func (l layout) create(table string) (string, error) {
+	create := strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS "+table, 1)
 	for r := 0; r < len(l.replace); r += 2 {
 		if !strings.Contains(create, l.replace[r]) {
-			return f, fmt.Errorf("today's statement has no %q", l.replace[r])
+			return "", fmt.Errorf("today's statement has no %q", l.replace[r])
 		}
 		create = strings.ReplaceAll(create, l.replace[r], l.replace[r+1])
+	}
+	return create, nil
+}
+
+// fill creates the candidate's table and copies the rows into it, unless it has
+// them, and merges it.
+func (l layout) fill(ctx context.Context, conn driver.Conn, table string, rows uint64) (f filledLayout, err error) {
+	create, err := l.create(table)
+	if err != nil {
+		return f, err
 	}
 	if err := conn.Exec(ctx, create); err != nil {
 		return f, err
 	}
-	progress("copying %d rows: %s", rows, l.name)
+	progress("copying and merging %d rows: %s", rows, l.name)
 	began := time.Now()
-	if err := conn.Exec(ctx, "INSERT INTO "+l.table(i)+" SELECT * "+l.copied+" FROM layout_base SETTINGS max_insert_threads = 1"); err != nil {
-		return f, err
+	if table != layoutTable(0) {
+		if err := conn.Exec(ctx, "INSERT INTO "+table+" SELECT * "+l.copied+" FROM "+layoutTable(0)+" SETTINGS max_insert_threads = 1"); err != nil {
+			return f, err
+		}
 	}
 	copied := time.Since(began)
-	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+l.table(i)+" FINAL"); err != nil {
+	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+table+" FINAL"); err != nil {
 		return f, err
 	}
 	merged := time.Since(began) - copied
 	var bytes, stored uint64
-	if err := conn.QueryRow(ctx, "SELECT sum(bytes_on_disk), sum(rows) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", l.table(i)).
+	if err := conn.QueryRow(ctx, "SELECT sum(bytes_on_disk), sum(rows) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", table).
 		Scan(&bytes, &stored); err != nil {
 		return f, err
 	}
@@ -175,19 +205,25 @@ func (l layout) fill(ctx context.Context, conn driver.Conn, i int, rows uint64) 
 		return f, fmt.Errorf("the table has %d rows, not %d", stored, rows)
 	}
 	f.perEvent = float64(bytes) / float64(rows)
-	f.text = fmt.Sprintf("%d rows, copied at %s rows/s in one thread, merged in %s s", rows, number(float64(rows)/copied.Seconds()), number(merged.Seconds()))
+	f.text = fmt.Sprintf("%d rows, merged in %s s", rows, number(merged.Seconds()))
+	if table != layoutTable(0) {
+		f.text += fmt.Sprintf(", copied from today's at %s rows/s in one thread", number(float64(rows)/copied.Seconds()))
+	}
 	return f, nil
 }
 
-var siteParameter = regexp.MustCompile(`site = (\{p\d+:String\})`)
+var (
+	siteParameter = regexp.MustCompile(`site = (\{p\d+:String\})`)
+	presetRange   = regexp.MustCompile(`"range":"\w+"`)
+)
 
 // statement is a statement of the query service on the candidate's table.
-func (l layout) statement(i int, s *statement) (*statement, error) {
+func (l layout) statement(table string, s *statement) (*statement, error) {
 	from := "FROM " + insights.Table + "\n"
 	if strings.Count(s.sql, from) != 1 || len(siteParameter.FindAllString(s.sql, -1)) != 1 {
 		return nil, fmt.Errorf("the statement does not read one site of one table: %s", s.sql)
 	}
-	sql := strings.Replace(s.sql, from, "FROM "+l.table(i)+"\n", 1)
+	sql := strings.Replace(s.sql, from, "FROM "+table+"\n", 1)
 	if l.site != "" {
 		sql = siteParameter.ReplaceAllString(sql, "site = "+l.site)
 	}
@@ -208,7 +244,7 @@ func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, e
 			now := time.Now().UTC()
 			span := fmt.Sprintf(`{"from":%q,"to":%q}`, now.AddDate(0, 0, -days).Format(time.RFC3339), now.Format(time.RFC3339))
 			for _, q := range questions {
-				body := regexp.MustCompile(`"range":"\w+"`).ReplaceAllString(q.body, `"range":`+span)
+				body := presetRange.ReplaceAllString(q.body, `"range":`+span)
 				s, err := statementOf(ctx, conn, fmt.Sprint("site", site), []byte(body))
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", q.name, err)
@@ -220,16 +256,17 @@ func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, e
 	return list, nil
 }
 
-// layoutBase makes layout_base: events of 13 months of twenty sites by Zipf's law. A
-// part is generated and posted; the rest are copies by other visitors.
+// layoutBase makes the table of today's layout: events of 13 months of twenty sites
+// by Zipf's law, which arrived when they happened. A part is generated and posted; the
+// rest are copies by other visitors, who came up to three days later.
 func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, err error) {
 	t := b.rig.target
 	if t.site, err = b.rig.newSite(ctx); err != nil {
 		return 0, err
 	}
-	unique := min(layoutUnique, b.layoutEvents)
+	unique, end := min(layoutUnique, b.layoutEvents), time.Now()
 	progress("posting %d events", unique)
-	generator := eventgen.New(eventgen.Options{Seed: 1, Events: unique, Visitors: max(1, unique*136/1000), End: time.Now(), Span: layoutSpan})
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: unique, Visitors: max(1, unique*136/1000), End: end, Span: layoutSpan})
 	const perRequest = 500
 	for sent := 0; sent < unique; sent += perRequest {
 		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
@@ -240,31 +277,38 @@ func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, 
 	if err := b.rig.awaitEvents(ctx, t, sent, stallLimit); err != nil {
 		return 0, err
 	}
-	if err := conn.Exec(ctx, strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS layout_base", 1)); err != nil {
+	create, err := layouts[0].create(layoutTable(0))
+	if err == nil {
+		err = conn.Exec(ctx, create)
+	}
+	if err != nil {
 		return 0, err
 	}
 	all := 0.0
 	for n := range layoutSites {
 		all += 1 / float64(n+1)
 	}
-	site, sum := "multiIf(", 0.0 // v is a visitor's place below a million
+	site, sum := "multiIf(", 0.0
 	for n := range layoutSites - 1 {
 		sum += 1 / float64(n+1)
-		site += fmt.Sprintf("v < %d, 'site%d', ", uint64(sum/all*1e6), n+1)
+		site += fmt.Sprintf("intDiv(other, 4096) %% 1000000 < %d, 'site%d', ", uint64(sum/all*1e6), n+1)
 	}
 	site += fmt.Sprintf("'site%d')", layoutSites)
 	copies := max(1, b.layoutEvents/sent)
 	progress("making %d copies of them by other visitors", copies)
 	for n := range copies {
 		// The dedupe tokens of inserts have to differ, and so do the rows.
-		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO layout_base SELECT * EXCEPT v REPLACE (%s AS site, sipHash64(visitor, %d) AS visitor, sipHash64(session, %d) AS session,
-			log_offset + %d AS log_offset) FROM (SELECT *, sipHash64(visitor, %d) %% 1000000 AS v FROM %s WHERE site = {site:String})`, site, n, n, n*layoutUnique, n, insights.Table),
+		err := conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %[1]s SELECT * EXCEPT (other, at) REPLACE (%[2]s AS site, other AS visitor, sipHash64(session, %[3]d) AS session,
+			log_offset + %[4]d AS log_offset, at AS time, toDateTime(toStartOfDay(at), 'UTC') AS received)
+			FROM (SELECT *, sipHash64(visitor, %[3]d) AS other, fromUnixTimestamp64Milli(%[5]d + (toUnixTimestamp64Milli(time) - %[5]d + other %% 259200000) %% %[6]d, 'UTC') AS at
+				FROM %[7]s WHERE site = {site:String})`,
+			layoutTable(0), site, n, n*layoutUnique, end.Add(-layoutSpan).UnixMilli(), layoutSpan.Milliseconds(), insights.Table),
 			driver.NamedValue{Name: "site", Value: t.site})
 		if err != nil {
 			return 0, err
 		}
 	}
-	if err := conn.QueryRow(ctx, "SELECT count() FROM layout_base").Scan(&rows); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT count() FROM "+layoutTable(0)).Scan(&rows); err != nil {
 		return 0, err
 	}
 	if rows != uint64(copies*sent) {

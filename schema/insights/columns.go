@@ -40,9 +40,9 @@ var columns = []Column{
 	storedOnly(stringField(6, "session_id", func(e *Event) string { return e.SessionID }), Personal,
 		"The session id in clear, if the site asks for it."),
 
-	stringDimension("siteSection", AsNull, stringField(7, "site_section", func(e *Event) string { return e.Section }), Content,
+	stringDimension("siteSection", AsNull, repeatedField(7, "site_section", func(e *Event) string { return e.Section }), Content,
 		"The site section's id."),
-	stringDimension("siteSpace", AsNull, stringField(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
+	stringDimension("siteSpace", AsNull, repeatedField(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
 		"The site space's id."),
 	stringDimension("siteShareKey", AsNull, stringField(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,
 		"The key of the share link that was used."),
@@ -51,15 +51,15 @@ var columns = []Column{
 	{
 		Name: "page", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Fields: []Field{
-			stringField(11, "space", func(e *Event) string { return e.Space }),
-			stringField(12, "page", func(e *Event) string { return e.Page }),
+			repeatedField(11, "space", func(e *Event) string { return e.Space }),
+			repeatedField(12, "page", func(e *Event) string { return e.Page }),
 		},
 		Doc:  "The page and its space; null outside any space.",
 		Expr: pageOfSpace,
 	},
-	storedOnly(stringField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
+	storedOnly(repeatedField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
-	stringDimension("visitorGeoCountry", AsNull, stringField(14, "country", func(e *Event) string { return e.Country }), Coarse,
+	stringDimension("visitorGeoCountry", AsNull, repeatedField(14, "country", func(e *Event) string { return e.Country }), Coarse,
 		"Country of the IP address (ISO 3166-1 alpha-2), if a geolocation database is configured."),
 	{
 		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse,
@@ -82,7 +82,7 @@ var columns = []Column{
 		"Operating system, by user agent."),
 	enumDimension("visitorBot", AsEmpty, Bots, enumField(20, "bot", Bots, func(e *Event) Code { return e.Bot }), Coarse,
 		`Which bot it was, by user agent; "" for a person.`),
-	stringDimension("visitorLanguage", AsNull, stringField(21, "language", func(e *Event) string { return e.Language }), Coarse,
+	stringDimension("visitorLanguage", AsNull, repeatedField(21, "language", func(e *Event) string { return e.Language }), Coarse,
 		"The browser's language as sent."),
 	{
 		Name: "visitorAuthenticated", Roles: Filter | Group, Value: flagValue{}, Operators: equality, Privacy: Coarse,
@@ -140,7 +140,7 @@ var columns = []Column{
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
 		`The page the visitor came from; "" for none.`),
-	stringDimension("referrerDomain", AsEmpty, stringField(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
+	stringDimension("referrerDomain", AsEmpty, repeatedField(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
 		`The host of referrer, without a leading "www."; "" for none.`),
 	stringDimension("utmSource", AsEmpty, stringField(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url."),
 	stringDimension("utmMedium", AsEmpty, stringField(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url."),

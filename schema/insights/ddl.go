@@ -48,7 +48,7 @@ func (wireDegrees) columnDefault() string { return "nan" }
 // storedColumns are all columns of the events table.
 func storedColumns() []storedColumn {
 	list := []storedColumn{
-		{Name: ColumnSite, Type: "String", Codec: textCodec},
+		{Name: ColumnSite, Type: repeatedType, Codec: textCodec},
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
@@ -179,7 +179,8 @@ func (t Topology) LocalTable() string {
 }
 
 // UpgradeStatements bring an older table up to storedColumns. have maps each of
-// its columns to its type. Columns are added or widened, never dropped.
+// its columns to its type. Columns are added or widened, never dropped. They change
+// no rows: texts stay as they are until RepeatedStatements.
 func UpgradeStatements(t Topology, have map[string]string) []string {
 	var changes []string
 	after := ""
@@ -195,15 +196,41 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 				change += " AFTER " + sqltree.Ident(after)
 			}
 			changes = append(changes, change)
-		case normalType(old) != normalType(c.Type):
+		case normalType(old) != normalType(c.Type) && !c.plain(old):
 			changes = append(changes, "MODIFY COLUMN "+c.definition())
 		}
 		after = c.Name
 	}
+	return t.alter(changes, "")
+}
+
+// plain reports whether an older table's column has the texts of repeatedType, but
+// not as that.
+func (c storedColumn) plain(old string) bool { return c.Type == repeatedType && old == textType }
+
+// RepeatedStatements store an older table's texts as repeatedType. have maps each
+// of its columns to its type. The table works before, while and after the server
+// rewrites its rows: it reads each part as the table's type, whatever the part has.
+// A single server does not wait for that, nor hold inserts.
+func RepeatedStatements(t Topology, have map[string]string) []string {
+	var changes []string
+	for _, c := range storedColumns() {
+		if c.plain(have[c.Name]) {
+			changes = append(changes, "MODIFY COLUMN "+c.definition())
+		}
+	}
+	if t.Cluster != "" {
+		return t.alter(changes, "")
+	}
+	return t.alter(changes, " SETTINGS alter_sync = 0")
+}
+
+// alter are the statements that make changes to the columns.
+func (t Topology) alter(changes []string, settings string) []string {
 	if len(changes) == 0 {
 		return nil
 	}
-	alter := " " + strings.Join(changes, ", ")
+	alter := " " + strings.Join(changes, ", ") + settings
 	if t.Cluster == "" {
 		return []string{"ALTER TABLE " + Table + alter}
 	}
