@@ -36,6 +36,9 @@ var insertSettings = clickhouse.Settings{
 	"max_insert_block_size_bytes":                        0,
 	"max_insert_threads":                                 1,
 	"parallel_view_processing":                           0,
+	// The client sends plain strings for LowCardinality columns, too: the engine makes
+	// a part's dictionaries anyway, and the driver's would be made for nothing.
+	"low_cardinality_allow_in_native_format": 0,
 	// A table with the first version's layout is partitioned by event time, and an
 	// import may have every month since 1970.
 	"max_partitions_per_insert_block": 0,
