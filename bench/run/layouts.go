@@ -73,8 +73,8 @@ const (
 	layoutUnique = 1_000_000            // events that are generated; the rest are copies by other visitors
 )
 
-// layoutRows compares the candidates on the same rows: space, time to copy the rows
-// in and merge them, and a dashboard's questions, candidate after candidate in each
+// layoutRows compares the candidates on the same rows: the sink's inserts, space, time
+// to copy the rows in and merge them, and a dashboard's questions, candidate after candidate in each
 // round.
 func (b *bench) layoutRows(ctx context.Context) error {
 	layouts, err := b.chosenLayouts()
@@ -89,6 +89,9 @@ func (b *bench) layoutRows(ctx context.Context) error {
 	rows, err := b.layoutBase(ctx, conn)
 	if err != nil {
 		return err
+	}
+	if err := b.layoutInserts(ctx, conn, layouts); err != nil {
+		return fmt.Errorf("inserts: %w", err)
 	}
 	filled := make([]filledLayout, len(layouts))
 	for i, l := range layouts {
