@@ -8,6 +8,10 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // oneBlock is more rows than any insert has.
@@ -93,4 +97,24 @@ func (c *ClickHouse) forgetSettings(err error) {
 		c.settings = nil
 		c.mu.Unlock()
 	}
+}
+
+// TopologyOf asks the server, or those of the cluster, what the events table's
+// statements depend on.
+func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights.Topology, error) {
+	t := insights.Topology{Cluster: cluster}
+	err := conn.QueryRow(ctx, "SELECT uniqExactIf(hostName(), name = {name:String}) = uniqExact(hostName()) FROM "+onAllNodes(cluster, "system.merge_tree_settings"),
+		clickhouse.Named("name", insights.StatisticsSetting)).Scan(&t.Statistics)
+	if err != nil {
+		return t, fmt.Errorf("cannot ask which settings of tables the server knows: %w", err)
+	}
+	return t, nil
+}
+
+// onAllNodes is a system table of the server, or of all those of a cluster.
+func onAllNodes(cluster, table string) string {
+	if cluster == "" {
+		return table
+	}
+	return "clusterAllReplicas(" + sqltree.Ident(cluster) + ", " + table + ")"
 }
