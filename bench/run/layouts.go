@@ -38,7 +38,7 @@ var (
 var layouts = []layout{
 	{name: "today"},
 	{name: "plain strings", replace: plain},
-	{name: "plain strings, statistics (until 1e7d817)", replace: slices.Concat(plain, statistic)},
+	{name: "until 1e7d817", replace: slices.Concat(plain, statistic)},
 	{name: "day in the key", replace: byDay},
 	{name: "day, plain strings", replace: slices.Concat(byDay, plain)},
 	{name: "statistics", replace: statistic},
