@@ -72,7 +72,7 @@ func NewLayout(cfg LayoutConfig) (*Layout, error) {
 var ErrOlderMembers = errors.New("a sink of an earlier version may run: the events table keeps its layout until all are upgraded")
 
 // ErrClusterLayout: only its operator can move the table of a cluster.
-var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working: to change it, stop the sinks, create a table with the present layout on each node (ON CLUSTER), copy the rows, and exchange the two")
+var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working")
 
 // heldConstraint refuses every insert into a table and lets queries go on. Insert waits
 // while the table has it.
@@ -102,9 +102,9 @@ func (l *Layout) Move(ctx context.Context) error {
 	}
 	if l.cfg.Topology.Cluster != "" {
 		if statements := l.alterations(events); events.current() && len(statements) > 0 {
-			return fmt.Errorf("%w. Only the types of its columns are older, which these statements change while inserts and queries go on: %s", ErrClusterLayout, strings.Join(statements, "; "))
+			return fmt.Errorf("%w: to change it while inserts and queries go on, run %s", ErrClusterLayout, strings.Join(statements, "; "))
 		}
-		return ErrClusterLayout
+		return fmt.Errorf("%w: to change it, stop the sinks, create a table with the present layout on each node (ON CLUSTER), copy the rows, and exchange the two", ErrClusterLayout)
 	}
 	next, err := l.table(ctx, insights.NextTable)
 	if err != nil {

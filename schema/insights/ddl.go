@@ -265,12 +265,12 @@ func SettingStatements(t Topology, engine string) []string {
 	is := map[string]string{}
 	for _, s := range strings.Split(have, ",") {
 		name, value, _ := strings.Cut(s, "=")
-		is[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		is[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), "'")
 	}
 	var change []tableSetting
 	for _, s := range t.settings() {
 		// A table keeps its granularity.
-		if is[s.name] != s.value && s.name != "index_granularity" {
+		if value, ok := is[s.name]; (!ok || value != strings.Trim(s.value, "'")) && s.name != "index_granularity" {
 			change = append(change, s)
 		}
 	}
