@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -66,7 +67,10 @@ func (b *bench) fill(ctx context.Context) error {
 }
 
 // store opens a connection to the insights engine.
-func (b *bench) store() (driver.Conn, error) {
+func (b *bench) store() (driver.Conn, error) { return b.storeIn("") }
+
+// storeIn does so for another database than the node's.
+func (b *bench) storeIn(database string) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's address: %w", err)
@@ -74,6 +78,7 @@ func (b *bench) store() (driver.Conn, error) {
 	// Connect as the node does on loopback, so that neither side has an
 	// advantage.
 	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionNone}
+	options.Auth.Database = cmp.Or(database, options.Auth.Database)
 	return clickhouse.Open(options)
 }
 

@@ -29,7 +29,7 @@ type layout struct {
 var (
 	byDay     = []string{"toStartOfHour(time)", "toDate(time)"}
 	finer     = []string{"index_granularity = 8192", "index_granularity = 1024"}
-	noStat    = []string{"index_granularity =", "auto_statistics_types = '', index_granularity ="}
+	statistic = []string{", auto_statistics_types = ''", ""}
 	plain     = []string{"LowCardinality(String)", "String"}
 	smallSite = []string{"\n    site LowCardinality(String)", "\n    site UInt32"}
 )
@@ -38,9 +38,10 @@ var (
 var layouts = []layout{
 	{name: "today"},
 	{name: "plain strings", replace: plain},
+	{name: "until 1e7d817", replace: slices.Concat(plain, statistic)},
 	{name: "day in the key", replace: byDay},
 	{name: "day, plain strings", replace: slices.Concat(byDay, plain)},
-	{name: "no statistics", replace: noStat},
+	{name: "statistics", replace: statistic},
 	{name: "day, granules of 1024", replace: slices.Concat(byDay, finer)},
 	{
 		name: "day, site as a number", replace: slices.Concat(byDay, smallSite),
@@ -73,8 +74,8 @@ const (
 	layoutUnique = 1_000_000            // events that are generated; the rest are copies by other visitors
 )
 
-// layoutRows compares the candidates on the same rows: space, time to copy the rows
-// in and merge them, and a dashboard's questions, candidate after candidate in each
+// layoutRows compares the candidates on the same rows: the sink's inserts, space, time
+// to copy the rows in and merge them, and a dashboard's questions, candidate after candidate in each
 // round.
 func (b *bench) layoutRows(ctx context.Context) error {
 	layouts, err := b.chosenLayouts()
@@ -89,6 +90,9 @@ func (b *bench) layoutRows(ctx context.Context) error {
 	rows, err := b.layoutBase(ctx, conn)
 	if err != nil {
 		return err
+	}
+	if err := b.layoutInserts(ctx, conn, layouts); err != nil {
+		return fmt.Errorf("inserts: %w", err)
 	}
 	filled := make([]filledLayout, len(layouts))
 	for i, l := range layouts {
@@ -164,7 +168,7 @@ type filledLayout struct {
 
 // create is the statement that creates the candidate's table.
 func (l layout) create(table string) (string, error) {
-	create := strings.Replace(insights.CreateStatements(insights.Topology{})[0], "EXISTS "+insights.Table, "EXISTS "+table, 1)
+	create := strings.Replace(insights.CreateStatements(insights.Topology{Statistics: true})[0], "EXISTS "+insights.Table, "EXISTS "+table, 1)
 	for r := 0; r < len(l.replace); r += 2 {
 		if !strings.Contains(create, l.replace[r]) {
 			return "", fmt.Errorf("today's statement has no %q", l.replace[r])

@@ -10,7 +10,6 @@ import (
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/sink"
-	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -27,9 +26,13 @@ func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, 
 	if err != nil {
 		return false, err
 	}
+	topology, err := eventstore.TopologyOf(ctx, events, s.ClickHouseCluster)
+	if err != nil {
+		return false, err
+	}
 	var lock *store.Lock
 	layout, err := eventstore.NewLayout(eventstore.LayoutConfig{
-		Conn: events, Topology: insights.Topology{Cluster: s.ClickHouseCluster}, Metrics: metrics, Logger: log,
+		Conn: events, Topology: topology, Metrics: metrics, Logger: log,
 		Holds: func(ctx context.Context) error { return lock.Holds(ctx) },
 		OlderMembers: func(ctx context.Context) (bool, error) {
 			n, err := sink.OlderMembers(ctx, b.kafkaBrokers, access, s.KafkaTopic, s.sinkGroup())

@@ -66,7 +66,10 @@ func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Co
 // migrateEvents migrates the insights store and returns the number of
 // statements it ran.
 func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done int, err error) {
-	topology := insights.Topology{Cluster: s.ClickHouseCluster}
+	topology, err := eventstore.TopologyOf(ctx, events, s.ClickHouseCluster)
+	if err != nil {
+		return done, err
+	}
 	have, err := eventsTable(ctx, events)
 	if err != nil {
 		return done, err

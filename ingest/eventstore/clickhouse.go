@@ -105,14 +105,6 @@ func (c *ClickHouse) insertOnce(ctx context.Context, rows *insights.Batch, token
 // Sequential implements [Store].
 func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
-// processes is the table of running queries on all nodes.
-func (c *ClickHouse) processes() string {
-	if c.cfg.Cluster == "" {
-		return "system.processes"
-	}
-	return "clusterAllReplicas(" + sqltree.Ident(c.cfg.Cluster) + ", system.processes)"
-}
-
 // Settle implements [Store]. A server that has all rows of an insert goes on with
 // it when the client is gone.
 func (c *ClickHouse) Settle(ctx context.Context) error { return c.settle(ctx, insights.Table) }
@@ -142,7 +134,7 @@ func (c *ClickHouse) settle(ctx context.Context, table string) error {
 // runningInserts are the ids of running inserts into a table, or into one whose
 // name starts with the same letters.
 func (c *ClickHouse) runningInserts(ctx context.Context, table string) (map[string]bool, error) {
-	query := "SELECT query_id FROM " + c.processes() + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + table + "') > 0"
+	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") + " WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + table + "') > 0"
 	if c.cfg.Cluster == "" {
 		// On a cluster, a shard runs its part of an insert in a database of its own.
 		query += " AND current_database = currentDatabase()"

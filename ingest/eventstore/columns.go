@@ -88,9 +88,7 @@ func overwrite(theirs, own column.Interface) bool {
 		return assign(theirs, own)
 	case *column.Map:
 		return assign(theirs, own)
-	case *column.LowCardinality: // of a table that its operator has altered
-		return assign(theirs, own)
-	case *column.Nullable:
+	case *column.Nullable: // of a table that its operator has altered
 		return assign(theirs, own)
 	}
 	return false

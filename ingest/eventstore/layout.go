@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -38,6 +39,9 @@ type LayoutConfig struct {
 // inserts, copies the rest, checks that both tables have the same rows, and exchanges
 // their names atomically. All its state is in the tables: a piece is copied if the tables
 // differ in it. So another process can continue where a killed one stopped.
+//
+// A table that has the present keys, but texts that are not stored as in a new table, is
+// altered: the engine rewrites those columns while inserts and queries go on.
 type Layout struct {
 	cfg   LayoutConfig
 	store *ClickHouse
@@ -68,7 +72,7 @@ func NewLayout(cfg LayoutConfig) (*Layout, error) {
 var ErrOlderMembers = errors.New("a sink of an earlier version may run: the events table keeps its layout until all are upgraded")
 
 // ErrClusterLayout: only its operator can move the table of a cluster.
-var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working: to change it, stop the sinks, create a table with the present layout on each node (ON CLUSTER), copy the rows, and exchange the two")
+var ErrClusterLayout = errors.New("the events table of a cluster keeps its layout, which goes on working")
 
 // heldConstraint refuses every insert into a table and lets queries go on. Insert waits
 // while the table has it.
@@ -81,19 +85,26 @@ func (l *Layout) Current(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	next, err := l.table(ctx, insights.NextTable)
-	return events.current() && !next.exists && err == nil, err
+	return events.current() && len(l.alterations(events)) == 0 && !next.exists && err == nil, err
+}
+
+func (l *Layout) alterations(t tableLayout) []string {
+	return insights.RepeatedStatements(l.cfg.Topology, t.columns)
 }
 
 // Move moves the table to the present layout. It may be called again after any error.
 // ErrOlderMembers, and the errors about a full disk or a table that is not ours, leave
 // everything unchanged.
 func (l *Layout) Move(ctx context.Context) error {
-	if l.cfg.Topology.Cluster != "" {
-		return ErrClusterLayout
-	}
-	events, err := l.table(ctx, insights.Table)
+	events, err := l.table(ctx, l.cfg.Topology.LocalTable())
 	if err != nil {
 		return err
+	}
+	if l.cfg.Topology.Cluster != "" {
+		if statements := l.alterations(events); events.current() && len(statements) > 0 {
+			return fmt.Errorf("%w: to change it while inserts and queries go on, run %s", ErrClusterLayout, strings.Join(statements, "; "))
+		}
+		return fmt.Errorf("%w: to change it, stop the sinks, create a table with the present layout on each node (ON CLUSTER), copy the rows, and exchange the two", ErrClusterLayout)
 	}
 	next, err := l.table(ctx, insights.NextTable)
 	if err != nil {
@@ -102,15 +113,41 @@ func (l *Layout) Move(ctx context.Context) error {
 	switch {
 	case !events.exists:
 		return errors.New("cannot move the events table: there is none")
-	case events.current() && !next.exists:
-		return nil
-	case events.current():
-		return l.finish(ctx, next)
+	case events.current() && next.exists:
+		err = l.finish(ctx, next)
+	case !events.current():
+		if err = l.check(ctx, events, next); err == nil {
+			err = l.move(ctx, events)
+		}
 	}
-	if err := l.check(ctx, events, next); err != nil {
+	if err != nil {
 		return err
 	}
-	return l.move(ctx, events)
+	return l.alter(ctx)
+}
+
+// alter changes the types of columns. The statement ends at once, and the engine
+// rewrites the parts when it can, also after a restart. Until then a part is read as if
+// it had the table's types. So the table needs neither room for a copy nor a hold, and
+// keeps the tokens of its inserts.
+func (l *Layout) alter(ctx context.Context) error {
+	events, err := l.table(ctx, insights.Table)
+	if err != nil {
+		return err
+	}
+	for _, statement := range l.alterations(events) {
+		if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
+			return errors.Join(ErrOlderMembers, err)
+		}
+		if err := l.cfg.Holds(ctx); err != nil {
+			return err
+		}
+		if err := l.do(ctx, "alter", statement); err != nil {
+			return err
+		}
+		l.cfg.Logger.Info("The events table has new types of columns: the engine rewrites its rows while inserts and queries go on.", "rows", events.rows)
+	}
+	return nil
 }
 
 func (l *Layout) move(ctx context.Context, events tableLayout) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,22 +21,24 @@ type tableLayout struct {
 	held                        bool
 	rows, bytes                 uint64
 	views                       []string
+	columns                     map[string]string // their types
 }
 
-// current reports whether it is the present layout.
+// current reports whether it has the present keys.
 func (t tableLayout) current() bool {
 	return t.exists && t.partition == insights.PartitionKey && "("+t.sorting+")" == insights.SortKey && "("+t.primary+")" == insights.PrimaryKey
 }
 
 func (l *Layout) table(ctx context.Context, name string) (t tableLayout, err error) {
-	rows, err := l.cfg.Conn.Query(ctx, "SELECT partition_key, sorting_key, primary_key, position(create_table_query, {held:String}) > 0, ifNull(total_rows, 0), ifNull(total_bytes, 0), dependencies_table"+
+	rows, err := l.cfg.Conn.Query(ctx, "SELECT partition_key, sorting_key, primary_key, position(create_table_query, {held:String}) > 0, ifNull(total_rows, 0), ifNull(total_bytes, 0), dependencies_table,"+
+		" (SELECT mapFromArrays(groupArray(name), groupArray(type)) FROM system.columns WHERE database = currentDatabase() AND table = {name:String})"+
 		" FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
 		clickhouse.Named("held", "CONSTRAINT "+heldConstraint), clickhouse.Named("name", name))
 	if err == nil {
 		defer func() { _ = rows.Close() }()
 		for err == nil && rows.Next() {
 			t.exists = true
-			err = rows.Scan(&t.partition, &t.sorting, &t.primary, &t.held, &t.rows, &t.bytes, &t.views)
+			err = rows.Scan(&t.partition, &t.sorting, &t.primary, &t.held, &t.rows, &t.bytes, &t.views, &t.columns)
 		}
 		err = errors.Join(err, rows.Err())
 	}
@@ -53,13 +56,9 @@ func (l *Layout) check(ctx context.Context, events, next tableLayout) error {
 	if len(events.views) > 0 {
 		return fmt.Errorf("cannot move the events table: materialized views read it (%s) and would stay with the old one; drop them, and make them again after the move", strings.Join(events.views, ", "))
 	}
-	var unknown []string
+	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(events.columns)), func(name string) bool { return slices.Contains(insights.InsertColumns(), name) })
 	var free uint64
-	err := l.cfg.Conn.QueryRow(ctx, "SELECT groupArray(name) FROM system.columns WHERE database = currentDatabase() AND table = {table:String} AND NOT has({ours:Array(String)}, name)",
-		clickhouse.Named("table", insights.Table), clickhouse.Named("ours", insights.InsertColumns())).Scan(&unknown)
-	if err == nil {
-		err = l.cfg.Conn.QueryRow(ctx, "SELECT max(unreserved_space) FROM system.disks").Scan(&free)
-	}
+	err := l.cfg.Conn.QueryRow(ctx, "SELECT max(unreserved_space) FROM system.disks").Scan(&free)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot check the events table: %w", err)

@@ -8,6 +8,10 @@ import (
 	"slices"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
 // oneBlock is more rows than any insert has.
@@ -36,6 +40,9 @@ var insertSettings = clickhouse.Settings{
 	"max_insert_block_size_bytes":                        0,
 	"max_insert_threads":                                 1,
 	"parallel_view_processing":                           0,
+	// The client sends plain strings for LowCardinality columns, too: the engine makes
+	// a part's dictionaries anyway, and the driver's would be made for nothing.
+	"low_cardinality_allow_in_native_format": 0,
 	// A table with the first version's layout is partitioned by event time, and an
 	// import may have every month since 1970.
 	"max_partitions_per_insert_block": 0,
@@ -90,4 +97,24 @@ func (c *ClickHouse) forgetSettings(err error) {
 		c.settings = nil
 		c.mu.Unlock()
 	}
+}
+
+// TopologyOf asks the server, or those of the cluster, what the events table's
+// statements depend on.
+func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights.Topology, error) {
+	t := insights.Topology{Cluster: cluster}
+	err := conn.QueryRow(ctx, "SELECT uniqExactIf(hostName(), name = {name:String}) = uniqExact(hostName()) FROM "+onAllNodes(cluster, "system.merge_tree_settings"),
+		clickhouse.Named("name", insights.StatisticsSetting)).Scan(&t.Statistics)
+	if err != nil {
+		return t, fmt.Errorf("cannot ask which settings of tables the server knows: %w", err)
+	}
+	return t, nil
+}
+
+// onAllNodes is a system table of the server, or of all those of a cluster.
+func onAllNodes(cluster, table string) string {
+	if cluster == "" {
+		return table
+	}
+	return "clusterAllReplicas(" + sqltree.Ident(cluster) + ", " + table + ")"
 }

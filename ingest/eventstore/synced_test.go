@@ -160,3 +160,58 @@ func BenchmarkInsertSynced(b *testing.B) {
 		}
 	}
 }
+
+// TestNoStatistics: the engine makes statistics of every column of a merged part by
+// default. The table's statements turn that off, also for a table that was made before.
+func TestNoStatistics(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	topology, err := TopologyOf(t.Context(), conn, "")
+	if err != nil || !topology.Statistics {
+		t.Fatalf("%+v, %v: the engine knows the setting", topology, err)
+	}
+	execAll := func(statements ...string) {
+		t.Helper()
+		for _, statement := range statements {
+			if err := conn.Exec(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	inserted := 0
+	// merged returns how many columns of the table have statistics after a merge.
+	merged := func() (columns uint64) {
+		t.Helper()
+		inserted++
+		if err := store.Insert(t.Context(), ingesttest.BatchOf(t, eventsOver(t, 10, 1), uint64(inserted), nil), fmt.Sprint("token", inserted)); err != nil {
+			t.Fatal(err)
+		}
+		execAll("OPTIMIZE TABLE events FINAL")
+		err := conn.QueryRow(t.Context(), "SELECT countIf(notEmpty(statistics)) FROM system.parts_columns WHERE active AND database = currentDatabase() AND table = 'events'").Scan(&columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return columns
+	}
+	if merged() == 0 {
+		t.Error("a table without the setting makes no statistics, so this test proves nothing")
+	}
+	full := func() (engine string) {
+		t.Helper()
+		if err := conn.QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&engine); err != nil {
+			t.Fatal(err)
+		}
+		return engine
+	}
+	execAll(insights.SettingStatements(topology, full())...)
+	if n := merged(); n > 0 {
+		t.Errorf("%d columns have statistics after the upgrade", n)
+	}
+	execAll(append([]string{"DROP TABLE events"}, insights.CreateStatements(topology)...)...)
+	if n := merged(); n > 0 {
+		t.Errorf("%d columns of a new table have statistics", n)
+	}
+	if again := insights.SettingStatements(topology, full()); len(again) > 0 {
+		t.Errorf("a new table needs %q", again)
+	}
+}

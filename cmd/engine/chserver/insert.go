@@ -43,11 +43,18 @@ func (s *session) beginInsert(target *insertTarget, q *query, limit int64, inser
 	if err != nil {
 		return nil, err
 	}
+	in := &insert{session: s, target: target, columns: columns, limit: limit, share: share{budget: inserts}}
+	if in.off(q, "low_cardinality_allow_in_native_format") {
+		for i := range columns {
+			columns[i].typ = withoutLowCardinality(columns[i].typ)
+		}
+	}
 	fd, err := unix.MemfdCreate("octavo-insert", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a file for the rows: %w", err)
 	}
-	return &insert{session: s, target: target, columns: columns, limit: limit, share: share{budget: inserts}, file: os.NewFile(uintptr(fd), "octavo-insert")}, nil
+	in.file = os.NewFile(uintptr(fd), "octavo-insert")
+	return in, nil
 }
 
 // insertColumns selects the columns that the statement names. Without a list
@@ -168,7 +175,7 @@ func (in *insert) text(q *query) string {
 // becomes the token. The settings that turn deduplication off do not apply to
 // INSERT … SELECT either, so they are translated to its own setting.
 func (in *insert) deduplication(q *query) []string {
-	if off := strings.ToLower(in.setting(q, "insert_deduplicate")); off == "0" || off == "false" || in.setting(q, "deduplicate_insert") == "disable" {
+	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}
 	}
 	if in.setting(q, deduplicationToken) != "" {
@@ -189,6 +196,12 @@ func (in *insert) setting(q *query, name string) string {
 		}
 	}
 	return strings.Trim(value, "'")
+}
+
+// off reports whether a setting that is usually on is off.
+func (in *insert) off(q *query, name string) bool {
+	value := strings.ToLower(in.setting(q, name))
+	return value == "0" || value == "false"
 }
 
 func (in *insert) token() string {

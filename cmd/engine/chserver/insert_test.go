@@ -257,3 +257,59 @@ func TestRowsOfNewlines(t *testing.T) {
 		}
 	})
 }
+
+// TestInsertWithoutLowCardinality: a client that turns the setting off, for its statement or for its session, is asked
+// for plain values as by a server, which the table stores as its own types. Any other is asked for the table's types.
+func TestInsertWithoutLowCardinality(t *testing.T) {
+	t.Parallel()
+	const (
+		columns = "s LowCardinality(String), n LowCardinality(Nullable(String)), a Array(LowCardinality(String)), m Map(LowCardinality(String), Array(LowCardinality(String))), " +
+			"t Tuple(`x-y` LowCardinality(String), y UInt8), e Enum8('LowCardinality(String)' = 1), d DateTime64(3, 'UTC')"
+		own   = "LowCardinality(String); LowCardinality(Nullable(String)); Array(LowCardinality(String)); Map(LowCardinality(String), Array(LowCardinality(String))); Tuple(`x-y` LowCardinality(String), y UInt8); Enum8('LowCardinality(String)' = 1); DateTime64(3, 'UTC')"
+		plain = "String; Nullable(String); Array(String); Map(String, Array(String)); Tuple(`x-y` String, y UInt8); Enum8('LowCardinality(String)' = 1); DateTime64(3, 'UTC')"
+	)
+	oneLine := strings.NewReplacer("(\n    ", "(", ",\n    ", ", ") // the engine's form of tuples
+	off := clickhouse.Settings{"low_cardinality_allow_in_native_format": 0}
+	for name, c := range map[string]struct {
+		set      string
+		settings clickhouse.Settings
+		clause   string
+		want     string
+	}{
+		"usual":               {"", nil, "", own},
+		"on":                  {"", clickhouse.Settings{"low_cardinality_allow_in_native_format": 1}, "", own},
+		"off for the query":   {"", off, "", plain},
+		"off in its text":     {"", nil, " SETTINGS low_cardinality_allow_in_native_format = false", plain},
+		"off, on in its text": {"", off, " SETTINGS low_cardinality_allow_in_native_format = 1", own},
+		"off in the session":  {"SET low_cardinality_allow_in_native_format = 0", nil, "", plain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := fresh(t, single)
+			must(t, db.Exec(t.Context(), "CREATE TABLE t ("+columns+") ENGINE = MergeTree ORDER BY s"))
+			if c.set != "" {
+				must(t, db.Exec(t.Context(), c.set))
+			}
+			batch, err := db.PrepareBatch(clickhouse.Context(t.Context(), clickhouse.WithSettings(c.settings)), "INSERT INTO t"+c.clause)
+			must(t, err)
+			var types []string
+			for _, column := range batch.Columns() {
+				types = append(types, string(column.Type()))
+			}
+			if got := oneLine.Replace(strings.Join(types, "; ")); got != c.want {
+				t.Errorf("the client is asked for %s, want %s", got, c.want)
+			}
+			for _, s := range []string{"a", "", "a\n\n"} {
+				must(t, batch.Append(s, p(s), []string{s, "b"}, map[string][]string{s: {s}}, map[string]any{"x-y": s, "y": uint8(1)}, "LowCardinality(String)", instant))
+			}
+			must(t, batch.Send())
+			const right = "SELECT countIf(n = s AND a = [s, 'b'] AND m = map(s, [s]) AND t.1 = s AND e = 1 AND d = toDateTime64('2024-02-29 01:02:03.456', 3, 'UTC')) FROM t WHERE s IN ('a', '', 'a\n\n')"
+			if got := one[uint64](t, db, t.Context(), right); got != 3 {
+				t.Errorf("%d of 3 rows have the values that were sent", got)
+			}
+			if got := one[string](t, db, t.Context(), "SELECT arrayStringConcat(groupArray(type), '; ') FROM system.columns WHERE database = currentDatabase() AND table = 't'"); oneLine.Replace(got) != own {
+				t.Errorf("the table has %s", got)
+			}
+		})
+	}
+}

@@ -145,6 +145,30 @@ func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	return &layout{kind: lowCardinality, parts: []*layout{inner}}, nil
 }
 
+// withoutLowCardinality is the type of the same values without dictionaries, also
+// within other types.
+func withoutLowCardinality(typ string) string {
+	name, args, err := splitType(typ)
+	if err != nil { // the engine's own types have none
+		return typ
+	}
+	inner := args
+	switch name {
+	case "LowCardinality":
+		return args[0]
+	case "Array", "Map":
+	case "Tuple", "Nested":
+		inner = elementTypes(args)
+	default:
+		return typ
+	}
+	for i, t := range inner {
+		t = strings.TrimSpace(t)
+		args[i] = strings.TrimSuffix(args[i], t) + withoutLowCardinality(t)
+	}
+	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
 // splitType splits "Name(a, b)" into name and arguments. Commas inside brackets
 // and quotes do not separate.
 func splitType(typ string) (name string, args []string, err error) {
