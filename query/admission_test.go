@@ -204,7 +204,7 @@ func TestOneBudget(t *testing.T) {
 	service := newService(newSlow(t), func(c *Config) { c.MaxTime = time.Minute })
 	first := time.Time{}
 	q := service.question(kindAggregate, Asker{}, testSite)
-	_, err := q.answer(t.Context(), rawEvents, func(ctx context.Context) error {
+	_, err := q.answer(t.Context(), func(ctx context.Context) error {
 		first = q.ends
 		q.ends = time.Now() // as if the first statement had taken all of it
 		return q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,7 @@ func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []
 		return nil, nil, q.invalid(err)
 	}
 	var answer []byte
-	headers, err := q.answer(ctx, p.source, func(ctx context.Context) error {
+	headers, err := q.answer(ctx, func(ctx context.Context) error {
 		answer, err = q.aggregate(ctx, p)
 		return err
 	})
@@ -35,7 +36,9 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	return decide(p).continued(keys)
+	p = decide(p)
+	p.mark = p.hash()
+	return p.continued(keys)
 }
 
 // aggregate runs a plan.
@@ -56,6 +59,10 @@ func (q *question) aggregate(ctx context.Context, p plan) ([]byte, error) {
 
 // collect runs a plan's statement, and again in bounded memory if it must.
 func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) {
+	p.scope = q.service.sources.choose(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.counts())
+	if p.source != rawEvents {
+		q.source = p.source.name
+	}
 	run := func(sc scope) error {
 		p.scope = sc
 		st := lower(p)
@@ -67,6 +74,8 @@ func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) 
 	} else {
 		err = run(p.scope)
 	}
-	q.approximate = q.approximate || e.approximate
+	if e.approximate {
+		q.approximate = max(q.approximate, e.plan.env.Counting)
+	}
 	return e, err
 }

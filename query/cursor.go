@@ -35,10 +35,10 @@ func cursorTime(site string, r request, now time.Time) (at time.Time, keys []str
 
 func errCursor() error { return schema.Invalid("cursor", "is not a cursor of this request") }
 
-// mark tells the plans of different requests apart. The pages of a request may
+// hash tells the plans of different requests apart. The pages of a request may
 // differ in their limits.
-func (p plan) mark() string {
-	p.limit, p.after = 0, nil
+func (p plan) hash() string {
+	p.limit = 0
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(p.String())) // a hash never fails to write
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -50,7 +50,7 @@ func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
 		return p, nil
 	}
-	if keys[0] != p.mark() || len(keys) != 1+len(p.order) {
+	if keys[0] != p.mark || len(keys) != 1+len(p.order) {
 		return p, errCursor()
 	}
 	for i, t := range p.order {
@@ -65,7 +65,7 @@ func (p plan) continued(keys []string) (plan, error) {
 
 // cursor continues after the row whose keys were scanned into targets.
 func (p plan) cursor(targets []any) string {
-	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark()}
+	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark}
 	for _, target := range targets {
 		keys = append(keys, keyText(target))
 	}

@@ -66,7 +66,10 @@ func TestDifferential(t *testing.T) {
 		data[site] = randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)
 		insert(t, conn, site, data[site])
 	}
-	service := newService(conn, func(c *Config) { c.MaxThreads = 1 }) // starting threads costs more than the rows
+	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
+	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
+	visits.sources.limits = sourceLimits{many: math.MaxUint64} // whatever can be read from visits is
+	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site2", "site2", "site2"}).Draw(t, "site")
@@ -76,6 +79,7 @@ func TestDifferential(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := testNow.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "nanoseconds")))
+		service := rapid.SampledFrom([]*Service{raw, visits, visits}).Draw(t, "service")
 		got, headers, err := service.Aggregate(context.Background(), Asker{}, site, body, now)
 		if want := naiveRefusal(request); want != "" {
 			e, ok := errors.AsType[*schema.Error](err)
@@ -140,9 +144,13 @@ func TestDifferential(t *testing.T) {
 		}
 		if len(all[0]) > 0 {
 			answered++
+			read[headers[headerSource]]++
 		}
 	})
-	t.Logf("%d answers had rows, %d requests were refused, %d pages were read", answered, refused, paged)
+	t.Logf("%d answers had rows (%v), %d requests were refused, %d pages were read", answered, read, refused, paged)
+	if read["visits"] == 0 || read["raw"] == 0 {
+		t.Errorf("a source was never read: %v", read)
+	}
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.

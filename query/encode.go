@@ -30,7 +30,7 @@ func newEncoder(p plan, st statement) *encoder {
 	// A condition on an estimate may have dropped or kept a group wrongly, which
 	// the rows do not show.
 	for f := range filters(p.having) {
-		e.approximate = e.approximate || p.env.Estimate && f.column.Unique
+		e.approximate = e.approximate || p.env.Counting != insights.CountExact && f.column.Unique
 	}
 	return e
 }
@@ -76,11 +76,8 @@ func (e *encoder) row() {
 			e.kept[e.rows-1].values[i] = slices.Clone(e.values[i][begin:])
 		}
 	}
-	if !e.plan.env.Estimate || e.approximate {
-		return
-	}
 	for i, r := range e.statement.reads {
-		if n, ok := targets[i].(*uint64); ok && r.column.Unique && approximates(*n) {
+		if n, ok := targets[i].(*uint64); ok && r.column.Unique && approximates(e.plan.env.Counting, *n) {
 			e.approximate = true
 		}
 	}
@@ -143,6 +140,14 @@ func columnsJSON(b []byte, output []ref, values [][]byte) []byte {
 	return append(b, ']')
 }
 
-// approximates reports whether an estimated count of different values may be
-// off.
-func approximates(n uint64) bool { return n > insights.UniquesBound-insights.UniquesBound/100 }
+// approximates reports whether a count of different values may be off.
+func approximates(counting insights.Counting, n uint64) bool {
+	switch counting {
+	case insights.CountBounded:
+		return n > insights.UniquesBound-insights.UniquesBound/100
+	case insights.CountSketched:
+		return n > insights.SketchedExactly
+	case insights.CountExact:
+	}
+	return false
+}

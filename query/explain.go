@@ -29,6 +29,7 @@ type Explanation struct {
 // out of memory is followed by the one in bounded memory.
 type ExplainedStatement struct {
 	SQL            string
+	Source         string // where the rows came from, as in the answer's header
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
 	Took           time.Duration // until the last row was read
@@ -46,7 +47,7 @@ func (s *Service) Explain(ctx context.Context, site string, body []byte, now tim
 		return x, q.invalid(err)
 	}
 	x.Plan = p.String()
-	x.Headers, err = q.answer(ctx, p.source, func(ctx context.Context) error {
+	x.Headers, err = q.answer(ctx, func(ctx context.Context) error {
 		x.Answer, err = q.aggregate(ctx, p)
 		return err
 	})
@@ -66,7 +67,7 @@ func (x Explanation) Print(w io.Writer) error {
 	section("PLAN")
 	lines(x.Plan)
 	for i, st := range x.Statements {
-		section("\nSTATEMENT %d: %s, %d rows read, %d rows", i+1, rounded(st.Took), st.RowsRead, st.Rows)
+		section("\nSTATEMENT %d, of %s: %s, %d rows read, %d rows", i+1, st.Source, rounded(st.Took), st.RowsRead, st.Rows)
 		lines(st.SQL)
 		for _, p := range st.Params {
 			value, _ := json.Marshal(p.Value) // texts, numbers and lists of them always marshal

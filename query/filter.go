@@ -100,14 +100,19 @@ func (c condition) String() string {
 // conditions select the scope's events. Every statement has those of one site
 // and one range.
 func (s scope) conditions() []sqltree.Expr {
-	at := func(op sqltree.Op, t time.Time) sqltree.Expr {
-		return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
-	}
-	all := []sqltree.Expr{
-		sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), s.site)),
-		at(sqltree.Ge, s.from),
-		at(sqltree.Lt, s.to),
-	}
+	return append([]sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}, s.meets()...)
+}
+
+func siteIs(site string) sqltree.Expr {
+	return sqltree.Bin(sqltree.Eq, sqltree.Col(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
+}
+
+func timeIs(op sqltree.Op, t time.Time) sqltree.Expr {
+	return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
+}
+
+// meets are the conditions on columns.
+func (s scope) meets() (all []sqltree.Expr) {
 	for _, r := range s.nonNull {
 		all = append(all, r.column.HasValue())
 	}

@@ -58,6 +58,7 @@ type plan struct {
 
 	now   time.Time // what presets end at
 	paged bool      // whether the answer names the next page
+	mark  string    // of the request, in cursors
 	after []sortKey // of the last row before the page; nil for the first page
 }
 
@@ -105,7 +106,6 @@ func (p plan) String() string {
 	}
 	line("site", p.site)
 	line("range", insights.FormatTime(p.from)+" <= t < "+insights.FormatTime(p.to))
-	line("source", p.source.name)
 	if zone := p.env.Zone.String(); zone != "UTC" {
 		line("zone", zone)
 	}

@@ -20,10 +20,13 @@ type scope struct {
 }
 
 // source is where rows are read from.
-type source struct{ name, table string }
+type source struct {
+	name   string
+	visits *visits // nil: a row for each event
+}
 
 // rawEvents has a row for each event.
-var rawEvents = source{name: "raw", table: insights.Table}
+var rawEvents = source{name: "raw"}
 
 // newScope is all events of a site in a range. The range is cut to the years
 // that the store can hold: a client that asks for everything since the year 1
@@ -46,13 +49,16 @@ func storable(t time.Time) time.Time {
 
 // bounded is the scope with different values counted in bounded memory.
 func (s scope) bounded() scope {
-	s.env.Estimate = true
+	s.env.Counting = insights.CountBounded
 	return s
 }
 
 // read begins a statement over the scope's events.
 func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
-	return &sqltree.Select{Columns: columns, Table: s.source.table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
+	if v := s.source.visits; v != nil {
+		return v.read(s, columns, conditions)
+	}
+	return &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
 }
 
 // expr reads a column of the scope's events.

@@ -60,7 +60,7 @@ func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, p
 		return schema.List[Segment]{}, nil, q.invalid(err)
 	}
 	var list schema.List[Segment]
-	headers, err := q.answer(ctx, rawEvents, func(ctx context.Context) error {
+	headers, err := q.answer(ctx, func(ctx context.Context) error {
 		list, err = q.segments(ctx, &part)
 		return err
 	})
@@ -105,14 +105,15 @@ func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List
 // segmentsPage lists and counts the segments of part.
 func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (schema.List[Segment], error) {
 	list := schema.List[Segment]{Items: []Segment{}}
-	sc := part.scope(q.site)
+	sc := q.service.sources.choose(ctx, part.scope(q.site), segmentReads, false)
+	q.source = sc.source.name
 	shared, err := q.sharedClaims(ctx, sc)
 	if err != nil {
 		return list, err
 	}
 	var rows []segmentRow
 	err = q.count(sc, func(sc scope) error {
-		q.approximate = sc.env.Estimate
+		q.approximate = sc.env.Counting
 		rows, err = q.segmentRows(ctx, sc, shared, *part)
 		return err
 	})
@@ -141,6 +142,9 @@ func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (schema.
 	}
 	return list, nil
 }
+
+// segmentReads are what the statements read.
+var segmentReads = []ref{{column: insights.EventsCount}, {column: insights.VisitorsCount}, {column: insights.SessionsCount}, {column: insights.ClaimProperty}}
 
 // sharedClaims finds the claims that segments are made of.
 func (q *question) sharedClaims(ctx context.Context, sc scope) ([]string, error) {

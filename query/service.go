@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // Headers of answers.
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
-	// headerSource is where the rows came from: "raw".
+	// headerSource is where the rows came from: "raw", or "visits" if only the ends of
+	// the range did.
 	headerSource = "Octavo-Source"
 	// headerBound is how far an approximate count may be off.
 	headerBound = "Octavo-Error-Bound"
@@ -26,8 +29,8 @@ const (
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
-// bound is how far the estimates of [insights.UniquesBound] may be off.
-const bound = "1%"
+// bounds are how far estimates may be off.
+var bounds = map[insights.Counting]string{insights.CountBounded: "1%", insights.CountSketched: "2%"}
 
 // Service answers queries. It is safe for concurrent use.
 type Service struct {
@@ -35,6 +38,7 @@ type Service struct {
 	conn      driver.Conn
 	metrics   *Metrics
 	admission *admission
+	sources   *sources
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -46,7 +50,7 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), log: log, grace: Grace}
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: newSources(c, conn, log), log: log, grace: Grace}
 }
 
 // question is one call's work on the engine. Each kind of report has its own
@@ -63,13 +67,14 @@ type question struct {
 	spills bool
 
 	rowsRead    uint64
-	approximate bool                     // a count of different values may be off
+	source      string                   // where the rows came from
+	approximate insights.Counting        // how a count of different values was made that may be off
 	truncated   bool                     // there are rows after the limit
 	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
 func (s *Service) question(kind kind, who Asker, site string) *question {
-	return &question{service: s, kind: kind, who: who, site: site, start: time.Now()}
+	return &question{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents.name}
 }
 
 // invalid counts a request that is refused before it is run.
@@ -80,7 +85,7 @@ func (q *question) invalid(err error) error {
 
 // answer waits for the question's turn, gives it its time and runs it. The
 // result is the answer's headers, or an error that a client may see.
-func (q *question) answer(ctx context.Context, src source, run func(context.Context) error) (map[string]string, error) {
+func (q *question) answer(ctx context.Context, run func(context.Context) error) (map[string]string, error) {
 	s := q.service
 	leave, err := s.admission.enter(ctx, q.who)
 	if err != nil {
@@ -92,7 +97,7 @@ func (q *question) answer(ctx context.Context, src source, run func(context.Cont
 	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
 	defer cancel()
 	q.ends = time.Now().Add(s.config.MaxTime)
-	headers := map[string]string{headerSource: src.name, headerResult: "exact"}
+	headers := map[string]string{headerResult: "exact"}
 	if s.config.FreshUntil != nil {
 		// Before the rows are read: the header must not promise more than they have.
 		if t, ok := s.config.FreshUntil(bounded, q.site); ok {
@@ -102,8 +107,9 @@ func (q *question) answer(ctx context.Context, src source, run func(context.Cont
 	if err := run(noDeadline{bounded}); err != nil {
 		return nil, q.failed(ctx, err)
 	}
-	if q.approximate {
-		headers[headerResult], headers[headerBound] = "approximate", bound
+	headers[headerSource] = q.source
+	if q.approximate != insights.CountExact {
+		headers[headerResult], headers[headerBound] = "approximate", bounds[q.approximate]
 	}
 	if q.truncated {
 		headers[headerTruncated] = "true"
@@ -130,7 +136,7 @@ func (q *question) count(sc scope, run func(scope) error) error {
 	if outOfMemory(err) && sc.exact {
 		return fmt.Errorf("%w: %w", errExact, err)
 	}
-	if outOfMemory(err) && !sc.env.Estimate {
+	if outOfMemory(err) && sc.env.Counting == insights.CountExact {
 		q.service.metrics.bounded.Inc()
 		err = run(sc.bounded())
 	}

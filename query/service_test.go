@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -33,13 +34,13 @@ func fill(t testing.TB, conn driver.Conn, site string, n int) {
 	}
 }
 
-// TestUniquesBound: counts are exact, and in bounded memory they are exact up
-// to 65,536 and within 1 % beyond, which the header says.
+// TestUniquesBound: counts are exact; in bounded memory they are exact up to 65,536
+// and within 1 % beyond, and as sketches within 2 %, which the header says.
 func TestUniquesBound(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	service := newService(conn)
-	for _, n := range []int{1, 16384, 16385, 65536, 65537, 400000} {
+	for _, n := range []int{1, 4096, 4097, 16384, 16385, 65536, 65537, 400000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			site := fmt.Sprint("u", n)
 			fill(t, conn, site, n)
@@ -47,8 +48,14 @@ func TestUniquesBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range []plan{p, bounded(p)} {
+			for counting, c := range map[insights.Counting]struct {
+				exactly int // up to which counts are exact
+				bound   float64
+			}{
+				insights.CountExact: {exactly: math.MaxInt}, insights.CountBounded: {insights.UniquesBound, 0.01}, insights.CountSketched: {insights.SketchedExactly, 0.02},
+			} {
 				q := service.ask()
+				p.env.Counting = counting
 				body, err := q.aggregate(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
@@ -58,11 +65,12 @@ func TestUniquesBound(t *testing.T) {
 					t.Fatalf("%s: %v", body, err)
 				}
 				off := math.Abs(got-float64(n)) / float64(n)
-				if !p.env.Estimate && (off != 0 || q.approximate) || n <= 65536 && off != 0 || off > 0.01 || off != 0 && !q.approximate {
-					t.Errorf("%d visitors, bounded %v: counted %.0f, approximate %v", n, p.env.Estimate, got, q.approximate)
+				if n <= c.exactly && off != 0 || off > c.bound {
+					t.Errorf("%d visitors, counted in way %d: %.0f", n, counting, got)
 				}
-				if n <= 16385 && q.approximate { // far from where a sketch begins to estimate
-					t.Errorf("%d visitors, bounded %v: said to be approximate", n, p.env.Estimate)
+				// Near the border an estimate may not know on which side it is.
+				if said := q.approximate == counting; n > c.exactly && !said || counting != insights.CountExact && n <= c.exactly/4 && said {
+					t.Errorf("%d visitors, counted in way %d: said to be approximate: %v", n, counting, said)
 				}
 			}
 		})

@@ -44,6 +44,7 @@ var parts = []part{
 	{"sink", "api", true, false, (*bench).sinkRow},
 	{"catchup", "api", true, false, (*bench).catchupRow},
 	{"layouts", allRoles, true, true, (*bench).layoutRows},
+	{"sources", allRoles, true, true, (*bench).sourceRows},
 }
 
 func (b *bench) run(ctx context.Context, only []string) error {

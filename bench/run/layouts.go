@@ -236,15 +236,21 @@ func (l layout) statement(table string, s *statement) (*statement, error) {
 
 // layoutQuestion is one question about one site and range.
 type layoutQuestion struct {
-	name       string
+	name, body string
 	site, days int
 	*statement
 }
 
+// The sites by size, and the days of their questions.
+var (
+	layoutAsked = []int{1, 5, layoutSites}
+	layoutDays  = []int{1, 30, 365}
+)
+
 func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, error) {
 	var list []layoutQuestion
-	for _, site := range []int{1, 5, layoutSites} {
-		for _, days := range []int{1, 30, 365} {
+	for _, site := range layoutAsked {
+		for _, days := range layoutDays {
 			now := time.Now().UTC()
 			span := fmt.Sprintf(`{"from":%q,"to":%q}`, now.AddDate(0, 0, -days).Format(time.RFC3339), now.Format(time.RFC3339))
 			for _, q := range questions {
@@ -253,7 +259,7 @@ func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, e
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", q.name, err)
 				}
-				list = append(list, layoutQuestion{q.name, site, days, s})
+				list = append(list, layoutQuestion{q.name, body, site, days, s})
 			}
 		}
 	}

@@ -19,8 +19,8 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all but layouts." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts"`
-	Layout      int      `help:"Events in each table that the row layouts compares. 0: the default."`
+	Rows        []string `help:"Rows to measure. Default: all but layouts and sources." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,sources"`
+	Layout      int      `help:"Events in each table of the rows layouts and sources. 0: the default."`
 	Compare     []string `sep:";" help:"Names of the layouts that the row layouts compares with today's, separated by semicolons. Default: all."`
 	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
 	Connections int      `help:"Connections of the loads. 0: the default."`

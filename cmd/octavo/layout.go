@@ -18,10 +18,16 @@ import (
 // run.
 const layoutRetry = 10 * time.Second
 
-// moveLayout moves the events table to the current layout if it has an older
-// one. A lock in Postgres keeps other processes from moving it at the same
-// time.
+// moveLayout moves the events table to the current layout if it has an older one.
 func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger) (moved bool, err error) {
+	return onLayout(ctx, s, b, st, events, metrics, log, (*eventstore.Layout).Current, (*eventstore.Layout).Move)
+}
+
+// onLayout runs do with a mover of the events table, unless idle says that there is
+// nothing to do. A lock in Postgres keeps other processes from the table meanwhile.
+func onLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger,
+	idle func(*eventstore.Layout, context.Context) (bool, error), do func(*eventstore.Layout, context.Context) error,
+) (done bool, err error) {
 	access, err := b.kafkaAccess()
 	if err != nil {
 		return false, err
@@ -42,17 +48,33 @@ func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, 
 	if err != nil {
 		return false, err
 	}
-	if current, err := layout.Current(ctx); current || err != nil {
+	if nothing, err := idle(layout, ctx); nothing || err != nil {
 		return false, err
 	}
 	if lock, err = st.TryLock(ctx, "layout of the events table"); err != nil {
 		return false, err
 	}
 	defer func() { err = firstError(err, lock.Release(ctx)) }()
-	return true, layout.Move(ctx)
+	return true, do(layout, ctx)
 }
 
-// startLayout runs moveLayout in the background, on nodes with a sink.
+// visitsEvery is the pause between two checks of the projection of visits.
+const visitsEvery = time.Minute
+
+// checkVisits checks the projection of visits until ctx ends. A check that another node
+// is at is left to it.
+func (n *node) checkVisits(ctx context.Context, events driver.Conn) {
+	always := func(*eventstore.Layout, context.Context) (bool, error) { return false, nil }
+	for pause(ctx, visitsEvery) {
+		_, err := onLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log, always, (*eventstore.Layout).CheckVisits)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
+			n.log.Warn("The projection of visits could not be checked.", "error", err)
+		}
+	}
+}
+
+// startLayout runs moveLayout in the background, on nodes with a sink, and checks the
+// projection of visits after it.
 func (n *node) startLayout() error {
 	if n.setup.sink == nil {
 		return nil
@@ -74,7 +96,11 @@ func (n *node) startLayout() error {
 				continue
 			}
 			_, err := moveLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log)
-			if err == nil || ctx.Err() != nil {
+			if err == nil {
+				n.checkVisits(ctx, events)
+				return
+			}
+			if ctx.Err() != nil {
 				return
 			}
 			if text := err.Error(); text != logged && !errors.Is(err, store.ErrLocked) && !errors.Is(err, sink.ErrRebalancing) {

@@ -76,11 +76,11 @@ func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done i
 	}
 	statements := insights.CreateStatements(topology)
 	if len(have) > 0 {
-		engine, err := eventsEngine(ctx, events, topology)
+		engine, visits, err := eventsEngine(ctx, events, topology)
 		if err != nil {
 			return done, err
 		}
-		statements = append(insights.UpgradeStatements(topology, have), insights.SettingStatements(topology, engine)...)
+		statements = append(insights.UpgradeStatements(topology, have, visits), insights.SettingStatements(topology, engine)...)
 	}
 	for _, statement := range statements {
 		if err := events.Exec(ctx, statement); err != nil {
@@ -116,14 +116,14 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 }
 
 // eventsEngine reads the engine and its settings of the table that holds the
-// rows, which on a cluster is the local one.
-func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, err error) {
-	err = events.QueryRow(ctx, "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
-		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine)
+// rows, which on a cluster is the local one, and the table's projections of visits.
+func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, visits []string, err error) {
+	err = events.QueryRow(ctx, "SELECT engine_full, "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
+		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine, &visits)
 	if err != nil {
-		return "", fmt.Errorf("cannot read the events table's settings: %w", err)
+		return "", nil, fmt.Errorf("cannot read the events table's settings: %w", err)
 	}
-	return engine, nil
+	return engine, visits, nil
 }
 
 func firstError(errs ...error) error {

@@ -65,7 +65,7 @@ func TestInsertsShareColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	// After the table was altered, its columns are not reused.
-	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD COLUMN later String, MODIFY COLUMN language Nullable(String)"); err != nil {
+	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD COLUMN later String, MODIFY COLUMN ask_response Nullable(String)"); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup

@@ -32,6 +32,7 @@ type LayoutConfig struct {
 	MaxHold   time.Duration // how long inserts may be held before the move is abandoned and retried; 5 min
 	HoldBelow uint64        // rows left to copy at which inserts are held; 200,000
 	step      func(name string) error
+	check     func() (events, visits string) // insights.VisitsCheck
 }
 
 // Layout moves the events table to the present layout while sinks insert and users query.
@@ -61,6 +62,9 @@ func NewLayout(cfg LayoutConfig) (*Layout, error) {
 	if cfg.step == nil {
 		cfg.step = func(string) error { return nil }
 	}
+	if cfg.check == nil {
+		cfg.check = insights.VisitsCheck
+	}
 	store, err := New(Config{Conn: cfg.Conn, Cluster: cfg.Topology.Cluster})
 	if err != nil {
 		return nil, err
@@ -85,11 +89,15 @@ func (l *Layout) Current(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	next, err := l.table(ctx, insights.NextTable)
-	return events.current() && len(l.alterations(events)) == 0 && !next.exists && err == nil, err
+	return events.current() && len(l.alterations(events)) == 0 && len(l.projections(events)) == 0 && !next.exists && err == nil, err
 }
 
 func (l *Layout) alterations(t tableLayout) []string {
 	return insights.RepeatedStatements(l.cfg.Topology, t.columns)
+}
+
+func (l *Layout) projections(t tableLayout) []string {
+	return insights.VisitsStatements(l.cfg.Topology, t.visits, t.bare > 0 && !t.projecting)
 }
 
 // Move moves the table to the present layout. It may be called again after any error.
@@ -123,7 +131,32 @@ func (l *Layout) Move(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.alter(ctx)
+	if err := l.alter(ctx); err != nil {
+		return err
+	}
+	return l.project(ctx)
+}
+
+// project gives the table the present projection of visits. The engine makes it part by
+// part, and queries read events until every part has it.
+func (l *Layout) project(ctx context.Context) error {
+	events, err := l.table(ctx, insights.Table)
+	if err != nil {
+		return err
+	}
+	statements := l.projections(events)
+	for _, statement := range statements {
+		if err := l.cfg.Holds(ctx); err != nil {
+			return err
+		}
+		if err := l.do(ctx, "project", statement); err != nil {
+			return err
+		}
+	}
+	if len(statements) > 0 {
+		l.cfg.Logger.Info("The events table has a new projection of visits: the engine makes it for old rows while inserts and queries go on.", "rows", events.rows)
+	}
+	return nil
 }
 
 // alter changes the types of columns. The statement ends at once, and the engine

@@ -22,6 +22,9 @@ type tableLayout struct {
 	rows, bytes                 uint64
 	views                       []string
 	columns                     map[string]string // their types
+	visits                      []string          // projections of visits
+	bare                        uint64            // parts without the present projection of visits
+	projecting                  bool              // whether the engine is making it
 }
 
 // current reports whether it has the present keys.
@@ -30,15 +33,17 @@ func (t tableLayout) current() bool {
 }
 
 func (l *Layout) table(ctx context.Context, name string) (t tableLayout, err error) {
-	rows, err := l.cfg.Conn.Query(ctx, "SELECT partition_key, sorting_key, primary_key, position(create_table_query, {held:String}) > 0, ifNull(total_rows, 0), ifNull(total_bytes, 0), dependencies_table,"+
+	rows, err := l.cfg.Conn.Query(ctx, "SELECT partition_key, sorting_key, primary_key, position(create_table_query, {held:String}) > 0, ifNull(total_rows, 0), ifNull(total_bytes, 0), dependencies_table, "+insights.VisitsOf+","+
+		" (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {name:String} AND active AND NOT has(projections, {visits:String})),"+
+		" (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND table = {name:String} AND NOT is_done AND position(command, {visits:String}) > 0) > 0,"+
 		" (SELECT mapFromArrays(groupArray(name), groupArray(type)) FROM system.columns WHERE database = currentDatabase() AND table = {name:String})"+
 		" FROM system.tables WHERE database = currentDatabase() AND name = {name:String}",
-		clickhouse.Named("held", "CONSTRAINT "+heldConstraint), clickhouse.Named("name", name))
+		clickhouse.Named("held", "CONSTRAINT "+heldConstraint), clickhouse.Named("name", name), clickhouse.Named("visits", insights.VisitsProjection()))
 	if err == nil {
 		defer func() { _ = rows.Close() }()
 		for err == nil && rows.Next() {
 			t.exists = true
-			err = rows.Scan(&t.partition, &t.sorting, &t.primary, &t.held, &t.rows, &t.bytes, &t.views, &t.columns)
+			err = rows.Scan(&t.partition, &t.sorting, &t.primary, &t.held, &t.rows, &t.bytes, &t.views, &t.visits, &t.bare, &t.projecting, &t.columns)
 		}
 		err = errors.Join(err, rows.Err())
 	}

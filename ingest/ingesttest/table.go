@@ -67,7 +67,11 @@ func Upgrade(t testing.TB, conn driver.Conn) {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range insights.UpgradeStatements(insights.Topology{}, have) {
+	var visits []string
+	if err := conn.QueryRow(t.Context(), "SELECT "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&visits); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range insights.UpgradeStatements(insights.Topology{}, have, visits) {
 		if err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}

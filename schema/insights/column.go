@@ -56,11 +56,16 @@ type Column struct {
 	Null      NullRule
 	Extra     *Extra // nil if the column takes none
 	// Unique marks a Measure that counts different values: exactly, or with
-	// Env.Estimate exactly up to UniquesBound.
+	// Env.Counting exactly up to UniquesBound, or with a sketch.
 	Unique  bool
 	Fields  []Field // what the column stores; nothing if it is derived
 	Privacy Privacy
 	Doc     string
+	// Visit names the stored columns that the value can be read from in a row of
+	// visits, whose events all agree on them, and Counters the numbers that a Measure
+	// adds up. A column with neither is read from events only.
+	Visit    []string
+	Counters []*Counter
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
@@ -107,9 +112,21 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 type Env struct {
 	// Zone is the time zone in which time is cut to intervals.
 	Zone Zone
-	// Estimate counts the values of Unique measures in bounded memory.
-	Estimate bool
+	// Counting is how Unique measures count.
+	Counting Counting
+	// Visits says that rows are those of visits, with Counters' numbers.
+	Visits bool
 }
+
+// Counting is a way to count different values.
+type Counting uint8
+
+// The ways to count.
+const (
+	CountExact    Counting = iota
+	CountBounded           // in bounded memory: exactly up to UniquesBound
+	CountSketched          // fast: exactly up to SketchedExactly
+)
 
 // Value is the type of a column's values, in JSON and in ClickHouse.
 type Value interface {
@@ -126,11 +143,13 @@ type Value interface {
 	Append(dst []byte, scanned any) []byte
 }
 
-// The measures that statements use without a request naming them.
+// The columns that statements use without a request naming them.
 var (
+	EventType     = byName["eventType"]
 	EventsCount   = byName["eventsCount"]
 	SessionsCount = byName["sessionsCount"]
 	VisitorsCount = byName["visitorsCount"]
+	ClaimProperty = byName["visitorClaimProperty"]
 )
 
 // ByName finds a public column.

@@ -11,7 +11,7 @@ import (
 // event.go. Field ids never change and are never reused: take the next free one.
 var columns = []Column{
 	{
-		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval,
+		Name: "datetime", Roles: Filter | Group | Time, Value: timeValue{}, Operators: comparison, Extra: extraInterval, Visit: []string{"time"},
 		Fields: []Field{{id: 0, Name: "time", Type: "DateTime64(3,'UTC')", Codec: "Delta, ZSTD(1)", wire: wireTime{func(e *Event) int64 { return e.TimeMillis }}}},
 		Doc:    "When the event happened; cut to the hour, day, week (from Monday) or month in the request's time zone if an interval is given.",
 		Expr:   bucket,
@@ -27,7 +27,7 @@ var columns = []Column{
 		"What happened."),
 
 	metric("eventsCount", numberValue{}, comparison, "Number of events.",
-		func() sqltree.Expr { return sqltree.Call("count") }),
+		Events.count, Events),
 	uniqueCount("sessionsCount", "Number of different sessions.", "session"),
 	uniqueCount("visitorsCount", "Number of different visitors.", "visitor"),
 
@@ -45,9 +45,9 @@ var columns = []Column{
 	stringDimension("siteSpace", AsNull, repeatedField(8, "site_space", func(e *Event) string { return e.SiteSpace }), Content,
 		"The site space's id."),
 	stringDimension("siteShareKey", AsNull, stringField(9, "site_share_key", func(e *Event) string { return e.ShareKey }), Content,
-		"The key of the share link that was used."),
+		"The key of the share link that was used.").ofVisit(),
 	enumDimension("displayContext", NeverNull, DisplayContexts, enumField(10, "display_context", DisplayContexts, func(e *Event) Code { return e.DisplayContext }), Content,
-		"Where the content was shown."),
+		"Where the content was shown.").ofVisit(),
 	{
 		Name: "page", Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
 		Fields: []Field{
@@ -60,9 +60,9 @@ var columns = []Column{
 	storedOnly(repeatedField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
 	stringDimension("visitorGeoCountry", AsNull, repeatedField(14, "country", func(e *Event) string { return e.Country }), Coarse,
-		"Country of the IP address (ISO 3166-1 alpha-2), if a geolocation database is configured."),
+		"Country of the IP address (ISO 3166-1 alpha-2), if a geolocation database is configured.").ofVisit(),
 	{
-		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse,
+		Name: "visitorGeoPoint", Roles: Filter | Group, Value: pointValue{}, Operators: equality, Null: AsNull, Extra: extraPrecision, Privacy: Coarse, Visit: []string{"latitude", "longitude"},
 		Fields: []Field{
 			{id: 15, Name: "latitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Latitude }}},
 			{id: 16, Name: "longitude", Type: "Float32", Codec: hashCodec, wire: wireDegrees{func(e *Event) float32 { return e.Longitude }}},
@@ -75,17 +75,17 @@ var columns = []Column{
 		},
 	},
 	enumDimension("visitorDevice", NeverNull, Devices, enumField(17, "device", Devices, func(e *Event) Code { return e.Device }), Coarse,
-		"Kind of device, by user agent."),
+		"Kind of device, by user agent.").ofVisit(),
 	enumDimension("visitorBrowser", NeverNull, Browsers, enumField(18, "browser", Browsers, func(e *Event) Code { return e.Browser }), Coarse,
-		"Browser, by user agent."),
+		"Browser, by user agent.").ofVisit(),
 	enumDimension("visitorOS", NeverNull, OperatingSystems, enumField(19, "os", OperatingSystems, func(e *Event) Code { return e.OS }), Coarse,
-		"Operating system, by user agent."),
+		"Operating system, by user agent.").ofVisit(),
 	enumDimension("visitorBot", AsEmpty, Bots, enumField(20, "bot", Bots, func(e *Event) Code { return e.Bot }), Coarse,
-		`Which bot it was, by user agent; "" for a person.`),
+		`Which bot it was, by user agent; "" for a person.`).ofVisit(),
 	stringDimension("visitorLanguage", AsNull, repeatedField(21, "language", func(e *Event) string { return e.Language }), Coarse,
-		"The browser's language as sent."),
+		"The browser's language as sent.").ofVisit(),
 	{
-		Name: "visitorAuthenticated", Roles: Filter | Group, Value: flagValue{}, Operators: equality, Privacy: Coarse,
+		Name: "visitorAuthenticated", Roles: Filter | Group, Value: flagValue{}, Operators: equality, Privacy: Coarse, Visit: []string{"authenticated"},
 		Fields: []Field{{id: 22, Name: "authenticated", Type: "UInt8", Codec: hashCodec, wire: wireFlag{func(e *Event) bool { return e.Authenticated }}}},
 		Doc:    "Whether the session carried claims or a visitor token.",
 		Expr:   reads("authenticated"),
@@ -129,27 +129,23 @@ var columns = []Column{
 
 	metric("pageFeedbackRating", ratingValue{[]string{"ok", "good", "bad"}}, nil,
 		"Number of page ratings of each kind. Only page_post_feedback events count: a page_post_feedback_comment repeats the rating that it comments on. Ordered by good minus bad.",
-		func() sqltree.Expr {
-			return sqltree.Call("tuple", countFeedback("ok"), countFeedback("good"), countFeedback("bad"))
-		}).balanceOf(2, 3),
+		allOf(feedbackCounters), feedbackCounters...).balanceOf(2, 3),
 	metric("askResponseRating", ratingValue{[]string{"positive", "negative"}}, nil,
 		"Number of answers rated up and down. Ordered by positive minus negative.",
-		func() sqltree.Expr {
-			return sqltree.Call("tuple", countAsk(sqltree.Gt), countAsk(sqltree.Lt))
-		}).balanceOf(1, 2),
+		allOf(askCounters), askCounters...).balanceOf(1, 2),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
-		`The page the visitor came from; "" for none.`),
+		`The page the visitor came from; "" for none.`).ofVisit(),
 	stringDimension("referrerDomain", AsEmpty, repeatedField(38, "referrer_domain", func(e *Event) string { return e.ReferrerDomain }), Coarse,
-		`The host of referrer, without a leading "www."; "" for none.`),
-	stringDimension("utmSource", AsEmpty, stringField(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url."),
-	stringDimension("utmMedium", AsEmpty, stringField(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url."),
-	stringDimension("utmCampaign", AsEmpty, stringField(41, "utm_campaign", func(e *Event) string { return e.UTMCampaign }), Coarse, "utm_campaign of url."),
-	stringDimension("utmTerm", AsEmpty, stringField(42, "utm_term", func(e *Event) string { return e.UTMTerm }), Coarse, "utm_term of url."),
-	stringDimension("utmContent", AsEmpty, stringField(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url."),
+		`The host of referrer, without a leading "www."; "" for none.`).ofVisit(),
+	stringDimension("utmSource", AsEmpty, stringField(39, "utm_source", func(e *Event) string { return e.UTMSource }), Coarse, "utm_source of url.").ofVisit(),
+	stringDimension("utmMedium", AsEmpty, stringField(40, "utm_medium", func(e *Event) string { return e.UTMMedium }), Coarse, "utm_medium of url.").ofVisit(),
+	stringDimension("utmCampaign", AsEmpty, stringField(41, "utm_campaign", func(e *Event) string { return e.UTMCampaign }), Coarse, "utm_campaign of url.").ofVisit(),
+	stringDimension("utmTerm", AsEmpty, stringField(42, "utm_term", func(e *Event) string { return e.UTMTerm }), Coarse, "utm_term of url.").ofVisit(),
+	stringDimension("utmContent", AsEmpty, stringField(43, "utm_content", func(e *Event) string { return e.UTMContent }), Coarse, "utm_content of url.").ofVisit(),
 
 	{
-		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: Excluded, Privacy: Personal,
+		Name: "visitorClaimProperty", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: Excluded, Privacy: Personal, Visit: []string{"claims"},
 		Doc:  "Name of a claim. An event counts once for each of its claims. A filter selects events that have any of the names.",
 		Expr: func(Arguments, Env) sqltree.Expr { return ClaimNames() },
 		// arrayJoin leaves out events without claims by itself.
@@ -160,7 +156,7 @@ var columns = []Column{
 		Texts: claimNameTexts,
 	},
 	{
-		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: AsEmpty, Extra: extraClaim, Privacy: Personal,
+		Name: "visitorClaim", Roles: Filter | Group, Value: textValue{}, Operators: textual, Null: AsEmpty, Extra: extraClaim, Privacy: Personal, Visit: []string{"claims"},
 		Fields: []Field{{id: 44, Name: "claims", Type: "Map(String, String)", Codec: textCodec, wire: wireClaims{func(e *Event) []Claim { return e.Claims }}}},
 		Doc:    `Value of the claim named by claim (nested claims by dotted path), as text; "" for visitors without it. Groups take an array as a whole, as JSON; a filter finds it by its text or by any of its members.`,
 		Expr:   func(a Arguments, _ Env) sqltree.Expr { return ClaimOf(sqltree.Param(typeString, a.Claim)) },
@@ -184,14 +180,14 @@ var columns = []Column{
 	},
 
 	{
-		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: comparison, Privacy: Content,
+		Name: "dayOfWeek", Roles: Filter | Group, Value: intValue{1, 7}, Operators: comparison, Privacy: Content, Visit: []string{"time"},
 		Doc: "Day of the week, in the request's time zone: 1 is Monday, 7 is Sunday.",
 		Expr: func(_ Arguments, env Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toDayOfWeek", env.Zone.localTime()))
 		},
 	},
 	{
-		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: comparison, Privacy: Content,
+		Name: "hourOfDay", Roles: Filter | Group, Value: intValue{0, 23}, Operators: comparison, Privacy: Content, Visit: []string{"time"},
 		Doc: "Hour of the day, in the request's time zone.",
 		Expr: func(_ Arguments, env Env) sqltree.Expr {
 			return sqltree.Call("toInt64", sqltree.Call("toHour", env.Zone.localTime()))
@@ -210,14 +206,13 @@ func (c Column) balanceOf(plus, minus int64) Column {
 	return c
 }
 
-func countFeedback(rating string) sqltree.Expr {
-	// By code: sqltree.Str takes constants only, and the word is a variable.
-	code := sqltree.Int(int64(FeedbackRatings.codeOf(rating)))
-	return sqltree.Call("countIf", sqltree.AllOf(
-		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_post_feedback")))),
-		sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("feedback_rating")), code)))
-}
-
-func countAsk(sign sqltree.Op) sqltree.Expr {
-	return sqltree.Call("countIf", sqltree.Bin(sign, sqltree.Col("ask_rating"), sqltree.Int(0)))
+// allOf is a metric of several counts.
+func allOf(counters []*Counter) func(Env) sqltree.Expr {
+	return func(env Env) sqltree.Expr {
+		counts := make([]sqltree.Expr, len(counters))
+		for i, c := range counters {
+			counts[i] = c.count(env)
+		}
+		return sqltree.Call("tuple", counts...)
+	}
 }

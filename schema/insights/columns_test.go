@@ -97,7 +97,15 @@ func TestColumnsGolden(t *testing.T) {
 			}
 		}
 		if c.Unique {
-			line("estimate", "%s", sql(c.Expr(args, Env{Zone: UTC, Estimate: true})))
+			line("bounded", "%s", sql(c.Expr(args, Env{Zone: UTC, Counting: CountBounded})))
+			line("sketched", "%s", sql(c.Expr(args, Env{Zone: UTC, Counting: CountSketched})))
+		}
+		if len(c.Visit) > 0 {
+			line("visit", "%s", strings.Join(c.Visit, ", "))
+		}
+		for _, counter := range c.Counters {
+			number, _ := counter.OfVisit(nil)
+			line(counter.Name, "%s of an event, %s of a visit", sql(counter.OfEvent()), sql(number))
 		}
 		if c.HasValue != nil {
 			line("present", "%s", sql(c.HasValue()))

@@ -19,6 +19,7 @@ const NextTable = Table + "_next"
 // index identify a row forever.
 const (
 	ColumnSite      = "site"
+	ColumnTime      = "time"
 	ColumnPartition = "log_partition"
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
@@ -180,6 +181,9 @@ func (t Topology) body() string {
 		columns = append(columns, "    "+c.definition())
 	}
 	columns = append(columns, "    "+positionIndex, "    "+timeIndex)
+	if t.Cluster == "" {
+		columns = append(columns, "    "+visitsDefinition())
+	}
 	return "(\n" + strings.Join(columns, ",\n") + "\n)"
 }
 
@@ -196,10 +200,11 @@ func (t Topology) LocalTable() string {
 }
 
 // UpgradeStatements bring an older table up to storedColumns. have maps each of
-// its columns to its type. Columns are added or widened, never dropped. They change
-// no rows: texts stay as they are until RepeatedStatements.
-func UpgradeStatements(t Topology, have map[string]string) []string {
-	var changes []string
+// its columns to its type, and visits are its projections of visits. Columns are added
+// or widened, never dropped. They change no rows: texts stay as they are until
+// RepeatedStatements.
+func UpgradeStatements(t Topology, have map[string]string, visits []string) []string {
+	var changes, before []string
 	after := ""
 	for _, c := range storedColumns() {
 		old, ok := have[c.Name]
@@ -214,11 +219,11 @@ func UpgradeStatements(t Topology, have map[string]string) []string {
 			}
 			changes = append(changes, change)
 		case normalType(old) != normalType(c.Type) && !c.plain(old):
-			changes = append(changes, "MODIFY COLUMN "+c.definition())
+			changes, before = append(changes, "MODIFY COLUMN "+c.definition()), dropVisits(visits)
 		}
 		after = c.Name
 	}
-	return t.alter(changes, "")
+	return append(before, t.alter(changes, "")...)
 }
 
 // plain reports whether an older table's column has the texts of repeatedType, but

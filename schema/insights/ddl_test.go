@@ -20,20 +20,20 @@ func TestUpgradeStatements(t *testing.T) {
 		have[c.Name] = strings.ReplaceAll(c.Type, ",", ", ")
 	}
 	for _, topology := range []Topology{{}, {Cluster: "octavo"}} {
-		if got := UpgradeStatements(topology, have); got != nil {
+		if got := UpgradeStatements(topology, have, nil); got != nil {
 			t.Errorf("%v: a current table needs %q", topology, got)
 		}
 	}
 	delete(have, "utm_content")
 	have["type"] = "Enum8('' = 0, 'page_view' = 1)"
-	got := UpgradeStatements(Topology{}, have)
+	got := UpgradeStatements(Topology{}, have, nil)
 	if len(got) != 1 || strings.Count(got[0], "COLUMN") != 2 ||
 		!strings.Contains(got[0], "ADD COLUMN IF NOT EXISTS utm_content String CODEC(ZSTD(3)) AFTER utm_term") ||
 		!strings.Contains(got[0], "MODIFY COLUMN type Enum8('' = 0, 'page_view' = 1, 'search_open' = 2") {
 		t.Errorf("%q", got)
 	}
 	// A distributed table allows no codecs.
-	cluster := UpgradeStatements(Topology{Cluster: "octavo"}, have)
+	cluster := UpgradeStatements(Topology{Cluster: "octavo"}, have, nil)
 	if len(cluster) != 2 || !strings.HasPrefix(cluster[0], "ALTER TABLE events_local ON CLUSTER octavo MODIFY COLUMN type") ||
 		!strings.HasPrefix(cluster[1], "ALTER TABLE events ON CLUSTER octavo MODIFY COLUMN type") || strings.Contains(cluster[1], "CODEC") {
 		t.Errorf("%q", cluster)
@@ -57,7 +57,7 @@ func TestRepeatedStatements(t *testing.T) {
 		have[c] = "String"
 	}
 	delete(have, "country")
-	if got := strings.Join(UpgradeStatements(Topology{}, have), "; "); got != "ALTER TABLE events ADD COLUMN IF NOT EXISTS country LowCardinality(String) CODEC(ZSTD(3)) AFTER revision" {
+	if got := strings.Join(UpgradeStatements(Topology{}, have, nil), "; "); got != "ALTER TABLE events ADD COLUMN IF NOT EXISTS country LowCardinality(String) CODEC(ZSTD(3)) AFTER revision" {
 		t.Errorf("the upgrade: %q", got)
 	}
 	const change = " MODIFY COLUMN site LowCardinality(String), MODIFY COLUMN page LowCardinality(String)"

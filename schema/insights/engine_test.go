@@ -66,7 +66,7 @@ func TestCreateIsRepeatable(t *testing.T) {
 		run(t, conn, insights.CreateStatements(insights.Topology{})...)
 	}
 	types, _ := layout(t, conn)
-	if steps := insights.UpgradeStatements(insights.Topology{}, types); len(steps) != 0 {
+	if steps := insights.UpgradeStatements(insights.Topology{}, types, nil); len(steps) != 0 {
 		t.Errorf("a new table needs %q", steps)
 	}
 	if steps := insights.SettingStatements(insights.Topology{}, engine(t, conn)); len(steps) != 0 {
@@ -120,6 +120,7 @@ func TestUpgrade(t *testing.T) {
 		"fewer words": strings.NewReplacer(
 			", 'mcp_request' = 19, 'rss_request' = 20", "", ", 'server' = 3, 'mcp' = 4", "",
 			"    utm_content String CODEC(ZSTD(3)),\n", "", "claims Map(String, String) CODEC(ZSTD(3))", "claims Map(String, String)",
+			visitsOf(body(insights.CreateStatements(insights.Topology{})[0])), "PROJECTION visits_00000000 (SELECT site, display_context, count() GROUP BY site, display_context)",
 		).Replace(body(insights.CreateStatements(insights.Topology{})[0])),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,13 +130,17 @@ func TestUpgrade(t *testing.T) {
 				"CREATE TABLE events "+old+" ENGINE = MergeTree PARTITION BY toYYYYMM(time) PRIMARY KEY (site, toStartOfHour(time)) ORDER BY (site, toStartOfHour(time), visitor, session, time)",
 				"INSERT INTO events (site, time, visitor, url) VALUES ('s', '2026-01-01 00:00:00', 7, 'https://a.example/')")
 			types, _ := layout(t, conn)
-			steps := insights.UpgradeStatements(insights.Topology{}, types)
+			var visits []string
+			if err := conn.QueryRow(t.Context(), "SELECT "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&visits); err != nil {
+				t.Fatal(err)
+			}
+			steps := insights.UpgradeStatements(insights.Topology{}, types, visits)
 			if len(steps) == 0 {
 				t.Fatal("nothing to do")
 			}
 			run(t, conn, steps...)
 			types, _ = layout(t, conn)
-			if again := insights.UpgradeStatements(insights.Topology{}, types); len(again) != 0 {
+			if again := insights.UpgradeStatements(insights.Topology{}, types, nil); len(again) != 0 {
 				t.Errorf("the second run needs %q", again)
 			}
 			var kept uint64
@@ -149,4 +154,9 @@ func TestUpgrade(t *testing.T) {
 // body returns the parenthesized part of a CREATE TABLE, with its parentheses.
 func body(create string) string {
 	return create[strings.Index(create, "("):strings.Index(create, "\nENGINE")]
+}
+
+// visitsOf is the definition of the projection of visits in a table's body.
+func visitsOf(body string) string {
+	return strings.TrimSuffix(body[strings.Index(body, "PROJECTION visits_"):], "\n)")
 }

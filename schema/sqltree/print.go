@@ -94,11 +94,14 @@ func (p *printer) selectStmt(s *Select) {
 		}
 	}
 	p.write("\nFROM ")
-	if s.Sub != nil {
+	switch {
+	case s.Sub != nil:
 		p.write("(\n")
 		p.selectStmt(s.Sub)
 		p.write("\n)")
-	} else {
+	case s.Rows != nil:
+		s.Rows.print(p)
+	default:
 		p.write(Ident(s.Table))
 	}
 	if s.Where != nil {
@@ -128,6 +131,10 @@ func (p *printer) selectStmt(s *Select) {
 	}
 	if s.Limit > 0 {
 		p.write("\nLIMIT " + strconv.Itoa(s.Limit))
+	}
+	if s.Union != nil {
+		p.write("\nUNION ALL\n")
+		p.selectStmt(s.Union)
 	}
 }
 

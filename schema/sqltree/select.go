@@ -13,16 +13,19 @@ type Order struct {
 }
 
 // Select is one SELECT statement. A nil Where or Having is left out, and so is a
-// zero Limit. It reads from Sub if that is set, else from Table.
+// zero Limit. It reads from Sub or Rows, whichever is set, else from Table. The rows of
+// Union follow its own.
 type Select struct {
 	Columns []Aliased
 	Table   string
+	Rows    Expr // a table function
 	Sub     *Select
 	Where   Expr
 	GroupBy []Expr
 	Having  Expr
 	OrderBy []Order
 	Limit   int
+	Union   *Select
 }
 
 // Named is a parameter of a printed statement.

@@ -22,8 +22,8 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 	DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL SYSTEM DETACH`)
 
 // allowedTableFunctions compute their rows or read tables that the statement
-// names. All other table functions of the engine are refused.
-var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null")
+// names, which needs the grant to read these. All other table functions of the engine are refused.
+var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
 // refusedFunctions are ordinary functions. file reads a file as a value; disk
 // makes a path or an address the storage of a table.

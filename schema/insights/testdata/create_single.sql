@@ -56,7 +56,8 @@ CREATE TABLE IF NOT EXISTS events (
     llms_variant Enum8('' = 0, 'standard' = 1, 'full' = 2) CODEC(ZSTD(1)),
     markdown_source Enum8('' = 0, 'page-action' = 1) CODEC(ZSTD(1)),
     INDEX log_offset log_offset TYPE minmax GRANULARITY 16,
-    INDEX time time TYPE minmax GRANULARITY 16
+    INDEX time time TYPE minmax GRANULARITY 16,
+    PROJECTION visits_9e4eba9d (SELECT site, toStartOfFifteenMinutes(time), visitor, session, site_share_key, display_context, country, latitude, longitude, device, browser, os, bot, language, authenticated, referrer, referrer_domain, utm_source, utm_medium, utm_campaign, utm_term, utm_content, claims, count(), countIf(equals(toInt8(type), 1)), countIf(equals(toInt8(type), 2)), countIf(equals(toInt8(type), 3)), countIf(equals(toInt8(type), 4)), countIf(equals(toInt8(type), 5)), countIf(equals(toInt8(type), 6)), countIf(equals(toInt8(type), 7)), countIf(equals(toInt8(type), 8)), countIf(equals(toInt8(type), 9)), countIf(equals(toInt8(type), 10)), countIf(equals(toInt8(type), 11)), countIf(equals(toInt8(type), 12)), countIf(equals(toInt8(type), 13)), countIf(equals(toInt8(type), 14)), countIf(equals(toInt8(type), 15)), countIf(equals(toInt8(type), 16)), countIf(equals(toInt8(type), 17)), countIf(equals(toInt8(type), 18)), countIf(equals(toInt8(type), 19)), countIf(equals(toInt8(type), 20)), countIf(and(equals(toInt8(type), 5), equals(toInt8(feedback_rating), 2))), countIf(and(equals(toInt8(type), 5), equals(toInt8(feedback_rating), 3))), countIf(and(equals(toInt8(type), 5), equals(toInt8(feedback_rating), 1))), countIf(greater(ask_rating, 0)), countIf(less(ask_rating, 0)) GROUP BY site, toStartOfFifteenMinutes(time), visitor, session, site_share_key, display_context, country, latitude, longitude, device, browser, os, bot, language, authenticated, referrer, referrer_domain, utm_source, utm_medium, utm_campaign, utm_term, utm_content, claims)
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(received)

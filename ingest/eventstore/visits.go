@@ -1,0 +1,85 @@
+package eventstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// visitSums are equal for events and the visits that stand for them.
+type visitSums struct{ events, contents, types uint64 }
+
+// CheckVisits compares the projection of visits with the events of one site's day, which
+// it draws by chance, and has the engine make the projection anew if they differ or parts
+// have none. Queries read events until it is made.
+func (l *Layout) CheckVisits(ctx context.Context) error {
+	table, err := l.table(ctx, insights.Table)
+	switch {
+	case err != nil || l.cfg.Topology.Cluster != "":
+		return err
+	case len(l.projections(table)) > 0: // a power cut may have undone the engine's order
+		return l.project(ctx)
+	case table.bare > 0 || table.projecting:
+		return nil
+	}
+	site, day, err := l.drawDay(ctx)
+	if err != nil || site == "" {
+		return err
+	}
+	for range 3 { // an event may arrive between the two statements
+		same, err := l.sameVisits(ctx, site, day)
+		if err != nil {
+			l.cfg.Metrics.checked("failed")
+			return err
+		}
+		if same {
+			l.cfg.Metrics.checked("same")
+			return nil
+		}
+	}
+	l.cfg.Metrics.checked("different")
+	l.cfg.Logger.Error("The projection of visits differs from the events: the engine makes it anew, and queries read events until then.", "site", site, "day", day.Format(time.DateOnly))
+	if err := l.cfg.Holds(ctx); err != nil {
+		return err
+	}
+	// Not in the background: the engine would then drop the one that is made next.
+	if err := l.do(ctx, "drop visits", "ALTER TABLE "+insights.Table+" DROP PROJECTION IF EXISTS "+insights.VisitsProjection()); err != nil {
+		return err
+	}
+	return l.project(ctx)
+}
+
+// drawDay draws an event and gives its site and day; site is empty if there is none to
+// draw, or its part was merged meanwhile.
+func (l *Layout) drawDay(ctx context.Context) (site string, day time.Time, err error) {
+	rows, err := l.cfg.Conn.Query(ctx, `SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events
+		WHERE (_part, _part_offset) IN (SELECT name, rand64() % rows FROM system.parts WHERE active AND database = currentDatabase() AND table = 'events' AND rows > 0
+			ORDER BY pow(rand(1) / 4294967296, 1 / rows) DESC LIMIT 1) LIMIT 1`)
+	if err != nil {
+		return "", day, fmt.Errorf("cannot draw an event: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(&site, &day); err != nil {
+			return "", day, fmt.Errorf("cannot draw an event: %w", err)
+		}
+	}
+	return site, day, rows.Err()
+}
+
+func (l *Layout) sameVisits(ctx context.Context, site string, day time.Time) (bool, error) {
+	events, visits := l.cfg.check()
+	var sums [2]visitSums
+	for i, statement := range []string{events, visits} {
+		err := l.cfg.Conn.QueryRow(ctx, statement, clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))).
+			Scan(&sums[i].events, &sums[i].contents, &sums[i].types)
+		if err != nil {
+			return false, fmt.Errorf("cannot compare visits with events: %w", err)
+		}
+	}
+	return sums[0] == sums[1], nil
+}

@@ -1,0 +1,156 @@
+package eventstore
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// visitEvents are the events that the projection of visits has.
+func visitEvents(t testing.TB, conn driver.Conn) (events uint64) {
+	t.Helper()
+	number, _ := insights.Events.OfVisit(nil)
+	st := (&sqltree.Select{Columns: []sqltree.Aliased{{Expr: sqltree.Call("sum", number)}}, Rows: insights.VisitRows()}).Print()
+	if err := conn.QueryRow(t.Context(), st.SQL).Scan(&events); err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// awaitVisits waits until each part has the projection of visits.
+func awaitVisits(t testing.TB, l *Layout) {
+	t.Helper()
+	eventually.True(t, ingesttest.Patience, "the projection of all parts", func() bool {
+		table, err := l.table(t.Context(), insights.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.bare == 0 && !table.projecting
+	})
+}
+
+// TestLayoutProjects: a table without the projection of visits, or with another
+// version's, gets the present one for all its rows, whatever moment a mover is killed
+// at. Inserts meanwhile have it at once, and deleted rows leave it.
+func TestLayoutProjects(t *testing.T) {
+	t.Parallel()
+	for name, older := range map[string]string{
+		"none":            "",
+		"another version": "ALTER TABLE events ADD PROJECTION visits_00000000 (SELECT site, count() GROUP BY site)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, conn := newTestStore(t)
+			exec := func(statement string) {
+				t.Helper()
+				if err := conn.Exec(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			exec("ALTER TABLE events DROP PROJECTION " + insights.VisitsProjection())
+			if older != "" {
+				exec(older)
+			}
+			for i := range 3 {
+				insertNumbered(t, store, i)
+			}
+			killed := errors.New("killed")
+			for step := range 10 { // at each step in turn, until one gets through
+				steps := 0
+				l := newTestLayout(t, conn, nil)
+				l.cfg.step = func(string) error {
+					if steps++; steps > step {
+						return killed
+					}
+					return nil
+				}
+				if current, err := l.Current(t.Context()); current || err != nil {
+					t.Fatalf("current before step %d: %v", step, err)
+				}
+				err := l.Move(t.Context())
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, killed) {
+					t.Fatal(err)
+				}
+			}
+			current(t, newTestLayout(t, conn, nil))
+			insertNumbered(t, store, 3)
+			awaitVisits(t, newTestLayout(t, conn, nil))
+			if events := visitEvents(t, conn); events != 2000 {
+				t.Errorf("%d events in visits", events)
+			}
+			wantNumbered(t, conn, 4)
+			exec("ALTER TABLE events DELETE WHERE log_offset = 2 SETTINGS mutations_sync = 2")
+			if events := visitEvents(t, conn); events != 1500 {
+				t.Errorf("%d events in visits after 500 of 2000 are deleted", events)
+			}
+			var visits []string
+			if err := conn.QueryRow(t.Context(), "SELECT "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&visits); err != nil || fmt.Sprint(visits) != "["+insights.VisitsProjection()+"]" {
+				t.Errorf("projections %v, %v", visits, err)
+			}
+		})
+	}
+}
+
+// TestCheckVisits: what the engine makes is right for events of all sorts. If it were
+// not, the metric says so, and the projection is made anew.
+func TestCheckVisits(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	checks := func(l *Layout) (same, different float64) {
+		return testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("same")), testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("different"))
+	}
+	l := newTestLayout(t, conn, nil)
+	if err := l.CheckVisits(t.Context()); err != nil {
+		t.Fatalf("an empty table: %v", err)
+	}
+	for i := range 3 {
+		insertNumbered(t, store, i)
+	}
+	if err := conn.Exec(t.Context(), `INSERT INTO events (site, time, type, visitor, session, country, latitude, claims, feedback_rating)
+		SELECT 's', toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number * 7, number % 20 + 1, number % 50, number % 70, if(number % 3 = 0, '', 'DE'), if(number % 5 = 0, nan, 52.5),
+		if(number % 2 = 0, map('plan', 'pro'), map()), number % 4 FROM numbers(20000)`); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if err := l.CheckVisits(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if same, different := checks(l); same != 5 || different != 0 {
+		t.Errorf("%v checks found no difference, %v found one", same, different)
+	}
+	events, visits := insights.VisitsCheck()
+	for name, wrong := range map[string]string{
+		"an event more":  strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
+		"other contents": strings.Replace(visits, "cityHash64(site, ", "cityHash64(country, ", 1),
+		"other types":    strings.Replace(visits, "* 2)", "* 3)", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newTestLayout(t, conn, func(c *LayoutConfig) {
+				c.check = func() (string, string) { return events, wrong }
+			})
+			if err := l.CheckVisits(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if same, different := checks(l); wrong == visits || same != 0 || different != 1 {
+				t.Errorf("%v checks found no difference, %v found one", same, different)
+			}
+			awaitVisits(t, l)
+			if events := visitEvents(t, conn); events != 21500 {
+				t.Errorf("%d events in visits that were made anew", events)
+			}
+		})
+	}
+}

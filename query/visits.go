@@ -1,0 +1,124 @@
+package query
+
+import (
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// visits is a way to read a scope: the whole quarters of an hour of its range from the
+// projection of visits, and the events of what is left at both ends. The engine makes
+// the projection with each part of the events table, so both are equally fresh.
+type visits struct {
+	from, to time.Time
+	types    []insights.Code // of the events that count; nil is all
+	typed    []condition     // the conditions that say so
+	columns  []string        // what rows have, beside the numbers
+	counters []*insights.Counter
+}
+
+// ofVisits is the scope read from visits. ok is false if they do not have what the
+// statement reads: refs and the scope's conditions.
+func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
+	if !s.env.Zone.Quarters() {
+		return s, false
+	}
+	v := &visits{from: s.from.Add(insights.VisitQuarter - 1).Truncate(insights.VisitQuarter), to: s.to.Truncate(insights.VisitQuarter), counters: []*insights.Counter{insights.Events}}
+	if !v.from.Before(v.to) {
+		return s, false
+	}
+	s.where = slices.DeleteFunc(slices.Clone(s.where), func(c condition) bool {
+		if c.joined != nil || c.column != insights.EventType {
+			return false
+		}
+		v.typed = append(v.typed, c)
+		types := insights.TypesOf(c.operator, c.values)
+		if v.types != nil {
+			types = slices.DeleteFunc(types, func(t insights.Code) bool { return !slices.Contains(v.types, t) })
+		}
+		v.types = types
+		return true
+	})
+	for f := range filters(s.where) {
+		if f.isTime() { // on the very moment
+			return s, false
+		}
+		refs = append(slices.Clip(refs), f.ref)
+	}
+	for _, r := range slices.Concat(refs, s.nonNull) {
+		if !v.add(r) {
+			return s, false
+		}
+	}
+	for _, c := range v.counters {
+		if _, known := c.OfVisit(v.types); !known {
+			return s, false
+		}
+	}
+	s.env.Visits, s.source = true, source{name: "visits", visits: v}
+	return s, true
+}
+
+// add makes the rows have what r reads; ok is false if visits do not have it.
+func (v *visits) add(r ref) (ok bool) {
+	if r.isTime() && r.args.Interval == nil {
+		return false
+	}
+	for _, c := range r.column.Counters {
+		if !slices.Contains(v.counters, c) {
+			v.counters = append(v.counters, c)
+		}
+	}
+	for _, name := range r.column.Visit {
+		if !slices.Contains(v.columns, name) {
+			v.columns = append(v.columns, name)
+		}
+	}
+	return len(r.column.Counters)+len(r.column.Visit) > 0
+}
+
+// read begins a statement over the rows.
+func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
+	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), func(c *insights.Counter) sqltree.Expr {
+		number, _ := c.OfVisit(v.types)
+		return number
+	})}
+	slot := func(op sqltree.Op, t time.Time) sqltree.Expr {
+		return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), t.UTC().Format(time.DateTime)))
+	}
+	whole.Where = sqltree.AllOf(siteIs(s.site), slot(sqltree.Ge, v.from), slot(sqltree.Lt, v.to))
+	if v.types != nil {
+		number, _ := insights.Events.OfVisit(v.types)
+		whole.Where = sqltree.AllOf(whole.Where, sqltree.Bin(sqltree.Gt, number, sqltree.Int(0)))
+	}
+	rows := whole
+	if s.from.Before(v.from) || v.to.Before(s.to) {
+		// The events come first: see the setting about snapshots in run.go.
+		rows = &sqltree.Select{Table: insights.Table, Columns: v.row(insights.TimeExpr(), (*insights.Counter).OfEvent), Union: whole}
+		rows.Where = sqltree.AllOf(append([]sqltree.Expr{siteIs(s.site), sqltree.AnyOf(
+			sqltree.AllOf(timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, v.from)),
+			sqltree.AllOf(timeIs(sqltree.Ge, v.to), timeIs(sqltree.Lt, s.to)))}, exprs(v.typed, s.expr)...)...)
+	}
+	of := &sqltree.Select{Columns: columns, Sub: rows}
+	if all := slices.Concat(s.meets(), conditions); len(all) > 0 {
+		of.Where = sqltree.AllOf(all...)
+	}
+	return of
+}
+
+// row are the columns of a row, in which only the time and the numbers are read in a
+// way of their own.
+func (v *visits) row(at sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
+	row := []sqltree.Aliased{{Expr: at, As: insights.ColumnTime}}
+	for _, name := range v.columns {
+		if name != insights.ColumnTime {
+			row = append(row, sqltree.Aliased{Expr: sqltree.Col(name)})
+		}
+	}
+	for _, c := range v.counters {
+		row = append(row, sqltree.Aliased{Expr: number(c), As: c.Name})
+	}
+	return row
+}

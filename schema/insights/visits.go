@@ -1,0 +1,251 @@
+package insights
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Visits are a projection of the events table: a row for each visit, which is a
+// session of a visitor, for each quarter of an hour and for each combination of what
+// else its events agree on, with how many events of each kind it has. That is a fifth
+// as many rows, of which everything that the columns with Visit say can be counted.
+//
+// The engine makes a part's projection with the part, and makes it anew when rows are
+// deleted. So late, imported and erased events are right in it at once, and there is no
+// job that could fall behind. bench/results has what it costs and saves.
+
+// VisitQuarter is the time that a row of visits is about. Every zone's clock is set by
+// whole quarters, since 1972 at least.
+const VisitQuarter = 15 * time.Minute
+
+const visitSlot = "toStartOfFifteenMinutes(time)"
+
+// Counter counts events of a kind, which rows of visits have numbers of.
+type Counter struct {
+	Name  string              // of the number in a statement
+	typ   Code                // the only type of these events; 0 for any
+	is    func() sqltree.Expr // whether a row is such an event; nil for every event
+	state string              // the column of the projection
+}
+
+// Events counts all events, or those of some types. Its name is not the table's, for
+// which the engine would take it.
+var Events = &Counter{Name: "events_count", state: "count()"}
+
+var (
+	feedbackCounters = []*Counter{feedbackCounter("ok"), feedbackCounter("good"), feedbackCounter("bad")}
+	askCounters      = []*Counter{askCounter("ask_up", sqltree.Gt, "greater"), askCounter("ask_down", sqltree.Lt, "less")}
+)
+
+// feedbackCounter works by codes: sqltree.Str takes constants only.
+func feedbackCounter(rating string) *Counter {
+	typ, code := EventTypes.codeOf("page_post_feedback"), FeedbackRatings.codeOf(rating)
+	is := func(column string, code Code) sqltree.Expr {
+		return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col(column)), sqltree.Int(int64(code)))
+	}
+	return &Counter{
+		Name: "feedback_" + rating, typ: typ,
+		is:    func() sqltree.Expr { return sqltree.AllOf(is("type", typ), is("feedback_rating", code)) },
+		state: fmt.Sprintf("countIf(and(equals(toInt8(type), %d), equals(toInt8(feedback_rating), %d)))", typ, code),
+	}
+}
+
+func askCounter(name string, sign sqltree.Op, function string) *Counter {
+	return &Counter{
+		Name:  name,
+		is:    func() sqltree.Expr { return sqltree.Bin(sign, sqltree.Col("ask_rating"), sqltree.Int(0)) },
+		state: "countIf(" + function + "(ask_rating, 0))",
+	}
+}
+
+func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type), %d))", typ) }
+
+// count aggregates the events of a kind.
+func (c *Counter) count(env Env) sqltree.Expr {
+	switch {
+	case env.Visits:
+		return sqltree.Call("sum", sqltree.Col(c.Name))
+	case c.is == nil:
+		return sqltree.Call("count")
+	}
+	return sqltree.Call("countIf", c.is())
+}
+
+// OfEvent is the number of such events in a row of the events table: 0 or 1.
+func (c *Counter) OfEvent() sqltree.Expr {
+	if c.is == nil {
+		return sqltree.Call("toUInt64", sqltree.Int(1))
+	}
+	return sqltree.Call("toUInt64", c.is())
+}
+
+// OfVisit is the number of such events in a row of visits, counting only events of the
+// types; nil is all types. ok is false if visits do not know it.
+func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
+	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
+	switch {
+	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
+		return read(c.state), true
+	case c == Events:
+		number = sqltree.Call("toUInt64", sqltree.Int(0))
+		for i, typ := range types {
+			if state := read(typeState(typ)); i == 0 {
+				number = state
+			} else {
+				number = sqltree.Call("plus", number, state)
+			}
+		}
+		return number, true
+	}
+	return sqltree.Call("toUInt64", sqltree.Int(0)), c.typ != 0
+}
+
+// TypesOf are the types of events that a filter on EventType selects.
+func TypesOf(op *Operator, values []any) []Code {
+	types := []Code{}
+	for _, word := range EventTypes.Words() {
+		if slices.Contains(values, any(word)) != op.Negated {
+			types = append(types, EventTypes.codeOf(word))
+		}
+	}
+	return types
+}
+
+// visitKeys are the columns of the projection that are no numbers.
+func visitKeys() []string {
+	keys := []string{ColumnSite, visitSlot, "visitor", "session"}
+	for _, c := range columns {
+		for _, name := range c.Visit {
+			if name != "time" && !slices.Contains(keys, name) {
+				keys = append(keys, name)
+			}
+		}
+	}
+	return keys
+}
+
+func visitStates() []string {
+	states := []string{Events.state}
+	for _, word := range EventTypes.Words() {
+		states = append(states, typeState(EventTypes.codeOf(word)))
+	}
+	for _, c := range slices.Concat(feedbackCounters, askCounters) {
+		states = append(states, c.state)
+	}
+	return states
+}
+
+func visitsQuery() string {
+	keys := strings.Join(visitKeys(), ", ")
+	return "SELECT " + keys + ", " + strings.Join(visitStates(), ", ") + " GROUP BY " + keys
+}
+
+// VisitsProjection is the projection's name. It has a hash of what the projection
+// reads and of the columns' types, so that another version's projection is never taken
+// for this one's.
+func VisitsProjection() string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(visitsQuery())) // a hash never fails to write
+	for _, c := range storedColumns() {
+		if slices.Contains(visitKeys(), c.Name) {
+			_, _ = h.Write([]byte(c.Type))
+		}
+	}
+	return fmt.Sprintf("visits_%08x", h.Sum32())
+}
+
+func visitsDefinition() string {
+	return "PROJECTION " + VisitsProjection() + " (" + visitsQuery() + ")"
+}
+
+// VisitsStatements add the projection to an older table, drop those of other versions,
+// and have the engine make it for the rows that are there. have are the table's
+// projections of visits; bare says that there are parts without the present one, and
+// that the engine is not about to make it. The engine does that part by part, while inserts and queries go on. A
+// cluster's table has none: no function reads it through a distributed table.
+func VisitsStatements(t Topology, have []string, bare bool) []string {
+	if t.Cluster != "" {
+		return nil
+	}
+	name := VisitsProjection()
+	statements := dropVisits(slices.DeleteFunc(slices.Clone(have), func(n string) bool { return n == name }))
+	if !slices.Contains(have, name) {
+		statements = append(statements, "ALTER TABLE "+Table+" ADD "+strings.Replace(visitsDefinition(), "PROJECTION ", "PROJECTION IF NOT EXISTS ", 1))
+	}
+	if bare {
+		statements = append(statements, "ALTER TABLE "+Table+" MATERIALIZE PROJECTION "+name+" SETTINGS mutations_sync = 0")
+	}
+	return statements
+}
+
+// VisitsOf reads the names of a table's projections of visits in system.tables.
+const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
+
+// dropVisits drops projections of visits: the engine changes no column that one reads.
+// It does so in the background, and one that is made next has another name.
+func dropVisits(names []string) (statements []string) {
+	for _, name := range names {
+		statements = append(statements, "ALTER TABLE "+Table+" DROP PROJECTION IF EXISTS "+sqltree.Ident(name)+" SETTINGS alter_sync = 0")
+	}
+	return statements
+}
+
+// VisitRows reads the rows of visits.
+func VisitRows() sqltree.Expr {
+	return sqltree.Call("mergeTreeProjection", sqltree.Call("currentDatabase"), sqltree.Col(Table), sqltree.Col(VisitsProjection()))
+}
+
+// VisitSlot reads when the quarter of an hour of a row of visits began, as a DateTime.
+func VisitSlot() sqltree.Expr { return sqltree.Col(visitSlot) }
+
+// VisitTime is VisitSlot as events have their time.
+func VisitTime() sqltree.Expr {
+	return sqltree.Call("toDateTime64", VisitSlot(), sqltree.Int(3), sqltree.Str("UTC"))
+}
+
+// Quarters reports whether every hour of the zone begins with a whole quarter of an
+// hour, in the range that it was made for.
+func (z Zone) Quarters() bool {
+	return !slices.ContainsFunc(z.spans, func(s span) bool {
+		return s.offset%VisitQuarter != 0 || !s.from.Truncate(VisitQuarter).Equal(s.from)
+	})
+}
+
+// VisitsCheck are two statements about the events of {site} on {day}, a DateTime, that
+// give the same numbers if the projection of visits is right: of events, and of
+// everything that visits have of them.
+func VisitsCheck() (events, visits string) {
+	keys := visitKeys()
+	sums := func(number, types sqltree.Expr, slot func() sqltree.Expr) []sqltree.Aliased {
+		args := make([]sqltree.Expr, len(keys))
+		for i, key := range keys {
+			if args[i] = sqltree.Col(key); key == visitSlot {
+				args[i] = slot()
+			}
+		}
+		hash := sqltree.Call("cityHash64", args...)
+		return []sqltree.Aliased{
+			{Expr: sqltree.Call("sum", number)},
+			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, number))},
+			{Expr: sqltree.Call("sum", sqltree.Bin(sqltree.Mul, hash, types))},
+		}
+	}
+	types := sqltree.Call("toUInt64", sqltree.Int(0))
+	for _, word := range EventTypes.Words() {
+		code := EventTypes.codeOf(word)
+		types = sqltree.Call("plus", types, sqltree.Bin(sqltree.Mul, sqltree.Call("finalizeAggregation", sqltree.Col(typeState(code))), sqltree.Int(int64(code))))
+	}
+	number, _ := Events.OfVisit(nil)
+	quarter := func() sqltree.Expr { return sqltree.Call("toStartOfFifteenMinutes", TimeExpr()) }
+	ofDay := func(s *sqltree.Select, at string) string {
+		return s.Print().SQL + "\nWHERE site = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
+	}
+	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
+	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter)}, ColumnTime),
+		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot)}, sqltree.Ident(visitSlot))
+}
