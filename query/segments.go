@@ -103,10 +103,16 @@ func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List
 }
 
 // segmentsPage lists and counts the segments of part.
-func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (schema.List[Segment], error) {
+func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
+	err = q.from(ctx, part.scope(q.site), segmentReads, false, func(sc scope) error {
+		list, err = q.segmentsOf(ctx, sc, part)
+		return err
+	})
+	return list, err
+}
+
+func (q *question) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (schema.List[Segment], error) {
 	list := schema.List[Segment]{Items: []Segment{}}
-	sc := q.service.sources.choose(ctx, part.scope(q.site), segmentReads, false)
-	q.source = sc.source.name
 	shared, err := q.sharedClaims(ctx, sc)
 	if err != nil {
 		return list, err

@@ -67,14 +67,15 @@ type question struct {
 	spills bool
 
 	rowsRead    uint64
-	source      string                   // where the rows came from
+	source      source                   // where the statement's rows come from
+	visits      bool                     // whether a statement read visits
 	approximate insights.Counting        // how a count of different values was made that may be off
 	truncated   bool                     // there are rows after the limit
 	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
 func (s *Service) question(kind kind, who Asker, site string) *question {
-	return &question{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents.name}
+	return &question{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
 // invalid counts a request that is refused before it is run.
@@ -107,7 +108,10 @@ func (q *question) answer(ctx context.Context, run func(context.Context) error) 
 	if err := run(noDeadline{bounded}); err != nil {
 		return nil, q.failed(ctx, err)
 	}
-	headers[headerSource] = q.source
+	headers[headerSource] = rawEvents.name
+	if q.visits {
+		headers[headerSource] = visitsName
+	}
 	if q.approximate != insights.CountExact {
 		headers[headerResult], headers[headerBound] = "approximate", bounds[q.approximate]
 	}
@@ -127,6 +131,20 @@ func (q *question) failed(ctx context.Context, err error) error {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
 	}
 	return public
+}
+
+// from runs statements over the best way to read a scope; refs and counts are those of
+// [sources.choose].
+func (q *question) from(ctx context.Context, sc scope, refs []ref, counts bool, run func(scope) error) error {
+	best := q.service.sources.choose(ctx, sc, refs, counts)
+	q.source = best.source
+	err := run(best)
+	if best.source != rawEvents && noProjection(err) { // it was dropped this very moment
+		q.source = rawEvents
+		err = run(sc)
+	}
+	q.visits = q.visits || q.source != rawEvents
+	return err
 }
 
 // count runs a statement that counts different values over a scope. If counting

@@ -74,17 +74,31 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, counts bool)
 		return sc
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(s.config.settings(s.config.MaxTime)))
-	ready, err := s.ready(ctx)
-	if err == nil && ready {
-		var rows dayRows
-		if rows, err = s.rows(ctx, sc); err == nil {
-			return s.limits.best(sc, rows, refs, counts)
-		}
-	}
+	best, err := s.best(ctx, sc, refs, counts)
 	if err != nil {
 		s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", sc.site, "error", err)
+		return sc
 	}
-	return sc
+	return best
+}
+
+func (s *sources) best(ctx context.Context, sc scope, refs []ref, counts bool) (scope, error) {
+	if ready, err := s.ready(ctx, checkVisits); err != nil || !ready {
+		return sc, err
+	}
+	rows, err := s.rows(ctx, sc)
+	if err != nil {
+		return sc, err
+	}
+	best := s.limits.best(sc, rows, refs, counts)
+	if best.source == rawEvents {
+		return best, nil
+	}
+	// A part without the projection would be left out of the answer.
+	if ready, err := s.ready(ctx, 0); err != nil || !ready {
+		return sc, err
+	}
+	return best, nil
 }
 
 // best is the best way to read a scope whose range has so many rows.
@@ -101,11 +115,11 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, counts bool) scop
 	return sc
 }
 
-// ready reports whether visits can be read. While one question asks the engine, the
-// others go on with what was known.
-func (s *sources) ready(ctx context.Context) (bool, error) {
+// ready reports whether visits can be read, as was known no longer than age ago. While
+// one question asks the engine, others for which older knowledge will do go on with it.
+func (s *sources) ready(ctx context.Context, age time.Duration) (bool, error) {
 	s.mu.Lock()
-	known, stale := s.visits, s.now().Sub(s.checked) >= checkVisits
+	known, stale := s.visits, s.now().Sub(s.checked) >= age
 	if stale {
 		s.checked = s.now()
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
+const visitsName = "visits"
+
 // visits is a way to read a scope: the whole quarters of an hour of its range from the
 // projection of visits, and the events of what is left at both ends. The engine makes
 // the projection with each part of the events table, so both are equally fresh.
@@ -57,7 +59,7 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 			return s, false
 		}
 	}
-	s.env.Visits, s.source = true, source{name: "visits", visits: v}
+	s.env.Visits, s.source = true, source{name: visitsName, visits: v}
 	return s, true
 }
 

@@ -211,9 +211,12 @@ func VisitTime() sqltree.Expr {
 // Quarters reports whether every hour of the zone begins with a whole quarter of an
 // hour, in the range that it was made for.
 func (z Zone) Quarters() bool {
-	return !slices.ContainsFunc(z.spans, func(s span) bool {
-		return s.offset%VisitQuarter != 0 || !s.from.Truncate(VisitQuarter).Equal(s.from)
-	})
+	for i, s := range z.spans {
+		if s.offset%VisitQuarter != 0 || i > 0 && !s.from.Truncate(VisitQuarter).Equal(s.from) {
+			return false
+		}
+	}
+	return true
 }
 
 // VisitsCheck are two statements about the events of {site} on {day}, a DateTime, that

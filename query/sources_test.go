@@ -1,0 +1,148 @@
+package query
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// fromVisits is a service that reads visits whenever they have what is asked for.
+func fromVisits(conn driver.Conn) *Service {
+	s := newService(conn)
+	s.sources.limits = sourceLimits{many: math.MaxUint64}
+	return s
+}
+
+// TestOfVisits: what visits have is read from them, and nothing else.
+func TestOfVisits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request string
+		visits  bool
+	}{
+		"totals":                         {`"range":"last7Days"`, true},
+		"a quarter less than a range":    {`"range":{"from":"2026-03-01T00:01:00Z","to":"2026-03-01T00:29:00Z"}`, false},
+		"a whole quarter":                {`"range":{"from":"2026-03-01T00:15:00Z","to":"2026-03-01T00:30:00Z"}`, true},
+		"days of a zone with a quarter":  {`"range":"last7Days","timezone":"Asia/Kathmandu","groupBy":[{"column":"datetime","interval":"day"}]`, true},
+		"days of a zone with minutes":    {`"range":{"from":"1970-01-01T00:00:00Z","to":"1973-01-01T00:00:00Z"},"timezone":"Africa/Monrovia","groupBy":[{"column":"datetime","interval":"day"}]`, false},
+		"exact times":                    {`"range":"last7Days","groupBy":[{"column":"datetime"}]`, false},
+		"a filter on the moment":         {`"range":"last7Days","where":[{"column":"datetime","operator":"lessThan","values":["2026-03-14T00:00:00Z"]}]`, false},
+		"types":                          {`"range":"last7Days","where":[{"column":"eventType","values":["page_view"]},{"column":"eventType","operator":"notIn","values":["link_click"]}]`, true},
+		"types in a group of conditions": {`"range":"last7Days","where":[{"or":[{"column":"eventType","values":["page_view"]}]}]`, false},
+		"groups of types":                {`"range":"last7Days","groupBy":[{"column":"eventType"}]`, false},
+		"ratings of a type":              {`"range":"last7Days","where":[{"column":"eventType","values":["page_post_feedback"]}],"select":[{"column":"pageFeedbackRating"}]`, true},
+		"ratings of answers":             {`"range":"last7Days","select":[{"column":"askResponseRating"}]`, true},
+		"ratings of answers and a type":  {`"range":"last7Days","where":[{"column":"eventType","values":["ask_rate_response"]}],"select":[{"column":"askResponseRating"}]`, false},
+		"pages":                          {`"range":"last7Days","groupBy":[{"column":"page"}]`, false},
+		"claims":                         {`"range":"last7Days","groupBy":[{"column":"visitorClaim","claim":"plan"}],"where":[{"column":"visitorClaimProperty","values":["plan"]}]`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := compile(testSite, []byte("{"+c.request+"}"), testNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := p.ofVisits(slices.Concat(p.groups, p.measures())); ok != c.visits {
+				t.Errorf("read from visits: %v, want %v", ok, c.visits)
+			}
+		})
+	}
+}
+
+// TestBestSource: visits are read if there are many fewer of them, and visitors of very
+// many rows are counted with a sketch, but not if they must be exact.
+func TestBestSource(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request  string
+		rows     dayRows
+		source   string
+		counting insights.Counting
+	}{
+		"few events":           {`{"range":"lastYear"}`, dayRows{events: 100_000, visits: 20_000}, "raw", insights.CountExact},
+		"many events":          {`{"range":"lastYear"}`, dayRows{events: 10_000_000, visits: 2_000_000}, "visits", insights.CountExact},
+		"visits of an event":   {`{"range":"lastYear"}`, dayRows{events: 10_000_000, visits: 9_000_000}, "raw", insights.CountExact},
+		"many visitors":        {`{"range":"lastYear","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountSketched},
+		"many visitors of raw": {`{"range":"lastYear","select":[{"column":"page"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountSketched},
+		"exactly":              {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := compile(testSite, []byte(c.request), testNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := usualLimits.best(p.scope, c.rows, slices.Concat(p.groups, p.measures()), p.counts())
+			if got.source.name != c.source || got.env.Counting != c.counting {
+				t.Errorf("%s, counted in way %d; want %s, %d", got.source.name, got.env.Counting, c.source, c.counting)
+			}
+		})
+	}
+}
+
+// TestPartsWithoutVisits: while a part has no projection, or the table has none any more,
+// events are read, whatever was known before.
+func TestPartsWithoutVisits(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := fromVisits(conn)
+	ask := func(want string) {
+		t.Helper()
+		body, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+		if err != nil || string(body) != `{"columns":[{"column":"eventsCount","values":[8]}]}` || headers[headerSource] != want {
+			t.Errorf("%s %v, %v; want 8 events of %s", body, headers, err, want)
+		}
+	}
+	exec := func(statement string) {
+		t.Helper()
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("visits")
+	exec("ALTER TABLE events DROP PROJECTION " + insights.VisitsProjection())
+	ask("raw")
+	add := insights.VisitsStatements(insights.Topology{}, nil, true)
+	exec(add[0])
+	insert(t, conn, "site_2", fixture()) // a part that has it, beside one that has not
+	service.sources.checked = time.Time{}
+	ask("raw")
+	exec(strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
+	service.sources.checked = time.Time{}
+	ask("visits")
+}
+
+// dropping drops the projection of visits just before it is read.
+type dropping struct {
+	driver.Conn
+	t *testing.T
+}
+
+func (d dropping) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, "UNION ALL") {
+		if err := d.Exec(d.t.Context(), "ALTER TABLE events DROP PROJECTION IF EXISTS "+insights.VisitsProjection()); err != nil {
+			d.t.Error(err)
+		}
+	}
+	return d.Conn.Query(ctx, sql, args...)
+}
+
+// TestVisitsDropped: a projection that is dropped between the check and the statement is
+// no fault.
+func TestVisitsDropped(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	body, headers, err := fromVisits(dropping{conn, t}).Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+	if err != nil || string(body) != `{"columns":[{"column":"eventsCount","values":[8]}]}` || headers[headerSource] != "raw" {
+		t.Errorf("%s %v, %v", body, headers, err)
+	}
+}
