@@ -146,7 +146,7 @@ func approximates(counting insights.Counting, n uint64) bool {
 	case insights.CountBounded:
 		return n > insights.UniquesBound-insights.UniquesBound/100
 	case insights.CountSketched:
-		return n > insights.SketchedExactly
+		return n > insights.SketchedExactly-insights.SketchedExactly/50
 	case insights.CountExact:
 	}
 	return false

@@ -67,7 +67,6 @@ const (
 	codeStaleReplicas      = 369
 	codeNoReplica          = 225
 	codeRegexp             = 427
-	codeNoProjection       = 582
 )
 
 // errExact ends a question that must be answered exactly and cannot be.
@@ -129,12 +128,6 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 		return schema.Unavailable(err, retryAfter), classUnavailable
 	}
 	return schema.Internal(err), classInternal
-}
-
-// noProjection reports whether a statement read a projection that its table lacks.
-func noProjection(err error) bool {
-	e, ok := errors.AsType[*clickhouse.Exception](err)
-	return ok && e.Code == codeNoProjection
 }
 
 // ownMemory reports whether the query's own limit was exceeded. A query that

@@ -41,6 +41,9 @@ func TestSegments(t *testing.T) {
 	insert(t, conn, "site_2", fixture()[:1])
 	service := newService(conn)
 	got := segmentsOf(t, service, testSite, "", nil)
+	if of := segmentsOf(t, fromVisits(conn), testSite, "", nil); !cmp.Equal(of, got) {
+		t.Errorf("of visits %+v, of events %+v", of, got)
+	}
 	want := schema.List[Segment]{Count: 3, Items: []Segment{
 		{Title: "Anonymous", Claims: map[string]any{}, Events: 5, Visitors: 4, Sessions: 5},
 		{Title: "org.id: 7, plan: pro", Claims: map[string]any{"org": map[string]any{"id": "7"}, "plan": "pro"}, Events: 2, Visitors: 1, Sessions: 1},
@@ -110,7 +113,7 @@ func TestSegmentPages(t *testing.T) {
 		events = append(events, visit(n+1, "org", fmt.Sprint("o", n%120))) // three visitors each
 	}
 	insert(t, conn, testSite, events)
-	service := newService(conn)
+	service := fromVisits(conn)
 	limit, zero := 50, 0
 	seen := map[string]bool{}
 	page := ""

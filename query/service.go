@@ -139,9 +139,14 @@ func (q *question) from(ctx context.Context, sc scope, refs []ref, counts bool, 
 	best := q.service.sources.choose(ctx, sc, refs, counts)
 	q.source = best.source
 	err := run(best)
-	if best.source != rawEvents && noProjection(err) { // it was dropped this very moment
-		q.source = rawEvents
-		err = run(sc)
+	if best.source != rawEvents && err != nil {
+		// Nobody's request can be the reason for such an error, but the projection can be
+		// dropped this very moment, or broken.
+		if _, class := engineError(ctx, err); class == classInternal {
+			q.service.log.WarnContext(ctx, "A query reads events, because visits could not be read.", "site", q.site, "error", err)
+			q.source = rawEvents
+			err = run(sc)
+		}
 	}
 	q.visits = q.visits || q.source != rawEvents
 	return err

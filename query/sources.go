@@ -45,6 +45,8 @@ const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
 	maxSites    = 10_000 // whose rows are known
+	// maxChoice ends a statement of the choice: a question must not wait for it longer.
+	maxChoice = 2 * time.Second
 )
 
 type sourceLimits struct {
@@ -73,7 +75,7 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, counts bool)
 	if sc.to.Sub(sc.from) <= s.limits.short {
 		return sc
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(s.config.settings(s.config.MaxTime)))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(s.config.settings(maxChoice)))
 	best, err := s.best(ctx, sc, refs, counts)
 	if err != nil {
 		s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", sc.site, "error", err)
@@ -131,6 +133,7 @@ func (s *sources) ready(ctx context.Context, age time.Duration) (bool, error) {
 	err := s.query(ctx, `SELECT count() = 0
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0
+		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND NOT has(projections, {projection:String})`,
 		[]any{clickhouse.Named("projection", insights.VisitsProjection()), clickhouse.Named("table", insights.Table)}, []any{&visits}, func() {})
 	s.mu.Lock()
@@ -157,12 +160,15 @@ func (s *sources) rows(ctx context.Context, sc scope) (sum dayRows, err error) {
 	}
 	s.mu.Unlock()
 	if stale {
-		if days, err = s.count(ctx, sc.site); err != nil {
+		days, err = s.count(ctx, sc.site)
+		s.mu.Lock()
+		if site.days = days; err != nil {
+			site.counted = time.Time{}
+		}
+		s.mu.Unlock()
+		if err != nil {
 			return sum, err
 		}
-		s.mu.Lock()
-		site.days = days
-		s.mu.Unlock()
 	}
 	for _, d := range days {
 		if d.day.Add(24*time.Hour).After(sc.from) && d.day.Before(sc.to) {

@@ -28,7 +28,7 @@ func TestExplainCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, output)
 	}
-	for _, want := range []string{"  site: " + i.site, "  zone: Europe/Berlin", "STATEMENT 1: ", "2 rows read, 1 rows", "GROUP BY d0", "Octavo-Result: exact"} {
+	for _, want := range []string{"  site: " + i.site, "  zone: Europe/Berlin", "STATEMENT 1, of raw: ", "2 rows read, 1 rows", "GROUP BY d0", "Octavo-Result: exact"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is not in\n%s", want, output)
 		}

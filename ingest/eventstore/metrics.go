@@ -17,8 +17,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "How many of these rows the table with the new layout has."}),
 	}
 	m.visits = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "octavo_visits_checked_total",
-		Help: "Comparisons of the projection of visits with the events of a site's day, which this node drew by chance, by result. If they differ, the projection is made anew."}, []string{"result"})
-	for _, result := range []string{"same", "different", "failed"} {
+		Help: "Comparisons of the projection of visits with the events of a site's day, which this node drew by chance, by result: busy if the events changed meanwhile. If they differ, the projection is made anew."}, []string{"result"})
+	for _, result := range []string{"same", "different", "busy", "failed"} {
 		m.visits.WithLabelValues(result)
 	}
 	r.MustRegister(m.rows, m.copied, m.visits)

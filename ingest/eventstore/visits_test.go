@@ -3,12 +3,16 @@ package eventstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -153,4 +157,57 @@ func TestCheckVisits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVisitsPowerCut: the engine (26.5) does not sync a projection's files. If a power cut
+// takes what was in them, events are all there, and visits are made anew.
+func TestVisitsPowerCut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start := func() *enginetest.Running {
+		t.Helper()
+		engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return engine
+	}
+	engine := start()
+	store, _ := testStoreAt(t, engine.ClickHouseURL)
+	for i := range 3 {
+		insertNumbered(t, store, i)
+	}
+	_ = engine.Stop()
+	cut := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, insights.VisitsProjection()+".proj/") && !strings.Contains(path, "/all_") {
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			cut++
+			return os.WriteFile(path, make([]byte, info.Size()), 0o600)
+		}
+		return err
+	})
+	if err != nil || cut == 0 {
+		t.Fatalf("%d files of projections, %v", cut, err)
+	}
+	engine = start()
+	t.Cleanup(func() { _ = engine.Stop() })
+	store, conn := testStoreAt(t, engine.ClickHouseURL)
+	wantNumbered(t, conn, 3)
+	insertNumbered(t, store, 3)
+	l := newTestLayout(t, conn, nil)
+	eventually.True(t, ingesttest.Patience, "visits made anew", func() bool {
+		if err := l.CheckVisits(t.Context()); err != nil {
+			t.Log(err)
+		}
+		table, err := l.table(t.Context(), insights.Table)
+		return err == nil && table.bare == 0 && !table.projecting
+	})
+	if events := visitEvents(t, conn); events != 2000 {
+		t.Errorf("%d events in visits", events)
+	}
+	wantNumbered(t, conn, 4)
 }

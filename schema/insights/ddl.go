@@ -219,7 +219,10 @@ func UpgradeStatements(t Topology, have map[string]string, visits []string) []st
 			}
 			changes = append(changes, change)
 		case normalType(old) != normalType(c.Type) && !c.plain(old):
-			changes, before = append(changes, "MODIFY COLUMN "+c.definition()), dropVisits(visits)
+			changes = append(changes, "MODIFY COLUMN "+c.definition())
+			if readByVisits(c.Name) {
+				before = DropVisits(visits)
+			}
 		}
 		after = c.Name
 	}

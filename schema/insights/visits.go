@@ -33,9 +33,9 @@ type Counter struct {
 	state string              // the column of the projection
 }
 
-// Events counts all events, or those of some types. Its name is not the table's, for
-// which the engine would take it.
-var Events = &Counter{Name: "events_count", state: "count()"}
+// Events counts all events, or those of some types. Its name is not the table's nor a
+// statement's alias, for which the engine would take it.
+var Events = &Counter{Name: "number_of_events", state: "count()"}
 
 var (
 	feedbackCounters = []*Counter{feedbackCounter("ok"), feedbackCounter("good"), feedbackCounter("bad")}
@@ -129,6 +129,11 @@ func visitKeys() []string {
 	return keys
 }
 
+// readByVisits reports whether the projection reads a column.
+func readByVisits(column string) bool {
+	return slices.Contains(visitKeys(), column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
+}
+
 func visitStates() []string {
 	states := []string{Events.state}
 	for _, word := range EventTypes.Words() {
@@ -152,7 +157,7 @@ func VisitsProjection() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(visitsQuery())) // a hash never fails to write
 	for _, c := range storedColumns() {
-		if slices.Contains(visitKeys(), c.Name) {
+		if readByVisits(c.Name) {
 			_, _ = h.Write([]byte(c.Type))
 		}
 	}
@@ -173,7 +178,7 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 		return nil
 	}
 	name := VisitsProjection()
-	statements := dropVisits(slices.DeleteFunc(slices.Clone(have), func(n string) bool { return n == name }))
+	statements := DropVisits(slices.DeleteFunc(slices.Clone(have), func(n string) bool { return n == name }))
 	if !slices.Contains(have, name) {
 		statements = append(statements, "ALTER TABLE "+Table+" ADD "+strings.Replace(visitsDefinition(), "PROJECTION ", "PROJECTION IF NOT EXISTS ", 1))
 	}
@@ -186,9 +191,9 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 // VisitsOf reads the names of a table's projections of visits in system.tables.
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
-// dropVisits drops projections of visits: the engine changes no column that one reads.
+// DropVisits drop projections of visits: the engine changes no column that one reads.
 // It does so in the background, and one that is made next has another name.
-func dropVisits(names []string) (statements []string) {
+func DropVisits(names []string) (statements []string) {
 	for _, name := range names {
 		statements = append(statements, "ALTER TABLE "+Table+" DROP PROJECTION IF EXISTS "+sqltree.Ident(name)+" SETTINGS alter_sync = 0")
 	}
@@ -220,8 +225,8 @@ func (z Zone) Quarters() bool {
 }
 
 // VisitsCheck are two statements about the events of {site} on {day}, a DateTime, that
-// give the same numbers if the projection of visits is right: of events, and of
-// everything that visits have of them.
+// give the same numbers if the projection of visits is right: of events, of all that
+// rows of visits are told apart by, and of the events' types.
 func VisitsCheck() (events, visits string) {
 	keys := visitKeys()
 	sums := func(number, types sqltree.Expr, slot func() sqltree.Expr) []sqltree.Aliased {
