@@ -32,11 +32,17 @@ var (
 	statistic = []string{", auto_statistics_types = ''", ""}
 	plain     = []string{"LowCardinality(String)", "String"}
 	smallSite = []string{"\n    site LowCardinality(String)", "\n    site UInt32"}
+	noVisits  = func() []string {
+		_, definition, _ := strings.Cut(insights.CreateStatements(insights.Topology{})[0], ",\n    PROJECTION ")
+		definition, _, _ = strings.Cut(definition, "\n)\nENGINE")
+		return []string{",\n    PROJECTION " + definition, ""}
+	}()
 )
 
 // layouts are the candidates, today's first.
 var layouts = []layout{
 	{name: "today"},
+	{name: "no visits", replace: noVisits},
 	{name: "plain strings", replace: plain},
 	{name: "until 1e7d817", replace: slices.Concat(plain, statistic)},
 	{name: "day in the key", replace: byDay},

@@ -6,29 +6,49 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 	"testing"
 )
 
 // FreeAddress returns a loopback address on which nothing listens, below Linux's range of ports for outgoing
 // connections. In that range, a client that retries while the address is closed could be given its port, connect to
-// itself and keep the server from binding it.
+// itself and keep the server from binding it. No other caller, in any process, gets the address while this one lives.
 func FreeAddress() (string, error) {
-	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
-		if err == nil {
-			return address, l.Close()
-		}
+	address, reservation, err := reserve()
+	if err == nil {
+		reservations.Store(address, reservation) // or the garbage collector would close it
 	}
-	return "", errors.New("cannot find a free port on 127.0.0.1")
+	return address, err
 }
 
-// Address is FreeAddress for a test.
+var reservations sync.Map
+
+// reserve returns a free address and a listener on the same port of the next loopback address, which keeps other
+// callers from it.
+func reserve() (address string, reservation net.Listener, err error) {
+	var listen net.ListenConfig
+	for range 100 {
+		port := strconv.Itoa(20000 + rand.IntN(12000))
+		if reservation, err = listen.Listen(context.Background(), "tcp4", net.JoinHostPort("127.0.0.2", port)); err != nil {
+			continue
+		}
+		address = net.JoinHostPort("127.0.0.1", port)
+		l, err := listen.Listen(context.Background(), "tcp4", address)
+		if err == nil {
+			return address, reservation, l.Close()
+		}
+		_ = reservation.Close()
+	}
+	return "", nil, errors.New("cannot find a free port on 127.0.0.1")
+}
+
+// Address is FreeAddress for a test, which gives it back when it ends.
 func Address(t testing.TB) string {
 	t.Helper()
-	address, err := FreeAddress()
+	address, reservation, err := reserve()
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = reservation.Close() })
 	return address
 }

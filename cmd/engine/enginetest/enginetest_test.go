@@ -154,3 +154,17 @@ func TestMissingPackages(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressesAreReserved: an address that a test has is given to nobody else, though
+// nothing listens on it.
+func TestAddressesAreReserved(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 500 { // of 12,000: without a reservation, ten pairs would be the same
+		address := enginetest.Address(t)
+		if seen[address] {
+			t.Fatalf("%s was given twice", address)
+		}
+		seen[address] = true
+	}
+}
