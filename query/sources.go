@@ -183,7 +183,7 @@ func (s *sources) count(ctx context.Context, site string) (days []dayRows, err e
 	events, _ := insights.Events.OfVisit(nil)
 	st := (&sqltree.Select{
 		Columns: []sqltree.Aliased{{Expr: day, As: "day"}, {Expr: sqltree.Call("sum", events)}, {Expr: sqltree.Call("count")}},
-		Rows:    insights.VisitRows(), Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")},
+		Rows:    insights.VisitRows(), Where: siteOfVisit(site), GroupBy: []sqltree.Expr{sqltree.Col("day")},
 	}).Print()
 	var d dayRows
 	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits}, func() { days = append(days, d) })

@@ -83,14 +83,14 @@ func (v *visits) add(r ref) (ok bool) {
 
 // read begins a statement over the rows.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
-	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), func(c *insights.Counter) sqltree.Expr {
+	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)
 		return number
 	})}
 	slot := func(op sqltree.Op, t time.Time) sqltree.Expr {
 		return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), t.UTC().Format(time.DateTime)))
 	}
-	whole.Where = sqltree.AllOf(siteIs(s.site), slot(sqltree.Ge, v.from), slot(sqltree.Lt, v.to))
+	whole.Where = sqltree.AllOf(siteOfVisit(s.site), slot(sqltree.Ge, v.from), slot(sqltree.Lt, v.to))
 	if v.types != nil {
 		number, _ := insights.Events.OfVisit(v.types)
 		whole.Where = sqltree.AllOf(whole.Where, sqltree.Bin(sqltree.Gt, number, sqltree.Int(0)))
@@ -98,7 +98,7 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 	rows := whole
 	if s.from.Before(v.from) || v.to.Before(s.to) {
 		// The events come first: see the setting about snapshots in run.go.
-		rows = &sqltree.Select{Table: insights.Table, Columns: v.row(insights.TimeExpr(), (*insights.Counter).OfEvent), Union: whole}
+		rows = &sqltree.Select{Table: insights.Table, Columns: v.row(insights.TimeExpr(), sqltree.Col, (*insights.Counter).OfEvent), Union: whole}
 		rows.Where = sqltree.AllOf(append([]sqltree.Expr{siteIs(s.site), sqltree.AnyOf(
 			sqltree.AllOf(timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, v.from)),
 			sqltree.AllOf(timeIs(sqltree.Ge, v.to), timeIs(sqltree.Lt, s.to)))}, exprs(v.typed, s.expr)...)...)
@@ -110,13 +110,17 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 	return of
 }
 
-// row are the columns of a row, in which only the time and the numbers are read in a
-// way of their own.
-func (v *visits) row(at sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
+// siteOfVisit selects a site's rows of visits.
+func siteOfVisit(site string) sqltree.Expr {
+	return sqltree.Bin(sqltree.Eq, insights.VisitColumn(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
+}
+
+// row are the columns of a row.
+func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
 	row := []sqltree.Aliased{{Expr: at, As: insights.ColumnTime}}
 	for _, name := range v.columns {
 		if name != insights.ColumnTime {
-			row = append(row, sqltree.Aliased{Expr: sqltree.Col(name)})
+			row = append(row, sqltree.Aliased{Expr: read(name), As: name})
 		}
 	}
 	for _, c := range v.counters {

@@ -116,22 +116,48 @@ func TypesOf(op *Operator, values []any) []Code {
 	return types
 }
 
-// visitKeys are the columns of the projection that are no numbers.
-func visitKeys() []string {
-	keys := []string{ColumnSite, visitSlot, "visitor", "session"}
+// visitColumns are the stored columns whose values tell rows of visits apart, beside the
+// quarter of an hour.
+func visitColumns() []string {
+	names := []string{ColumnSite, "visitor", "session"}
 	for _, c := range columns {
 		for _, name := range c.Visit {
-			if name != "time" && !slices.Contains(keys, name) {
-				keys = append(keys, name)
+			if name != ColumnTime && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
+	}
+	return names
+}
+
+// visitKey is how the projection reads a stored column, and the name of its own. Texts
+// of repeatedType are converted, because nodes of earlier versions change these columns'
+// types, which the engine refuses for a column that a projection has as it is.
+func visitKey(column string) string {
+	for _, c := range storedColumns() {
+		if c.Name == column && c.Type == repeatedType {
+			return "toLowCardinality(toString(" + column + "))"
+		}
+	}
+	return column
+}
+
+// VisitColumn reads a stored column in a row of visits.
+func VisitColumn(name string) sqltree.Expr { return sqltree.Col(visitKey(name)) }
+
+// visitKeys are the columns of the projection that are no numbers, the site and the
+// quarter of an hour first.
+func visitKeys() []string {
+	keys := []string{visitKey(ColumnSite), visitSlot}
+	for _, name := range visitColumns()[1:] {
+		keys = append(keys, visitKey(name))
 	}
 	return keys
 }
 
 // readByVisits reports whether the projection reads a column.
 func readByVisits(column string) bool {
-	return slices.Contains(visitKeys(), column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
+	return slices.Contains(visitColumns(), column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
 }
 
 func visitStates() []string {
@@ -228,13 +254,10 @@ func (z Zone) Quarters() bool {
 // give the same numbers if the projection of visits is right: of events, of all that
 // rows of visits are told apart by, and of the events' types.
 func VisitsCheck() (events, visits string) {
-	keys := visitKeys()
-	sums := func(number, types sqltree.Expr, slot func() sqltree.Expr) []sqltree.Aliased {
-		args := make([]sqltree.Expr, len(keys))
-		for i, key := range keys {
-			if args[i] = sqltree.Col(key); key == visitSlot {
-				args[i] = slot()
-			}
+	sums := func(number, types, slot sqltree.Expr, read func(string) sqltree.Expr) []sqltree.Aliased {
+		args := []sqltree.Expr{slot}
+		for _, name := range visitColumns() {
+			args = append(args, read(name))
 		}
 		hash := sqltree.Call("cityHash64", args...)
 		return []sqltree.Aliased{
@@ -249,11 +272,11 @@ func VisitsCheck() (events, visits string) {
 		types = sqltree.Call("plus", types, sqltree.Bin(sqltree.Mul, sqltree.Call("finalizeAggregation", sqltree.Col(typeState(code))), sqltree.Int(int64(code))))
 	}
 	number, _ := Events.OfVisit(nil)
-	quarter := func() sqltree.Expr { return sqltree.Call("toStartOfFifteenMinutes", TimeExpr()) }
-	ofDay := func(s *sqltree.Select, at string) string {
-		return s.Print().SQL + "\nWHERE site = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
+	quarter := sqltree.Call("toStartOfFifteenMinutes", TimeExpr())
+	ofDay := func(s *sqltree.Select, site, at string) string {
+		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
 	}
 	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
-	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter)}, ColumnTime),
-		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot)}, sqltree.Ident(visitSlot))
+	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter, sqltree.Col)}, ColumnSite, ColumnTime),
+		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(visitKey(ColumnSite)), sqltree.Ident(visitSlot))
 }
