@@ -45,7 +45,8 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNotKept checks the caching headers of every operation's answer.
+// TestAnswersAreNotKept checks the caching headers of every operation's answer: nobody keeps one by
+// itself, and a client that holds one and asks about it has its rights checked again.
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -54,8 +55,23 @@ func TestAnswersAreNotKept(t *testing.T) {
 		if a.Header.Get("Content-Type") != "application/json" {
 			return
 		}
-		if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
+		const keeping = "no-store"
+		if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != keeping || (a.Header.Get("ETag") != "") != op.Conditional {
 			t.Errorf("%s: %v", op.ID, a.Header)
+		}
+		if !op.Conditional {
+			return
+		}
+		path, _ := h.Example(op, h.Ours)
+		for _, known := range []string{a.Header.Get("ETag"), "W/" + a.Header.Get("ETag"), `"other", ` + a.Header.Get("ETag"), "*"} {
+			same := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", known)
+			if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("ETag") != a.Header.Get("ETag") || same.Header.Get("Cache-Control") != keeping {
+				t.Errorf("%s, If-None-Match %s: %d %s %v", op.ID, known, same.Status, same.Body, same.Header)
+			}
+			h.WantError(h.Do(op.Method, path, h.Theirs.Tokens[schema.RoleAdmin], nil, "If-None-Match", known), http.StatusNotFound)
+		}
+		if other := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", `"other"`); other.Status != http.StatusOK || len(other.Body) == 0 {
+			t.Errorf("%s: %d %s", op.ID, other.Status, other.Body)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		sites.Table(d.Store, v),
 		content.Table(d.Store, v),
 		apps.Table(d.Store, v),
-		insights.Table(d.Intake, d.Insights, d.Balances),
+		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
 	)
 }
 
@@ -57,6 +57,7 @@ type Deps struct {
 	Intake   insights.EventIntake
 	Insights insights.Insights
 	Balances insights.EventBalances
+	Erasures insights.VisitorErasures
 	Metrics  frame.Metrics
 	Log      *slog.Logger
 	// Resolver looks up the records that prove e-mail domains; nil means the host's resolver.
@@ -70,8 +71,8 @@ func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, 
 
 // NewWith is New with rows added to those of the contract, for tests of the frame.
 func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
-	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Metrics == nil || d.Log == nil {
-		return nil, errors.New("cannot build api: store, intake, insights, balances, metrics and log are required")
+	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Erasures == nil || d.Metrics == nil || d.Log == nil {
+		return nil, errors.New("cannot build api: store, intake, insights, balances, erasures, metrics and log are required")
 	}
 	if d.Resolver == nil {
 		d.Resolver = net.DefaultResolver

@@ -12,9 +12,9 @@ type Room struct {
 	// Slots and Bytes bound the admitted requests. If Bytes is 0, bytes are not
 	// counted.
 	Slots, Bytes int64
-	// Waiting bounds the number of waiting requests; 0 means Slots. Their bytes
-	// are bounded by Bytes.
-	Waiting int64
+	// Waiting bounds the number of waiting requests; 0 means Slots. WaitingBytes
+	// bounds their bytes; 0 means Bytes.
+	Waiting, WaitingBytes int64
 	// Wait bounds how long a request waits.
 	Wait time.Duration
 	// Headroom limits one party to this many times the room that is still free,
@@ -25,9 +25,16 @@ type Room struct {
 	// PartySlots and MemberSlots limit the slots of one party and of one member
 	// of a party; 0 sets no limit.
 	PartySlots, MemberSlots int64
-	// PartyBytes limits the bytes of one party; 0 sets no limit. It cannot be
-	// combined with MemberSlots.
-	PartyBytes int64
+	// PartyBytes and MemberBytes limit the bytes of one party and of one member of
+	// a party; 0 sets no limit. MemberBytes needs MemberSlots.
+	PartyBytes, MemberBytes int64
+}
+
+func (r Room) waitingBytes() int64 {
+	if r.WaitingBytes == 0 {
+		return r.Bytes
+	}
+	return r.WaitingBytes
 }
 
 // Verdict is the outcome of Enter.
@@ -54,6 +61,8 @@ type Observer interface {
 // next to enter belongs to the party that uses least, and among equals to the
 // one whose last turn is longest ago. Within a party, the member that uses
 // least goes first; within a member, requests are first come, first served.
+// Requests of no bytes take nothing from those that wait for bytes: they pass
+// them, and wait for a slot only.
 type Gate struct {
 	room     Room
 	observer Observer
@@ -66,13 +75,22 @@ type Gate struct {
 	queue   partyHeap // waiting parties with a request that may enter
 	turn    uint64    // counts admitted requests
 	came    uint64    // counts parties that began to wait
+	scan    uint64    // counts calls of next
 }
 
-// load is a number of requests and their bytes.
-type load struct{ slots, bytes int64 }
+// load is a number of requests, their bytes, and how many of them have none.
+type load struct{ slots, bytes, light int64 }
 
-func (l *load) add(bytes int64) { l.slots++; l.bytes += bytes }
-func (l *load) sub(bytes int64) { l.slots--; l.bytes -= bytes }
+func (l *load) add(bytes int64) { l.change(1, bytes) }
+func (l *load) sub(bytes int64) { l.change(-1, -bytes) }
+
+func (l *load) change(slots, bytes int64) {
+	l.slots += slots
+	l.bytes += bytes
+	if bytes == 0 {
+		l.light += slots
+	}
+}
 
 // Party shares the room with others. The zero value is ready to use. It belongs
 // to one gate, whose lock guards it.
@@ -88,8 +106,10 @@ type Party struct {
 }
 
 type member struct {
-	inside, outside int64
-	turn            uint64
+	inside  load
+	outside int64
+	turn    uint64
+	scan    uint64 // Gate.scan of the last call of next that has seen it
 }
 
 type waiter struct {
@@ -116,8 +136,11 @@ func New(r Room, o Observer) *Gate {
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
-	if room, allowed := g.fits(p, weight); room && allowed && !g.memberFull(p, name) && g.isNext(p) {
+	if g.fitsMember(p, name, weight) && (g.passes(weight) || g.isNext(p) && !g.overtakes(p, name)) {
 		g.take(p, name, weight)
+		if p.place > 0 {
+			g.sort(p)
+		}
 		g.mu.Unlock()
 		return Admitted
 	}
@@ -151,7 +174,7 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	g.inside.sub(weight)
 	p.inside.sub(weight)
 	if m := p.members[name]; m != nil {
-		m.inside--
+		m.inside.sub(weight)
 		p.forget(name, m)
 	}
 	g.sort(p)
@@ -159,13 +182,25 @@ func (g *Gate) Leave(p *Party, name string, bytes int64) {
 	g.admit()
 }
 
-// Weight is what a request of this size counts for: at most the party's limit
-// and the whole room.
+// Weight is what a request of this size counts for: at most the member's limit,
+// the party's and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
-	if g.room.PartyBytes > 0 {
-		bytes = min(bytes, g.room.PartyBytes)
+	for _, limit := range []int64{g.room.MemberBytes, g.room.PartyBytes} {
+		if limit > 0 {
+			bytes = min(bytes, limit)
+		}
 	}
 	return min(bytes, g.room.Bytes)
+}
+
+// passes tells whether a request goes before those that wait for bytes.
+func (g *Gate) passes(weight int64) bool { return g.room.Bytes > 0 && weight == 0 }
+
+// Inside tells how much the requests inside take.
+func (g *Gate) Inside() (bytes int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside.bytes
 }
 
 // Idle reports whether the party has no request inside or waiting.
@@ -189,7 +224,7 @@ func (g *Gate) shareOf(l load) float64 {
 
 // fits tells whether there is room, and whether the party may use it.
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
-	free := load{g.room.Slots - g.inside.slots, g.room.Bytes - g.inside.bytes}
+	free := load{slots: g.room.Slots - g.inside.slots, bytes: g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
 	allowed = !g.partyFull(p, weight)
 	if h := g.room.Headroom; h > 0 {
@@ -198,22 +233,45 @@ func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	return room, allowed
 }
 
+// fitsMember tells whether there is room that the party and its member may use.
+func (g *Gate) fitsMember(p *Party, name string, weight int64) bool {
+	room, allowed := g.fits(p, weight)
+	return room && allowed && !g.memberFull(p, name, weight)
+}
+
 // isNext tells whether a new request of the party goes before all waiting ones.
 func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
+// overtakes tells whether a new request would enter before an older one of its
+// member, or of another member that waits for nothing but the party's bytes.
+func (g *Gate) overtakes(p *Party, name string) bool {
+	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
+		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {
+			return true
+		}
+	}
+	return false
+}
+
 func (g *Gate) partyFull(p *Party, weight int64) bool {
-	return g.room.PartySlots > 0 && p.inside.slots >= g.room.PartySlots || g.overBytes(p, weight)
+	return g.room.PartySlots > 0 && p.inside.slots >= g.room.PartySlots ||
+		g.room.PartyBytes > 0 && p.inside.bytes+weight > g.room.PartyBytes
 }
 
-func (g *Gate) overBytes(p *Party, weight int64) bool {
-	return g.room.PartyBytes > 0 && p.inside.bytes+weight > g.room.PartyBytes
-}
-
-func (g *Gate) memberFull(p *Party, name string) bool {
+func (g *Gate) memberFull(p *Party, name string, weight int64) bool {
 	m := p.members[name]
-	return m != nil && m.inside >= g.room.MemberSlots
+	return m != nil && (m.inside.slots >= g.room.MemberSlots || g.room.MemberBytes > 0 && m.inside.bytes+weight > g.room.MemberBytes)
+}
+
+// memberShare is the share of its limits that a member takes.
+func (g *Gate) memberShare(m *member) float64 {
+	share := float64(m.inside.slots) / float64(g.room.MemberSlots)
+	if g.room.MemberBytes > 0 {
+		share = max(share, float64(m.inside.bytes)/float64(g.room.MemberBytes))
+	}
+	return share
 }
 
 // member finds or creates a party's member. It is nil without MemberSlots.
@@ -233,7 +291,7 @@ func (g *Gate) member(p *Party, name string) *member {
 }
 
 func (p *Party) forget(name string, m *member) {
-	if m.inside == 0 && m.outside == 0 {
+	if m.inside.slots == 0 && m.outside == 0 {
 		delete(p.members, name)
 	}
 }
@@ -248,7 +306,7 @@ func (g *Gate) take(p *Party, name string, weight int64) {
 	g.inside.add(weight)
 	p.inside.add(weight)
 	if m := g.member(p, name); m != nil {
-		m.inside++
+		m.inside.add(weight)
 		m.turn = g.turn
 	}
 }
@@ -263,43 +321,79 @@ func (g *Gate) deactivateIfIdle(p *Party) {
 // next is the party's request that enters next. It is nil if none waits, or if
 // the party or every waiting member has used up its share.
 func (g *Gate) next(p *Party) *waiter {
-	front := p.waiting.Front()
-	if front == nil {
-		return nil
-	}
-	if g.room.MemberSlots == 0 {
-		w := front.Value.(*waiter)
-		if g.overBytes(p, w.weight) {
-			return nil // it must not block parties that are below their limit
-		}
-		return w
-	}
 	var best *waiter
 	var least *member
-	for e := front; e != nil; e = e.Next() {
+	g.scan++
+	for e := p.waiting.Front(); e != nil; e = e.Next() {
 		w := e.Value.(*waiter)
+		if g.room.MemberSlots == 0 {
+			best = w
+			break
+		}
 		m := p.members[w.member]
-		if m == least || m.inside >= g.room.MemberSlots {
+		if m.scan == g.scan {
+			continue // its first request is the one to enter
+		}
+		if m.scan = g.scan; g.memberFull(p, w.member, w.weight) {
 			continue
 		}
-		if least == nil || m.inside < least.inside || m.inside == least.inside && m.turn < least.turn {
+		share, leastShare := g.memberShare(m), 0.
+		if least != nil {
+			leastShare = g.memberShare(least)
+		}
+		if least == nil || share < leastShare || share == leastShare && m.turn < least.turn {
 			best, least = w, m
 		}
+	}
+	if best != nil && g.partyFull(p, best.weight) {
+		return nil // it must not block parties that are below their limit
 	}
 	return best
 }
 
 // admit admits waiting requests as long as the next one fits. It does not skip
-// one that does not fit: a large body would wait forever.
+// one that does not fit, except for requests of no bytes: a large body would wait
+// forever.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 {
 		p := g.queue[0]
 		w := g.next(p)
 		if room, allowed := g.fits(p, w.weight); !room || !allowed {
-			return
+			break
 		}
-		g.take(p, w.member, w.weight) // before it leaves the queue, so that the party stays active
-		g.dequeue(w)
-		close(w.done)
+		g.admitWaiter(w)
 	}
+	for w := g.nextPassing(); w != nil; w = g.nextPassing() {
+		g.admitWaiter(w)
+	}
+}
+
+func (g *Gate) admitWaiter(w *waiter) {
+	g.take(w.party, w.member, w.weight) // before it leaves the queue, so that the party stays active
+	g.dequeue(w)
+	close(w.done)
+}
+
+// nextPassing is the request of no bytes that enters next, whoever waits for
+// bytes: the oldest of the party that uses least.
+func (g *Gate) nextPassing() (best *waiter) {
+	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
+		return nil
+	}
+	for p := range g.waiting {
+		if p.outside.light == 0 {
+			continue
+		}
+		p.share = g.shareOf(p.inside)
+		if best != nil && !p.before(best.party) {
+			continue
+		}
+		for e := p.waiting.Front(); e != nil; e = e.Next() {
+			if w := e.Value.(*waiter); w.weight == 0 && g.fitsMember(p, w.member, 0) {
+				best = w
+				break
+			}
+		}
+	}
+	return best
 }

@@ -50,10 +50,12 @@ func (c *crowd) party(name string) *Party {
 }
 
 // come enters in the background. An admitted request stays inside until leave.
-func (c *crowd) come(party, member string) {
+func (c *crowd) come(party, member string) { c.comeWith(party, member, 1) }
+
+func (c *crowd) comeWith(party, member string, bytes int64) {
 	p := c.party(party)
 	c.wait.Go(func() {
-		if v := c.gate.Enter(c.t.Context(), p, member, 1); v != Admitted {
+		if v := c.gate.Enter(c.t.Context(), p, member, bytes); v != Admitted {
 			c.refused <- v
 			return
 		}
@@ -164,6 +166,42 @@ func TestPartyBound(t *testing.T) {
 		c.leave("a", m)
 	}
 	c.leave("b", "0")
+	c.wantIdle()
+}
+
+// TestFullPartyHoldsNobodyUp: a party at its limit of slots waits, but no other party
+// waits for it, not even one that uses more.
+func TestFullPartyHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 8, Bytes: 12, Waiting: 100, PartySlots: 4})
+	for range 4 {
+		c.comeWith("light", "", 0)
+		c.wantEntered("light/")
+	}
+	for _, bytes := range []int64{4, 3} {
+		c.comeWith("heavy", "", bytes)
+		c.wantEntered("heavy/")
+	}
+	c.comeWith("light", "", 0)
+	c.wantWaiting(1)
+	c.comeWith("light", "", 1)
+	c.wantWaiting(2)
+	c.comeWith("heavy", "", 1)
+	c.wantEntered("heavy/")
+	c.comeWith("heavy", "", 6) // the room has 4 left
+	c.wantWaiting(3)
+	c.gate.Leave(c.party("heavy"), "", 4)
+	c.wantEntered("heavy/")
+	c.gate.Leave(c.party("light"), "", 0)
+	c.wantEntered("light/")
+	c.gate.Leave(c.party("light"), "", 0)
+	c.wantEntered("light/")
+	for _, bytes := range []int64{0, 0, 0, 1} {
+		c.gate.Leave(c.party("light"), "", bytes)
+	}
+	for _, bytes := range []int64{3, 1, 6} {
+		c.gate.Leave(c.party("heavy"), "", bytes)
+	}
 	c.wantIdle()
 }
 
@@ -305,11 +343,61 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.wantIdle()
 }
 
+// TestMemberBytes: a member is held at its bytes and its party at its own, in the
+// order in which requests came; requests of no bytes pass all that wait for bytes, as
+// long as their own party and member have slots.
+func TestMemberBytes(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})
+	c.comeWith("a", "heavy", 3)
+	c.wantEntered("a/heavy")
+	c.comeWith("a", "heavy", 2) // has to wait for the first
+	c.wantWaiting(1)
+	c.comeWith("a", "heavy", 1) // and this one for the second, although it would fit
+	c.wantWaiting(2)
+	c.comeWith("a", "other", 1000) // counts as 4, and the party has 3 left
+	c.wantWaiting(3)
+	c.comeWith("a", "third", 1) // the member that came first is not overtaken
+	c.wantWaiting(4)
+	for range 2 {
+		c.comeWith("a", "heavy", 0)
+		c.wantEntered("a/heavy")
+	}
+	c.comeWith("a", "heavy", 0) // would be the member's fourth slot
+	c.wantWaiting(5)
+	c.comeWith("b", "1", 4)
+	c.wantEntered("b/1")
+	c.comeWith("c", "1", 4) // the room has one left
+	c.wantWaiting(6)
+	c.comeWith("d", "1", 0)
+	c.wantEntered("d/1")
+	c.gate.Leave(c.party("a"), "heavy", 0)
+	c.wantEntered("a/heavy")
+	c.gate.Leave(c.party("b"), "1", 4)
+	c.wantEntered("c/1") // its party uses nothing
+	for range 2 {
+		c.gate.Leave(c.party("a"), "heavy", 0)
+	}
+	c.gate.Leave(c.party("d"), "1", 0)
+	c.gate.Leave(c.party("a"), "heavy", 3)
+	c.wantEntered("a/other")
+	c.gate.Leave(c.party("c"), "1", 4)
+	c.wantEntered("a/third")
+	c.gate.Leave(c.party("a"), "third", 1)
+	c.wantEntered("a/heavy")
+	c.gate.Leave(c.party("a"), "other", 1000)
+	c.wantEntered("a/heavy")
+	for _, weight := range []int64{2, 1} {
+		c.gate.Leave(c.party("a"), "heavy", weight)
+	}
+	c.wantIdle()
+}
+
 // TestBooks: with requests entering and leaving at random, all limits hold, and
 // at the end nothing is left.
 func TestBooks(t *testing.T) {
 	t.Parallel()
-	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, Headroom: 3, Wait: 50 * time.Microsecond})
+	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})
 	for i := range 5 {
 		c.party(fmt.Sprint(i))
 	}
@@ -320,7 +408,7 @@ func TestBooks(t *testing.T) {
 		c.wait.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(worker), 1))
 			for range 300 {
-				p, member, size := c.parties[fmt.Sprint(random.IntN(5))], fmt.Sprint(random.IntN(3)), random.Int64N(700)
+				p, member, size := c.parties[fmt.Sprint(random.IntN(5))], fmt.Sprint(random.IntN(3)), max(0, random.Int64N(800)-100)
 				ctx := t.Context()
 				if random.IntN(4) == 0 {
 					ctx = cancelled
@@ -330,7 +418,7 @@ func TestBooks(t *testing.T) {
 				}
 				g.mu.Lock()
 				if g.inside.slots > 10 || g.inside.bytes > 1000 || g.outside.slots > 10 || g.outside.bytes > 1000 || g.active > 5 ||
-					p.inside.slots > 6 || p.members[member].inside > 3 {
+					p.inside.slots > 6 || p.inside.bytes > 900 || p.members[member].inside.slots > 3 || p.members[member].inside.bytes > 600 {
 					t.Errorf("inside %+v, outside %+v, %d active, party %+v, member %+v", g.inside, g.outside, g.active, p.inside, p.members[member])
 				}
 				for i, q := range g.queue {

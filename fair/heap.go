@@ -7,14 +7,16 @@ type partyHeap []*Party
 
 func (h partyHeap) Len() int { return len(h) }
 
-func (h partyHeap) Less(i, j int) bool {
-	if h[i].share != h[j].share {
-		return h[i].share < h[j].share
+func (h partyHeap) Less(i, j int) bool { return h[i].before(h[j]) }
+
+func (p *Party) before(other *Party) bool {
+	if p.share != other.share {
+		return p.share < other.share
 	}
-	if h[i].turn != h[j].turn {
-		return h[i].turn < h[j].turn
+	if p.turn != other.turn {
+		return p.turn < other.turn
 	}
-	return h[i].came < h[j].came
+	return p.came < other.came
 }
 
 func (h partyHeap) Swap(i, j int) {

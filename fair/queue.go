@@ -6,9 +6,9 @@ import "container/heap"
 // removes the newest request of the party that has the most waiting, which may
 // be this one. It returns the waiter, or nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
-	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.Bytes {
+	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.waitingBytes() {
 		most := p
-		share := g.shareOf(load{p.outside.slots + 1, p.outside.bytes + weight})
+		share := g.shareOf(load{slots: p.outside.slots + 1, bytes: p.outside.bytes + weight})
 		for other := range g.waiting {
 			if s := g.shareOf(other.outside); other != p && s > share {
 				most, share = other, s
@@ -123,7 +123,7 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 // Headroom while others find room. Full: everything else.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
-	if g.partyFull(p, weight) || g.memberFull(p, name) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
+	if g.partyFull(p, weight) || g.memberFull(p, name, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
 		return OwnShare
 	}
 	return Full

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -17,12 +18,15 @@ type Asker struct {
 	// Request is the id of the HTTP request. The engine's log shows it with the
 	// statements; "" leaves it out.
 	Request string
+	// Fresh asks for an answer that nobody asked for before.
+	Fresh bool
 }
 
-// admission limits how many questions the engine works on at once, and shares
-// the slots fairly between organizations.
+// admission limits how many questions the engine works on at once, and how many rows
+// they read, and shares both fairly between organizations.
 type admission struct {
-	gate *fair.Gate
+	gate    *fair.Gate
+	metrics *Metrics
 
 	mu      sync.Mutex
 	parties map[string]*party // organizations with a question here
@@ -41,23 +45,30 @@ func newAdmission(c Config, m *Metrics) *admission {
 		gate: fair.New(fair.Room{
 			Slots: int64(c.Concurrency), Waiting: waitersPerSlot * int64(c.Concurrency), Wait: c.QueueWait,
 			PartySlots: int64(c.PerOrganization), MemberSlots: int64(c.PerToken),
+			Bytes: c.Rows, PartyBytes: c.RowsPerOrganization, MemberBytes: c.RowsPerToken, WaitingBytes: math.MaxInt64,
 		}, queueMetrics{m}),
-		parties: map[string]*party{},
+		metrics: m, parties: map[string]*party{},
 	}
 }
 
 var (
-	errOwnShare = errors.New("the caller's share of concurrent queries is used up")
+	errOwnShare = errors.New("the caller's share of concurrent queries, or of their rows, is used up")
 	errFull     = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits for a slot; leave gives it back.
-func (a *admission) enter(ctx context.Context, who Asker) (leave func(), err error) {
-	p := a.hold(who.Organization)
-	switch a.gate.Enter(ctx, &p.Party, who.Token, 0) {
+// enter waits for a slot, and until the question's rows fit; leave gives both back.
+func (a *admission) enter(ctx context.Context, who Asker, rows cost) (leave func(), err error) {
+	p, weight := a.hold(who.Organization), rows.weight()
+	counted := float64(a.gate.Weight(weight))
+	a.metrics.waitingRows.Add(counted)
+	verdict := a.gate.Enter(ctx, &p.Party, who.Token, weight)
+	a.metrics.waitingRows.Sub(counted)
+	switch verdict {
 	case fair.Admitted:
+		a.metrics.runningRows.Add(counted)
 		return func() {
-			a.gate.Leave(&p.Party, who.Token, 0)
+			a.metrics.runningRows.Sub(counted)
+			a.gate.Leave(&p.Party, who.Token, weight)
 			a.drop(who.Organization, p)
 		}, nil
 	case fair.OwnShare:

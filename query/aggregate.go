@@ -6,22 +6,6 @@ import (
 	"time"
 )
 
-// Aggregate answers the aggregate request in body about a site. The result is
-// JSON and the headers that go with it; every error is a *schema.Error.
-func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
-	q := s.question(kindAggregate, who, site)
-	p, err := compile(site, body, now)
-	if err != nil {
-		return nil, nil, q.invalid(err)
-	}
-	var answer []byte
-	headers, err := q.answer(ctx, func(ctx context.Context) error {
-		answer, err = q.aggregate(ctx, p)
-		return err
-	})
-	return answer, headers, err
-}
-
 // compile turns a request into the plan of its statement.
 func compile(site string, body []byte, now time.Time) (plan, error) {
 	r, err := decode(body)
@@ -37,12 +21,12 @@ func compile(site string, body []byte, now time.Time) (plan, error) {
 		return plan{}, err
 	}
 	p = decide(p)
-	p.mark = p.hash()
+	p.mark, p.key = p.hash(), p.keyOf(r)
 	return p.continued(keys)
 }
 
-// aggregate runs a plan.
-func (q *question) aggregate(ctx context.Context, p plan) ([]byte, error) {
+// answer runs the plan.
+func (p plan) answer(ctx context.Context, q *question) ([]byte, error) {
 	e, err := q.collect(ctx, p)
 	if err != nil {
 		return nil, err
@@ -59,13 +43,14 @@ func (q *question) aggregate(ctx context.Context, p plan) ([]byte, error) {
 
 // collect runs a plan's statement, and again in bounded memory if it must.
 func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) {
+	q.joins = len(p.sessions) > 0
 	run := func(sc scope) error {
 		p.scope = sc
 		st := lower(p)
 		e = newEncoder(p, st)
 		return q.rows(ctx, st.Statement, st.targets, e.row)
 	}
-	err = q.from(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.counts(), func(sc scope) error {
+	err = q.from(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.estimate(), func(sc scope) error {
 		if p.counts() {
 			return q.count(sc, run)
 		}

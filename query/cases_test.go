@@ -160,6 +160,7 @@ var shapes = []string{
 	"only a range", "by day", "select order, a grouped dimension that is not selected, a column twice",
 	"hours and days, from coarse to fine", "two claims", "claim names", "place", "link target", "ratings order by their balance",
 	"filters are joined by and", "metrics filter groups", "claims", "places", "ratings leave out what has none",
+	"a session counts once in each of its groups, with all that it is", "filters on entry and exit pages", "filled days have no mean",
 }
 
 func shapeCases(t *testing.T, add func(c *testCase, p plan)) []testCase {
@@ -196,11 +197,7 @@ func TestSQL(t *testing.T) {
 	t.Parallel()
 	add := func(c *testCase, name string, st sqltree.Statement) {
 		c.add(name, st.SQL)
-		var params []string
-		for _, n := range st.Params {
-			params = append(params, fmt.Sprintf("%s %s %q", n.Name, n.Type, fmt.Sprint(n.Value)))
-		}
-		c.add("params", strings.Join(params, "\n"))
+		c.add("params", paramsText(st))
 	}
 	got := shapeCases(t, func(c *testCase, p plan) {
 		st := lower(p).Statement
@@ -216,6 +213,14 @@ func TestSQL(t *testing.T) {
 	add(&segments, "page", lowerSegments(sc, []string{"plan"}, part))
 	add(&segments, "count", lowerSegmentCount(sc, []string{"plan"}))
 	golden(t, "sql", "testdata/sql.txt", readCases(t, "testdata/sql.txt"), append(got, segments))
+}
+
+func paramsText(st sqltree.Statement) string {
+	var params []string
+	for _, n := range st.Params {
+		params = append(params, fmt.Sprintf("%s %s %q", n.Name, n.Type, fmt.Sprint(n.Value)))
+	}
+	return strings.Join(params, "\n")
 }
 
 // answerColumns are the columns of an answer.

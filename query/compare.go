@@ -45,6 +45,7 @@ func newComparison(p plan, from, to time.Time, zone *time.Location) (*comparison
 func (c *comparison) of(p plan) plan {
 	p.from, p.to, p.env.Zone = c.from, c.to, c.zone
 	p.having, p.order, p.fill, p.after, p.paged = nil, nil, nil, nil, false
+	p.counted = false // its rows follow the order of the first
 	return p
 }
 

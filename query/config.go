@@ -17,7 +17,17 @@ type Config struct {
 	// PerOrganization and PerToken are how many of the slots one organization and
 	// one token may use.
 	PerOrganization, PerToken int
-	QueueWait                 time.Duration
+	// Rows is how many rows the running questions may read together, as far as can be
+	// known before (cost.go); RowsPerOrganization and RowsPerToken are how many of
+	// them one organization and one token may. A larger question counts as all that
+	// its token may read. 0 sets no limit; if Rows is 0, no rows are counted at all.
+	Rows, RowsPerOrganization, RowsPerToken int64
+	QueueWait                               time.Duration
+
+	// Keep is how old an answer may be that another asker of the same question gets;
+	// 0 runs every question. The kept answers take KeepBytes of memory.
+	Keep      time.Duration
+	KeepBytes int
 
 	// MaxTime ends a question whose statements together take longer.
 	MaxTime time.Duration
@@ -36,10 +46,11 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs everything.
+// DefaultConfig suits a small machine that runs everything. It keeps no answers.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
+		Rows: 12_000_000, RowsPerOrganization: 8_000_000, RowsPerToken: 4_000_000,
 		MaxTime:     20 * time.Second,
 		MaxRowsRead: 2_000_000_000,
 		MaxMemory:   512 << 20,
@@ -62,6 +73,10 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,
 		"max_expanded_ast_elements": 500_000,
+		// visits are read by name (visits.go). Looking whether a projection would do takes
+		// the engine longer than a small answer.
+		"optimize_use_projections":          0,
+		"optimize_use_implicit_projections": 0,
 		// Without it no week starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}

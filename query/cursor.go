@@ -12,7 +12,8 @@ import (
 
 // A cursor names the last row of a page by what rows are ordered by. It also holds
 // the time at which the first page was asked for, so that a preset's range stays
-// the same, and a hash of the plan, so that it does not work with another request.
+// the same, a hash of the plan, so that it does not work with another request, and how
+// different values were counted: counts of other pages would be in another order.
 
 const cursorList = "aggregate/"
 
@@ -44,17 +45,22 @@ func (p plan) hash() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// continued is the plan of the rows after a cursor, whose keys are the plan's mark
-// and a key for each term of the order.
+// continued is the plan of the rows after a cursor, whose keys are the plan's mark, how
+// it counted, and a key for each term of the order.
 func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
 		return p, nil
 	}
-	if keys[0] != p.mark || len(keys) != 1+len(p.order) {
+	if len(keys) != 2+len(p.order) || keys[0] != p.mark {
 		return p, errCursor()
 	}
+	counting, err := strconv.Atoi(keys[1])
+	if _, estimate := bounds[insights.Counting(counting)]; err != nil || counting != int(insights.CountExact) && (!estimate || p.exact) {
+		return p, errCursor()
+	}
+	p.env.Counting, p.counted = insights.Counting(counting), true
 	for i, t := range p.order {
-		value, ok := parseKey(t.key(), keys[1+i])
+		value, ok := parseKey(t.key(), keys[2+i])
 		if !ok {
 			return p, errCursor()
 		}
@@ -65,7 +71,7 @@ func (p plan) continued(keys []string) (plan, error) {
 
 // cursor continues after the row whose keys were scanned into targets.
 func (p plan) cursor(targets []any) string {
-	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark}
+	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark, strconv.Itoa(int(p.env.Counting))}
 	for _, target := range targets {
 		keys = append(keys, keyText(target))
 	}

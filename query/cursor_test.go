@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
 )
 
 // TestCursorsBelongToTheirRequest: a cursor of another site or request, or one that
@@ -74,6 +75,38 @@ func TestCursorsBelongToTheirRequest(t *testing.T) {
 				t.Errorf("%v, want a 400", err)
 			}
 		})
+	}
+}
+
+// TestPagesCountAlike: a page counts as the one before did, whatever the number of rows is
+// by now: in the order of other counts its rows would be others. What is to be exact is
+// no estimate, whatever a cursor says.
+func TestPagesCountAlike(t *testing.T) {
+	t.Parallel()
+	const request = `{"range":"lastYear","select":[{"column":"url"},{"column":"visitorsCount"}],"cursor":"CURSOR"ACCURACY}`
+	page := func(accuracy, cursor string) (plan, error) {
+		return compile(testSite, []byte(strings.NewReplacer("CURSOR", cursor, "ACCURACY", accuracy).Replace(request)), testNow)
+	}
+	for _, counted := range []insights.Counting{insights.CountExact, insights.CountBounded, insights.CountSketched, insights.CountSketched + 1} {
+		for _, accuracy := range []string{"", `,"accuracy":"exact"`} {
+			first, err := page(accuracy, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			first.env.Counting = counted
+			visitors, url := uint64(7), "https://a.example/"
+			second, err := page(accuracy, first.cursor([]any{&visitors, &url}))
+			if bad := counted > insights.CountSketched || accuracy != "" && counted != insights.CountExact; bad != (err != nil) {
+				t.Errorf("counted in way %d, %q: %v", counted, accuracy, err)
+			} else if bad {
+				continue
+			}
+			for _, rows := range []uint64{1, 100_000_000} {
+				if got := usualLimits.best(second.scope, dayRows{events: rows, visits: rows}, second.groups, second.estimate()).env.Counting; got != counted {
+					t.Errorf("of %d rows, the page after one that was counted in way %d is counted in way %d", rows, counted, got)
+				}
+			}
+		}
 	}
 }
 

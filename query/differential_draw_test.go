@@ -49,6 +49,9 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		if r.IntN(8) == 0 { // exactly on the hour, and in the first and last years
 			e.TimeMillis = time.Date([]int{1970, 2026, 2105}[r.IntN(3)], 1, 1, r.IntN(24), 0, 0, 0, time.UTC).UnixMilli()
 		}
+		if i > 0 && r.IntN(8) == 0 { // at once with another
+			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
+		}
 		if r.IntN(3) > 0 {
 			p := places[r.IntN(len(places))]
 			e.Latitude, e.Longitude, e.HasPoint = p[0], p[1], true
@@ -110,7 +113,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 	var r naiveRequest
 	dimensions := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool { return naiveMetrics[s] != nil })
 	// Time and metrics more often than their share.
-	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "visitorClaimProperty")
+	popular := append(slices.Clone(naiveNames), "datetime", "datetime", "eventsCount", "visitorsCount", "sessionsCount", "visitorClaimProperty", "bounceRate", "entryPage")
 	for range rapid.IntRange(0, 3).Draw(t, "selects") {
 		r.Select = append(r.Select, drawRef(t, "select", popular))
 	}
@@ -159,7 +162,7 @@ func drawRequest(t *rapid.T, events []insights.Event, n *naive) naiveRequest {
 		}
 	}
 	if rapid.Bool().Draw(t, "ordered") {
-		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}}
+		candidates := []naiveRef{{Column: "eventsCount"}, {Column: "visitorsCount"}, {Column: "pageFeedbackRating"}, {Column: "askResponseRating"}, {Column: "bounceRate"}, {Column: "sessionDuration"}}
 		for _, c := range slices.Concat(inferredKeys(r.GroupBy, r.Select), inferredKeys(r.Select, r.GroupBy)) {
 			ref := naiveRef{Column: c.column}
 			column, _ := insights.ByName(c.column)
@@ -228,7 +231,7 @@ func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) nai
 	}
 	for range size {
 		if naiveMetrics[f.Column] != nil {
-			f.Values = append(f.Values, rapid.SampledFrom([]float64{0, 1, 2, 3, 2.5, -1, 40}).Draw(t, "number"))
+			f.Values = append(f.Values, rapid.SampledFrom([]float64{0, 1, 2, 3, 2.5, 0.5, -1, 40}).Draw(t, "number"))
 			continue
 		}
 		extra := ref.Claim

@@ -1,9 +1,10 @@
 // Package query answers questions about a site's visitor events: the aggregate
-// endpoint and the visitor segments.
+// endpoint, funnels, retentions and the visitor segments.
 //
-// Both are reports over a scope (scope.go): which events, and how to read them.
-// A report has a file with its plan's way to rows: aggregate.go, segments.go. What
-// Octavo adds to the contract's aggregates has a file for each member: fill.go,
+// All are reports over a scope (scope.go): which events, and how to read them.
+// A report has a file with its plan's way to rows: aggregate.go, funnel.go,
+// retention.go, segments.go. report.go has the table of those with a request, and the
+// one way to an answer; events.go is what funnels and retentions share. What Octavo adds to the contract's aggregates has a file for each member: fill.go,
 // compare.go, cursor.go.
 // service.go gives every question its turn, its time, its metrics and headers,
 // and runs it again in bounded memory if counting exactly takes too much.
@@ -13,7 +14,8 @@
 // immutable result, passes.go makes the decisions, lower.go turns the plan into a
 // tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
 // sources.go chooses what a statement reads when it is run: events, or visits
-// (visits.go).
+// (visits.go). sessions.go joins events and their sessions, for columns that are about
+// sessions.
 //
 // A column's row in the column table (schema/insights) alone says what the column
 // is, how it is read and how its values look: no code here knows a column by
@@ -56,17 +58,55 @@
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries, as deep
 //     as a body may nest; or of metrics and other columns is a 400. contains, startsWith and
 //     matches (RE2) find what any of the values is a part of, with the letters' case.
+//   - Octavo's own: columns of sessions. A session is what a visitor did under a session
+//     id: all of its events in the range, whatever the conditions are, which choose the
+//     events whose sessions count. Each session of a group counts once. Of page views at the
+//     same moment the entry page is the first by space and page, the exit page the last.
+//     Metrics of sessions are null where there are none. Null is less than any number in
+//     order, and meets no condition but notIn.
 //   - Members that are null count as absent; unknown members are a 400. The
 //     answer names the first mistake in the body.
 //   - A rating counts once: page_post_feedback, not the comment that repeats it.
 //   - A claim is compared as text, an array also by its members.
 //
+// # Funnels and retentions
+//
+// Both are Octavo's own. Their requests have range, timezone and where as aggregates do,
+// but no conditions on metrics, also in the where of steps, first and return.
+//
+//   - A funnel's actors are visitors, or with by the visitors' sessions. An actor reaches a
+//     step if events match it and all steps before it in their order, each later than the
+//     one before, and the last at most window seconds after the first: 14 days if absent.
+//     So one event is one step, and events of the same millisecond are not in order.
+//   - A retention cuts the range to intervals in the zone, days if absent. A visitor's
+//     cohort is the interval of the visitor's first event in the range that matches first;
+//     visitors of before the range are not known. returned[k] is how many of the cohort have
+//     an event that matches return in the k-th interval after it, where the 0th is the
+//     cohort's own, also before the first event. Intervals after the range are left out.
+//
 // # Limits
 //
-// Questions wait for one of a limited number of slots, which organizations and
-// tokens share fairly (admission.go). All statements of a question share its
-// time. A question that exceeds its time, rows or memory is a 400, since sending
-// it again cannot help; after a 429 or 503 it can.
+// Questions wait for one of a limited number of slots, and until the rows that they
+// will read fit beside those of others (cost.go). Organizations and tokens share both
+// fairly (admission.go). The slots are connections, the rows are the engine's work:
+// what reads few of them never waits for what reads many. A site's rows are counted by
+// day, in two seconds: where there are no visits, as on clusters, the events of a very
+// large site may not be, and each long range of it counts as two million rows. All statements of a question
+// share its time. A question that exceeds its time, rows or memory is a 400, which says
+// what makes this one lighter (lighter.go), since sending it again cannot help; after a
+// 429 or 503 it can.
+//
+// # Answers for more than one
+//
+// Equal questions about a site that are asked at once run once, and what they come to
+// is kept for a moment (answers.go). Questions are equal if they have the same plan, but
+// for the time at which a preset ends: so the range of a shared answer may have ended up
+// to [Config].Keep before the request came, and events of that time may be missing. The
+// header Age says how many seconds, Octavo-Fresh-Until what the rows have. Imports and
+// erasures may change any range, so no answer is kept for longer because its range is
+// long past; [Service.Forget] drops a site's at once. Who asks for a fresh answer gets
+// one that is made from then on, and so does who asks after it was given. Rights are not
+// part of the key: who may ask is decided before.
 //
 // The package imports fair, schema, schema/insights and schema/sqltree of this
 // module; never store, ingest, api or cmd.

@@ -145,6 +145,8 @@ func approximates(counting insights.Counting, n uint64) bool {
 	switch counting {
 	case insights.CountBounded:
 		return n > insights.UniquesBound-insights.UniquesBound/100
+	case insights.CountTotals:
+		return n > insights.TotalsExactly-insights.TotalsExactly/50
 	case insights.CountSketched:
 		return n > insights.SketchedExactly-insights.SketchedExactly/50
 	case insights.CountExact:

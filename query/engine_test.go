@@ -85,7 +85,7 @@ const testSite = "site_1"
 
 // ask is a question that has all of its time before it.
 func (s *Service) ask() *question {
-	q := s.question(kindAggregate, Asker{}, testSite)
+	q := s.question(Aggregate, Asker{}, testSite)
 	q.ends = time.Now().Add(time.Hour)
 	return q
 }

@@ -35,7 +35,7 @@ const (
 	classOverShare   class = "over_share"  // too many at once for its token or organization
 	classFull        class = "full"        // too many at once on the node
 	classUnavailable class = "unavailable" // the engine does not answer, or is full
-	classCanceled    class = "canceled"    // the node is stopping
+	classCanceled    class = "canceled"    // the client has gone, or the node is stopping
 	classInternal    class = "internal"    // a bug or an unknown error
 )
 
@@ -69,16 +69,36 @@ const (
 	codeRegexp             = 427
 )
 
-// errExact ends a question that must be answered exactly and cannot be.
-var errExact = errors.New("counting exactly takes too much memory")
+var (
+	// errExact ends a question that must be answered exactly and cannot be.
+	errExact = errors.New("counting exactly takes too much memory")
+	// errPage ends one that must be counted exactly because the page before was: counted
+	// in another way, its rows would be in another order.
+	errPage = errors.New("counting exactly, as for the page before, takes too much memory")
+)
 
 const (
-	tooHeavy   = "the query reads too much: narrow the range, add filters, or group by fewer columns"
+	tooHeavy   = "the query reads too much" // lighter.go says what to change
 	tooLong    = "the query becomes too long a statement: use fewer filters, values or groups"
+	tooWide    = "the query reads more sessions than fit into its memory: narrow the range, or leave out the columns of sessions"
 	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
+	tooLate    = "counting exactly, as for the page before, needs more memory than a query has: narrow the range or add filters, and begin with the first page"
 	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
 )
+
+// ownLimits are the limits that end a question before the engine's do, with what its
+// asker can do. Of several the first is told.
+var ownLimits = []struct {
+	err    error
+	advice string
+}{
+	{errSessions, tooWide}, // errExact's advice does not make the join lighter
+	{errExact, tooExact},
+	{errPage, tooLate},
+	{errTooLong, tooLong},
+	{errQueryTime, tooHeavy},
+}
 
 // engineError turns an error of the engine or the connection into one that a
 // client may see. The engine's own text stays in the cause.
@@ -86,17 +106,13 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	if errors.Is(err, errSegments) {
 		return schema.Unavailable(err, retryAfter), classTooHeavy
 	}
-	if errors.Is(err, errExact) {
-		return &schema.Error{Code: schema.CodeBadRequest, Message: tooExact, Cause: err}, classTooHeavy
-	}
-	if errors.Is(err, errTooLong) {
-		return &schema.Error{Code: schema.CodeBadRequest, Message: tooLong, Cause: err}, classTooHeavy
-	}
-	if errors.Is(err, errQueryTime) {
-		return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
+	for _, limit := range ownLimits {
+		if errors.Is(err, limit.err) {
+			return &schema.Error{Code: schema.CodeBadRequest, Message: limit.advice, Cause: err}, classTooHeavy
+		}
 	}
 	if ctx.Err() != nil {
-		// Only a node that is stopping cancels the context.
+		// Nobody waits for the answer, or the node is stopping.
 		return schema.Unavailable(err, retryAfter), classCanceled
 	}
 	if e, class := shed(err); e != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Explanation says how an aggregate request was answered.
+// Explanation says how a request was answered.
 type Explanation struct {
 	// Plan is what the request means and what was decided about it, a line each.
 	Plan       string
@@ -36,21 +36,18 @@ type ExplainedStatement struct {
 	Err            error         // of the engine
 }
 
-// Explain runs an aggregate request and says how. Its errors are those of Aggregate;
-// an explanation beside an error has what was done until then.
-func (s *Service) Explain(ctx context.Context, site string, body []byte, now time.Time) (Explanation, error) {
-	q := s.question(kindAggregate, Asker{}, site)
+// Explain answers a request and says how. Its errors are those of Answer; an
+// explanation beside an error has what was done until then.
+func (s *Service) Explain(ctx context.Context, of Report, site string, body []byte, now time.Time) (Explanation, error) {
+	q := s.question(of, Asker{Fresh: true}, site)
 	var x Explanation
 	q.ran = func(st ExplainedStatement) { x.Statements = append(x.Statements, st) }
-	p, err := compile(site, body, now)
+	r, err := compilers[of](site, body, now)
 	if err != nil {
 		return x, q.invalid(err)
 	}
-	x.Plan = p.String()
-	x.Headers, err = q.answer(ctx, func(ctx context.Context) error {
-		x.Answer, err = q.aggregate(ctx, p)
-		return err
-	})
+	x.Plan = r.String()
+	x.Answer, x.Headers, err = q.reported(ctx, r, nil)
 	x.Took = time.Since(q.start)
 	return x, err
 }

@@ -13,7 +13,7 @@ func TestExplain(t *testing.T) {
 	conn := store(t)
 	fill(t, conn, testSite, 2_000_000)
 	body := []byte(`{"range":"last30Days","select":[{"column":"visitorsCount"}]}`)
-	x, err := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 }).Explain(t.Context(), testSite, body, testNow)
+	x, err := newService(conn, func(c *Config) { c.MaxMemory = 40 << 20 }).Explain(t.Context(), Aggregate, testSite, body, testNow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,13 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}
 	}
-	if _, err := newService(conn).Explain(t.Context(), testSite, []byte(`{"range":"never"}`), testNow); err == nil {
+	if _, err := newService(conn).Explain(t.Context(), Aggregate, testSite, []byte(`{"range":"never"}`), testNow); err == nil {
 		t.Error("a wrong request is explained")
+	}
+	for of, request := range map[Report]string{Funnel: `{"range":"last24Hours","steps":[{},{}]}`, Retention: `{"range":"last24Hours"}`} {
+		x, err := newService(conn).Explain(t.Context(), of, testSite, []byte(request), testNow)
+		if err != nil || len(x.Statements) != 1 || !strings.Contains(x.Plan, ": any event\n") || x.Headers[headerResult] != "exact" || len(x.Answer) == 0 {
+			t.Errorf("%s: %+v, %v", request, x, err)
+		}
 	}
 }

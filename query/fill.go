@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
@@ -52,11 +51,12 @@ func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 // the aliases of groups and measures, of which the groups come first.
 //
 // Rows are gathered by the other groups, the missing buckets are added behind them,
-// and their measures are lengthened by zeros.
+// and their measures are lengthened by zeros, or by what stands for nothing.
 func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []ref) *sqltree.Select {
 	var others []sqltree.Aliased
 	var otherGroups []sqltree.Expr
 	cells := []sqltree.Expr{nil} // the time, then the measures
+	var measures []ref
 	places := map[string]int{}
 	for i, c := range columns {
 		alias := sqltree.Col(c.As)
@@ -66,7 +66,7 @@ func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []
 		case !reads[i].isMeasure():
 			others, otherGroups = append(others, sqltree.Aliased{Expr: alias}), append(otherGroups, alias)
 		default:
-			cells = append(cells, alias)
+			cells, measures = append(cells, alias), append(measures, reads[i])
 			places[c.As] = len(cells)
 		}
 	}
@@ -75,16 +75,16 @@ func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []
 		Sub:     rows, GroupBy: otherGroups,
 	}
 	list := func(i int64) sqltree.Expr { return sqltree.Call("tupleElement", sqltree.Col("cells"), sqltree.Int(i)) }
-	texts := make([]any, len(f.buckets))
-	for i, t := range f.buckets {
-		texts[i] = insights.FormatTime(t)
-	}
 	starts := func() sqltree.Expr {
-		return sqltree.Call("arrayDistinct", sqltree.Call("arrayConcat", list(1), sqltree.Param(sqltree.ArrayOf(insights.TimeType()), texts)))
+		return sqltree.Call("arrayDistinct", sqltree.Call("arrayConcat", list(1), timesParam(f.buckets)))
 	}
 	lists := []sqltree.Expr{sqltree.Col("starts")}
-	for i := range cells[1:] {
-		lists = append(lists, sqltree.Call("arrayResize", list(int64(i)+2), sqltree.Call("length", sqltree.Col("starts"))))
+	for i, m := range measures {
+		size := []sqltree.Expr{list(int64(i) + 2), sqltree.Call("length", sqltree.Col("starts"))}
+		if nothing := m.column.Nothing; nothing != nil {
+			size = append(size, nothing())
+		}
+		lists = append(lists, sqltree.Call("arrayResize", size...))
 	}
 	spread := &sqltree.Select{
 		Columns: append(slices.Clone(others),

@@ -82,12 +82,17 @@ func walk(list []condition, yield func(filter) bool) bool {
 	return true
 }
 
-// String is the condition for tests and logs.
+// String is the condition for tests, logs, keys and cursors: different conditions have
+// different texts.
 func (c condition) String() string {
 	texts := make([]string, 0, max(len(c.list), len(c.values)))
 	if c.joined == nil {
 		for _, v := range c.values {
-			texts = append(texts, strconv.Quote(fmt.Sprint(v)))
+			text := fmt.Sprint(v)
+			if tuple, ok := v.(sqltree.Tuple); ok { // of texts, which may have spaces
+				text = fmt.Sprintf("%q", tuple)
+			}
+			texts = append(texts, strconv.Quote(text))
 		}
 		return fmt.Sprintf("%v %s [%s]", c.ref, c.operator.Word, strings.Join(texts, " "))
 	}
@@ -100,7 +105,12 @@ func (c condition) String() string {
 // conditions select the scope's events. Every statement has those of one site
 // and one range.
 func (s scope) conditions() []sqltree.Expr {
-	return append([]sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}, s.meets()...)
+	return append(s.bounds(), s.meets()...)
+}
+
+// bounds select the events of the scope's site and range.
+func (s scope) bounds() []sqltree.Expr {
+	return []sqltree.Expr{siteIs(s.site), timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, s.to)}
 }
 
 func siteIs(site string) sqltree.Expr {
@@ -109,6 +119,15 @@ func siteIs(site string) sqltree.Expr {
 
 func timeIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	return sqltree.Bin(op, insights.TimeExpr(), sqltree.Param(insights.TimeType(), insights.FormatTime(t)))
+}
+
+// timesParam is a list of times.
+func timesParam(times []time.Time) sqltree.Expr {
+	texts := make([]any, len(times))
+	for i, t := range times {
+		texts[i] = insights.FormatTime(t)
+	}
+	return sqltree.Param(sqltree.ArrayOf(insights.TimeType()), texts)
 }
 
 // meets are the conditions on columns.

@@ -22,25 +22,31 @@ type statement struct {
 // the limit shows that there are more.
 func lower(p plan) statement {
 	var s statement
+	p.env.Visits = p.env.Visits || p.perSession() // rows of sessions have numbers of events too
 	var columns []sqltree.Aliased
-	var groups []sqltree.Expr
-	read := func(prefix string, r ref) {
-		columns = append(columns, sqltree.Aliased{Expr: p.expr(r), As: prefix + strconv.Itoa(len(columns))})
+	var groups, keys []sqltree.Expr
+	read := func(prefix string, r ref, e sqltree.Expr) {
+		columns = append(columns, sqltree.Aliased{Expr: e, As: prefix + strconv.Itoa(len(columns))})
 		s.reads, s.targets = append(s.reads, r), append(s.targets, r.column.Value.New())
 	}
 	alias := func(r ref) sqltree.Expr { return sqltree.Col(columns[slices.Index(s.reads, r)].As) }
 	for _, g := range p.groups {
-		read("d", g)
+		if by := g.column.Grouped; by != nil {
+			read("d", g, by.Value())
+			keys = append(keys, by.Keys()...)
+		} else {
+			read("d", g, p.expr(g))
+			keys = append(keys, alias(g))
+		}
 		groups = append(groups, alias(g))
 	}
 	for _, m := range p.measures() {
-		read("m", m)
+		read("m", m, p.expr(m))
 	}
 	for _, r := range p.output {
 		s.output = append(s.output, slices.Index(s.reads, r))
 	}
-	tree := p.read(columns)
-	tree.GroupBy = groups
+	tree := p.grouped(columns, groups, keys)
 	if p.fill != nil {
 		tree = p.fill.read(tree, columns, s.reads)
 	}

@@ -4,28 +4,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// kind is a kind of query, for metrics: a closed set.
-type kind string
+// kindSegments is the report that has no request: see [Service.VisitorSegments].
+const kindSegments Report = "segments"
 
-// The kinds of queries.
-const (
-	kindAggregate kind = "aggregate"
-	kindSegments  kind = "segments"
-)
-
-// kinds lists the closed set.
-func kinds() []kind { return []kind{kindAggregate, kindSegments} }
+// kinds are the kinds of queries, for metrics: a closed set.
+func kinds() []Report { return append(Reports(), kindSegments) }
 
 // Metrics are the metrics of queries. All series exist from the start, so that a
 // rate sees the first failure too.
 type Metrics struct {
-	seconds  map[kind]prometheus.Observer
-	rowsRead map[kind]prometheus.Counter
-	errors   map[kind]map[class]prometheus.Counter
+	seconds  map[Report]prometheus.Observer
+	rowsRead map[Report]prometheus.Counter
+	errors   map[Report]map[class]prometheus.Counter
 	bounded  prometheus.Counter
 
-	running, waiting prometheus.Gauge
-	waitSeconds      prometheus.Histogram
+	running, waiting         prometheus.Gauge
+	runningRows, waitingRows prometheus.Gauge
+	waitSeconds              prometheus.Histogram
+	answers                  map[Report]map[origin]prometheus.Counter
+	keptBytes                prometheus.Gauge
 }
 
 // NewMetrics registers the metrics of queries.
@@ -41,10 +38,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}, []string{"kind"})
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_errors_total",
-		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own limits), over_share (too many at once for its token or organization), full (too many at once on the node), unavailable (the store), canceled (the node is stopping), internal (a bug or an unknown error).",
+		Help: "Queries that failed, by kind and class: invalid (the request is wrong), too_heavy (over its own limits), over_share (too many at once for its token or organization), full (too many at once on the node), unavailable (the store), canceled (the client has gone, or the node is stopping), internal (a bug or an unknown error).",
 	}, []string{"kind", "class"})
 	m := &Metrics{
-		seconds: map[kind]prometheus.Observer{}, rowsRead: map[kind]prometheus.Counter{}, errors: map[kind]map[class]prometheus.Counter{},
+		seconds: map[Report]prometheus.Observer{}, rowsRead: map[Report]prometheus.Counter{}, errors: map[Report]map[class]prometheus.Counter{},
+		answers: map[Report]map[origin]prometheus.Counter{},
 		bounded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "octavo_query_bounded_total",
 			Help: "Queries that ran a second time with different values counted in bounded memory, because the exact count needed more than the memory limit.",
@@ -56,21 +54,41 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	})
 	m.waiting = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "octavo_query_waiting",
-		Help: "Queries waiting for a slot of their token, their organization or the node.",
+		Help: "Queries waiting for a slot of their token, their organization or the node, or until their rows fit.",
+	})
+	m.runningRows = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_running_rows",
+		Help: "Rows that the running queries of this node count as, by an estimate made before they ran. Light queries count as none.",
+	})
+	m.waitingRows = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_waiting_rows",
+		Help: "Rows that the waiting queries of this node count as.",
+	})
+	answers := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "octavo_query_answers_total",
+		Help: "Queries that succeeded, by kind and where the answer came from: run (in the insights store), shared (with an equal query that was running), kept (from an equal query that had run a moment before).",
+	}, []string{"kind", "from"})
+	m.keptBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "octavo_query_kept_bytes",
+		Help: "Bytes of answers that are kept for a moment, for equal queries.",
 	})
 	m.waitSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "octavo_query_wait_seconds",
-		Help:    "How long queries waited for a slot, including those that were refused in the end.",
+		Help:    "How long queries waited for a slot or until their rows fitted, including those that were refused in the end.",
 		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30},
 	})
 	for _, kind := range kinds() {
 		m.seconds[kind] = seconds.WithLabelValues(string(kind))
 		m.rowsRead[kind] = rowsRead.WithLabelValues(string(kind))
+		m.answers[kind] = map[origin]prometheus.Counter{}
+		for _, from := range origins() {
+			m.answers[kind][from] = answers.WithLabelValues(string(kind), string(from))
+		}
 		m.errors[kind] = map[class]prometheus.Counter{}
 		for _, class := range classes() {
 			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds)
+	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes)
 	return m
 }

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -197,6 +199,7 @@ func naiveZone(name string) *time.Location {
 }
 
 func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiveKey) []*naiveGroup {
+	n.sessions = n.sessionsOf(events, r.Range)
 	groups := map[string]*naiveGroup{}
 	var rows []*naiveGroup
 	group := func(values []naiveValue) *naiveGroup {
@@ -206,7 +209,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		}
 		g := groups[id]
 		if g == nil {
-			g = &naiveGroup{values: slices.Clone(values), sessions: map[uint64]bool{}, visitors: map[uint64]bool{}}
+			g = &naiveGroup{values: slices.Clone(values), sessions: map[uint64]bool{}, visitors: map[uint64]bool{}, whole: map[naiveVisit]*naiveSession{}}
 			groups[id] = g
 			rows = append(rows, g)
 		}
@@ -224,7 +227,7 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 		var each func(values []naiveValue)
 		each = func(values []naiveValue) {
 			if len(values) == len(dimensions) {
-				group(values).add(e)
+				group(values).add(n, e)
 				return
 			}
 			k := dimensions[len(values)]
@@ -243,7 +246,10 @@ func (n *naive) group(events []insights.Event, r naiveRequest, dimensions []naiv
 	return slices.DeleteFunc(rows, func(g *naiveGroup) bool {
 		return !naiveAll(onMetrics(r.Where, true), func(f naiveFilter) bool {
 			_, n := naiveMetrics[f.Column](g)
-			return naiveHolds(f, func(v any) int { return compareFloat(float64(n), v.(float64)) })
+			if math.IsNaN(n) {
+				return f.Operator == "notIn"
+			}
+			return naiveHolds(f, func(v any) int { return compareFloat(n, v.(float64)) })
 		})
 	})
 }
@@ -283,7 +289,7 @@ func (n *naive) sort(rows []*naiveGroup, r naiveRequest, dimensions, output []na
 			if t.key.metric() {
 				_, x := naiveMetrics[t.key.column](a)
 				_, y := naiveMetrics[t.key.column](b)
-				c = compareFloat(float64(x), float64(y))
+				c = cmp.Compare(x, y) // NaN comes first
 			} else {
 				i := slices.Index(dimensions, t.key)
 				c = compareKeys(a.values[i].key, b.values[i].key)

@@ -37,6 +37,8 @@ type naive struct {
 	zone  *time.Location
 	// buckets are those that were found: looking is slow.
 	buckets map[naiveMoment]time.Time
+	// sessions are those of the range.
+	sessions map[naiveVisit]*naiveSession
 }
 
 type naiveMoment struct {
@@ -152,27 +154,11 @@ var naiveColumns = map[string]naiveColumn{
 	"siteShareKey":   textColumn(false, nil, func(e *insights.Event) string { return e.ShareKey }),
 	"displayContext": wordColumn(false, "", insights.DisplayContexts, func(e *insights.Event) insights.Code { return e.DisplayContext }),
 	"page": {
-		match: func(v any) []any {
-			m, ok := v.(map[string]any)
-			if !ok {
-				return []any{"", ""}
-			}
-			page, _ := m["page"].(string)
-			return []any{m["space"].(string), page}
-		},
-		read: func(_ *naive, e *insights.Event, _ string) []naiveValue {
-			v := naiveValue{key: []any{"", ""}, absent: e.Space == ""}
-			if e.Space != "" {
-				v.key = []any{e.Space, e.Page}
-				page := map[string]any{"space": e.Space, "page": nil}
-				if e.Page != "" {
-					page["page"] = e.Page
-				}
-				v.json = page
-			}
-			return []naiveValue{v}
-		},
+		match: naivePageKey,
+		read:  func(_ *naive, e *insights.Event, _ string) []naiveValue { return naivePage(e) },
 	},
+	"entryPage":         sessionPageColumn(func(views []*insights.Event) *insights.Event { return views[0] }),
+	"exitPage":          sessionPageColumn(func(views []*insights.Event) *insights.Event { return views[len(views)-1] }),
 	"visitorGeoCountry": textColumn(false, nil, func(e *insights.Event) string { return e.Country }),
 	"visitorGeoPoint":   {read: naivePoint},
 	"visitorDevice":     wordColumn(false, "", insights.Devices, func(e *insights.Event) insights.Code { return e.Device }),
@@ -259,6 +245,28 @@ var naiveColumns = map[string]naiveColumn{
 	"hourOfDay":               timeColumn(time.Time.Hour),
 }
 
+func naivePageKey(v any) []any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return []any{"", ""}
+	}
+	page, _ := m["page"].(string)
+	return []any{m["space"].(string), page}
+}
+
+func naivePage(e *insights.Event) []naiveValue {
+	v := naiveValue{key: []any{"", ""}, absent: e.Space == ""}
+	if e.Space != "" {
+		v.key = []any{e.Space, e.Page}
+		page := map[string]any{"space": e.Space, "page": nil}
+		if e.Page != "" {
+			page["page"] = e.Page
+		}
+		v.json = page
+	}
+	return []naiveValue{v}
+}
+
 func naivePoint(n *naive, e *insights.Event, precision string) []naiveValue {
 	if !e.HasPoint {
 		return []naiveValue{{key: []any{""}, absent: true}}
@@ -278,25 +286,37 @@ type naiveGroup struct {
 	sessions, visitors map[uint64]bool
 	feedback           [3]int64 // ok, good, bad
 	ask                [2]int64 // positive, negative
+	whole              map[naiveVisit]*naiveSession
 }
 
-// naiveMetrics give the value as JSON and what it is ordered by.
-var naiveMetrics = map[string]func(g *naiveGroup) (any, int64){
-	"eventsCount":   func(g *naiveGroup) (any, int64) { return json.Number(fmt.Sprint(g.events)), g.events },
-	"sessionsCount": func(g *naiveGroup) (any, int64) { n := int64(len(g.sessions)); return json.Number(fmt.Sprint(n)), n },
-	"visitorsCount": func(g *naiveGroup) (any, int64) { n := int64(len(g.visitors)); return json.Number(fmt.Sprint(n)), n },
-	"pageFeedbackRating": func(g *naiveGroup) (any, int64) {
-		return map[string]any{"ok": count(g.feedback[0]), "good": count(g.feedback[1]), "bad": count(g.feedback[2])}, g.feedback[1] - g.feedback[2]
+// naiveMetrics give the value as JSON and what it is ordered by, which is NaN of null.
+var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
+	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
+	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.sessions))), float64(len(g.sessions)) },
+	"visitorsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.visitors))), float64(len(g.visitors)) },
+	"pageFeedbackRating": func(g *naiveGroup) (any, float64) {
+		return map[string]any{"ok": count(g.feedback[0]), "good": count(g.feedback[1]), "bad": count(g.feedback[2])}, float64(g.feedback[1] - g.feedback[2])
 	},
-	"askResponseRating": func(g *naiveGroup) (any, int64) {
-		return map[string]any{"positive": count(g.ask[0]), "negative": count(g.ask[1])}, g.ask[0] - g.ask[1]
+	"askResponseRating": func(g *naiveGroup) (any, float64) {
+		return map[string]any{"positive": count(g.ask[0]), "negative": count(g.ask[1])}, float64(g.ask[0] - g.ask[1])
 	},
+	"bounceRate": func(g *naiveGroup) (any, float64) {
+		sessions, bounces, _ := g.viewing()
+		return mean(bounces, sessions)
+	},
+	"pagesPerSession": func(g *naiveGroup) (any, float64) {
+		sessions, _, views := g.viewing()
+		return mean(views, sessions)
+	},
+	"sessionDuration": (*naiveGroup).duration,
 }
 
 func count(n int64) json.Number { return json.Number(fmt.Sprint(n)) }
 
-func (g *naiveGroup) add(e *insights.Event) {
+func (g *naiveGroup) add(n *naive, e *insights.Event) {
 	g.events++
+	v := naiveVisit{e.Visitor, e.Session}
+	g.whole[v] = n.sessions[v]
 	g.sessions[e.Session], g.visitors[e.Visitor] = true, true
 	if insights.EventTypes.Word(e.Type) == "page_post_feedback" {
 		switch insights.FeedbackRatings.Word(e.FeedbackRating) {

@@ -7,7 +7,7 @@ import (
 )
 
 // passes each make one decision about a plan, in this order.
-var passes = []func(plan) plan{requireGroups, defaultOrder, breakTies}
+var passes = []func(plan) plan{requireGroups, joinSessions, defaultOrder, breakTies}
 
 func decide(p plan) plan {
 	for _, pass := range passes {
@@ -24,6 +24,12 @@ func requireGroups(p plan) plan {
 			p.nonNull = append(slices.Clip(p.nonNull), g)
 		}
 	}
+	return p
+}
+
+// joinSessions adds what the plan reads of events' sessions.
+func joinSessions(p plan) plan {
+	p.scope = p.joining(slices.Concat(p.groups, p.measures()))
 	return p
 }
 

@@ -90,33 +90,27 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique })
 }
 
+// estimate is how the different values of many rows may be counted, unless they must be
+// counted exactly.
+func (p plan) estimate() insights.Counting {
+	switch {
+	case !p.counts():
+		return insights.CountExact
+	case len(p.groups) == 0:
+		return insights.CountTotals
+	}
+	return insights.CountSketched
+}
+
 // String is what the plan means, for explanations, tests and cursors: with other words,
 // cursors that clients hold would no longer fit.
 func (p plan) String() string {
-	var b strings.Builder
-	line := func(name string, list ...string) {
-		if len(list) > 0 {
-			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(list, ", "))
-		}
-	}
-	conditions := func(name string, list []condition) {
-		for _, c := range list {
-			line(name, c.String())
-		}
-	}
-	line("site", p.site)
-	line("range", insights.FormatTime(p.from)+" <= t < "+insights.FormatTime(p.to))
-	if zone := p.env.Zone.String(); zone != "UTC" {
-		line("zone", zone)
-	}
-	if p.exact {
-		line("accuracy", "exact")
-	}
-	conditions("filter", p.where)
+	b := p.describe()
+	line := b.line
 	line("non-null", refTexts(p.nonNull)...)
 	line("output", refTexts(p.output)...)
 	line("groups", refTexts(p.groups)...)
-	conditions("having", p.having)
+	b.conditions("having", p.having, false)
 	for _, t := range p.order {
 		if t.desc {
 			line("order", t.ref.String()+" desc")
@@ -130,8 +124,62 @@ func (p plan) String() string {
 	if p.compare != nil {
 		line("compare", insights.FormatTime(p.compare.from)+" <= t < "+insights.FormatTime(p.compare.to))
 	}
-	fmt.Fprintf(&b, "limit: %d\n", p.limit)
+	line("limit", strconv.Itoa(p.limit))
 	return b.String()
+}
+
+// description is what a report means, a line for each thing.
+type description struct{ strings.Builder }
+
+func (b *description) line(name string, list ...string) {
+	if len(list) > 0 {
+		b.WriteString(name + ": " + strings.Join(list, ", ") + "\n")
+	}
+}
+
+// conditions writes conditions, or that there are none if it always has to.
+func (b *description) conditions(name string, list []condition, always bool) {
+	if always && len(list) == 0 {
+		b.line(name, "any event")
+	}
+	for _, c := range list {
+		b.line(name, c.String())
+	}
+}
+
+// describe begins the description of a report over the scope.
+func (s scope) describe() *description {
+	b := &description{}
+	b.line("site", s.site)
+	b.line("range", insights.FormatTime(s.from)+" <= t < "+insights.FormatTime(s.to))
+	if zone := s.env.Zone.String(); zone != "UTC" {
+		b.line("zone", zone)
+	}
+	if s.exact {
+		b.line("accuracy", "exact")
+	}
+	b.conditions("filter", s.where, false)
+	return b
+}
+
+// timeless is the scope without its range, for keys: see keyOf.
+func (s scope) timeless() scope {
+	s.from, s.to = time.Time{}, time.Time{}
+	return s
+}
+
+// keyOf is the key of a request's plan: what the plan means, but times as the request
+// has them.
+func (p plan) keyOf(r request) string {
+	p.scope, p.fill, p.compare = p.timeless(), nil, nil
+	compared, cursor := "-", "-"
+	if r.compare != nil {
+		compared = r.compare.String()
+	}
+	if r.cursor != nil {
+		cursor = strconv.Quote(*r.cursor)
+	}
+	return keyed(p, r.timeRange) + fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
 func refTexts(list []ref) []string {

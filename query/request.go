@@ -22,16 +22,58 @@ const (
 
 // request is an aggregate request: well-formed, but its names mean nothing yet.
 type request struct {
+	scopeRequest
 	selects, groups []columnRequest
-	filters         []conditionRequest
 	order           *orderRequest
-	timeRange       rangeRequest
 	compare         *rangeRequest // nil: with nothing
-	timezone        string
 	accuracy        string
 	fill            bool
 	limit           int
 	cursor          *string // nil: the answer names no next page
+}
+
+// scopeRequest is what the requests of all reports have.
+type scopeRequest struct {
+	filters   []conditionRequest
+	timeRange rangeRequest
+	timezone  string
+	left      whereBudget // for the conditions of the rest of the request
+}
+
+var scopeMembers = []string{"where", "range", "timezone"}
+
+// decode reads the object that the body of a request has to be: scopeMembers itself, and
+// the others of its members with read.
+func (q *scopeRequest) decode(body []byte, members []string, read func(r *reader, name string) error) error {
+	if err := checkJSON(body); err != nil {
+		return err
+	}
+	*q = scopeRequest{timezone: "UTC", left: whereBudget{maxFilters, maxValues}}
+	r, ranged := newReader(body), false
+	err := r.object(members, func(name string) (err error) {
+		switch name {
+		case "where":
+			q.filters, err = r.conditions(name, &q.left)
+		case "range":
+			ranged = true
+			q.timeRange, err = r.timeRange(name, Presets())
+		case "timezone":
+			q.timezone, err = r.text()
+		default:
+			err = read(r, name)
+		}
+		return err
+	})
+	if err == nil && !ranged {
+		err = schema.Invalid("range", "is required", Presets()...)
+	}
+	return err
+}
+
+// keyed is the key of a report: what it means without its times, which are as the request
+// has them.
+func keyed(timeless fmt.Stringer, asked rangeRequest) string {
+	return timeless.String() + "range: " + asked.String() + "\n"
 }
 
 type columnRequest struct {
@@ -63,6 +105,14 @@ type orderRequest struct {
 type rangeRequest struct {
 	preset   string
 	from, to *string
+}
+
+// String is the range as it was asked for.
+func (r rangeRequest) String() string {
+	if r.from == nil || r.to == nil {
+		return r.preset
+	}
+	return strconv.Quote(*r.from) + " " + strconv.Quote(*r.to)
 }
 
 // place is where a column stands in the body: an entry of a list, or with index
@@ -102,30 +152,19 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 
 // decode reads a request's form: types of members, unknown members, counts.
 func decode(body []byte) (request, error) {
-	q := request{timezone: "UTC", accuracy: accuracies[0], limit: maxLimit}
-	if err := checkJSON(body); err != nil {
-		return q, err
-	}
-	r, ranged := newReader(body), false
-	err := r.object(requestMembers, func(name string) (err error) {
+	q := request{accuracy: accuracies[0], limit: maxLimit}
+	err := q.decode(body, requestMembers, func(r *reader, name string) (err error) {
 		switch name {
 		case "select":
 			q.selects, err = r.columns(name)
-		case "where":
-			q.filters, err = r.conditions(name, &whereBudget{maxFilters, maxValues})
 		case "groupBy":
 			q.groups, err = r.columns(name)
 		case "order":
 			q.order, err = r.order(name)
-		case "range":
-			ranged = true
-			q.timeRange, err = r.timeRange(name, Presets())
 		case "compare":
 			var t rangeRequest
 			t, err = r.timeRange(name, Comparisons())
 			q.compare = &t
-		case "timezone":
-			q.timezone, err = r.text()
 		case "accuracy":
 			q.accuracy, err = r.text()
 		case "fill":
@@ -139,9 +178,6 @@ func decode(body []byte) (request, error) {
 		}
 		return err
 	})
-	if err == nil && !ranged {
-		err = schema.Invalid("range", "is required", Presets()...)
-	}
 	return q, err
 }
 
@@ -192,7 +228,7 @@ func (r *reader) conditions(path string, left *whereBudget) ([]conditionRequest,
 	list := []conditionRequest{}
 	err := r.array(maxFilters, func(i int) error {
 		if left.entries--; left.entries < 0 {
-			return schema.Invalid(nth(path, i), fmt.Sprintf("is one too many: where and its groups must have at most %d entries together", maxFilters))
+			return schema.Invalid(nth(path, i), fmt.Sprintf("is one too many: a request must have at most %d conditions and groups of them", maxFilters))
 		}
 		c, err := r.condition(place{path, i}, left)
 		list = append(list, c)

@@ -20,11 +20,7 @@ import (
 //   - Dimensions of select are grouped by, whether groupBy names them or not.
 func resolve(site string, r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil}
-	zone, err := insights.Location(r.timezone)
-	if err != nil {
-		return p, schema.Invalid("timezone", err.Error())
-	}
-	from, to, err := resolveRange(r.timeRange, now.In(zone))
+	zone, from, to, err := r.when(now)
 	if err != nil {
 		return p, err
 	}
@@ -74,6 +70,15 @@ func resolve(site string, r request, now time.Time) (plan, error) {
 		p.compare, err = newComparison(p, from, to, zone)
 	}
 	return p, err
+}
+
+// when is the request's time zone and range.
+func (q *scopeRequest) when(now time.Time) (zone *time.Location, from, to time.Time, err error) {
+	if zone, err = insights.Location(q.timezone); err != nil {
+		return nil, from, to, schema.Invalid("timezone", err.Error())
+	}
+	from, to, err = resolveRange(q.timeRange, now.In(zone))
+	return zone, from, to, err
 }
 
 // namedColumn is a ref and how the request wrote it.
@@ -163,7 +168,7 @@ func withDimensions(groups, output []ref) []ref {
 // the ones on metrics.
 func resolveConditions(list []conditionRequest) (where, having []condition, err error) {
 	for _, r := range list {
-		c, err := resolveCondition(r)
+		c, err := resolveCondition(r, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -176,15 +181,19 @@ func resolveConditions(list []conditionRequest) (where, having []condition, err 
 	return where, having, nil
 }
 
-func resolveCondition(r conditionRequest) (c condition, err error) {
+// resolveCondition refuses metrics if only events can be filtered.
+func resolveCondition(r conditionRequest, onlyEvents bool) (c condition, err error) {
 	if r.joined == "" {
+		if column, ok := insights.ByName(r.name); ok && onlyEvents && column.Has(insights.Measure) {
+			return c, schema.Invalid(r.member("column"), "is a metric: only events can be filtered here")
+		}
 		c.filter, err = resolveFilter(r.filterRequest)
 		return c, err
 	}
 	c.joined = joints[slices.IndexFunc(joints, func(j *joint) bool { return j.word == r.joined })]
 	c.list = make([]condition, len(r.list))
 	for i, below := range r.list {
-		if c.list[i], err = resolveCondition(below); err != nil {
+		if c.list[i], err = resolveCondition(below, onlyEvents); err != nil {
 			return c, err
 		}
 	}

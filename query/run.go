@@ -59,6 +59,11 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 		// The engine (26.5) would take one table's snapshot for the other's.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
+	if q.joins {
+		// Sessions are the hashed side, which is made on every node of all nodes' events.
+		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
+		settings["distributed_product_mode"] = "global"
+	}
 	if q.spills {
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 2
 	}
@@ -100,7 +105,7 @@ func (q *question) queryID() string {
 func (q *question) comment() string {
 	text, _ := json.Marshal(struct { // strings always marshal
 		Request      string `json:"request"`
-		Kind         kind   `json:"kind"`
+		Kind         Report `json:"kind"`
 		Organization string `json:"organization"`
 		Site         string `json:"site"`
 	}{q.who.Request, q.kind, q.who.Organization, q.site})

@@ -11,12 +11,15 @@ import (
 // about, and how these are read. Like a plan it is a value that nobody changes.
 type scope struct {
 	site     string
-	from, to time.Time   // from <= t < to
-	where    []condition // on events, joined by AND
-	nonNull  []ref       // columns in which the events must have a value
+	from, to time.Time               // from <= t < to
+	where    []condition             // on events, joined by AND
+	nonNull  []ref                   // columns in which the events must have a value
+	sessions []*insights.SessionPart // what the statement reads of events' sessions
 	source   source
 	env      insights.Env
-	exact    bool // whether an estimate is no answer
+	exact    bool   // whether an estimate is no answer
+	counted  bool   // whether env.Counting is that of the page before
+	key      string // equal for reports that differ in what now is only
 }
 
 // source is where rows are read from.
@@ -58,7 +61,11 @@ func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqlt
 	if v := s.source.visits; v != nil {
 		return v.read(s, columns, conditions)
 	}
-	return &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
+	tree := &sqltree.Select{Columns: columns, Table: insights.Table, Where: sqltree.AllOf(append(s.conditions(), conditions...)...)}
+	if len(s.sessions) > 0 {
+		tree.Join, tree.Using = s.sessionRows(), insights.SessionKey()
+	}
+	return tree
 }
 
 // expr reads a column of the scope's events.

@@ -3,10 +3,14 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -20,9 +24,6 @@ type Segment struct {
 	Visitors uint64         `json:"visitors"`
 	Sessions uint64         `json:"sessions"`
 }
-
-// headerRange is the range of the events that were counted: from and to.
-const headerRange = "Octavo-Range"
 
 // segmentDays is how far back segments are looked for: 30 days, or fewer on sites
 // with more events than a query may read. The request has no range, so a client
@@ -52,24 +53,32 @@ const (
 // as many values as visitors. A claim that identifies a visitor (an id, an e-mail
 // address, a time of issue) is none. A visitor whose claims changed is in several
 // segments. All pages cover the days of the first one, and repeat its count.
-func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, page schema.PageRequest, now time.Time) (schema.List[Segment], map[string]string, error) {
+// The answer is JSON: a schema.List of Segment.
+func (s *Service) VisitorSegments(ctx context.Context, who Asker, site string, page schema.PageRequest, now time.Time) ([]byte, map[string]string, error) {
 	q := s.question(kindSegments, who, site)
 	q.spills = true
 	part, err := readSegmentPage(site, page, now)
 	if err != nil {
-		return schema.List[Segment]{}, nil, q.invalid(err)
+		return nil, nil, q.invalid(err)
 	}
-	var list schema.List[Segment]
-	headers, err := q.answer(ctx, func(ctx context.Context) error {
-		list, err = q.segments(ctx, &part)
-		return err
+	q.weighSegments(part)
+	return q.shared(ctx, fmt.Sprintf("limit %d, page %q", part.limit, page.Page), func(ctx context.Context) ([]byte, error) {
+		list, err := q.segments(ctx, &part)
+		if err != nil {
+			return nil, err
+		}
+		q.within = part.scope(site)
+		return json.Marshal(list, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	})
-	if err != nil {
-		return schema.List[Segment]{}, nil, err
+}
+
+// weighSegments gives the question its cost: the claims are read first, then the visitors.
+func (q *question) weighSegments(part segmentPage) {
+	if part.days == 0 {
+		part.days = segmentDays[0]
 	}
-	sc := part.scope(site)
-	headers[headerRange] = sc.from.Format(time.RFC3339) + "/" + sc.to.Format(time.RFC3339)
-	return list, headers, nil
+	sc := part.scope(q.site)
+	q.weigh(segmentReads, insights.CountExact, sc, sc)
 }
 
 // errSegments ends the last try. The client cannot make this request lighter, so
@@ -104,7 +113,7 @@ func (q *question) segments(ctx context.Context, part *segmentPage) (schema.List
 
 // segmentsPage lists and counts the segments of part.
 func (q *question) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
-	err = q.from(ctx, part.scope(q.site), segmentReads, false, func(sc scope) error {
+	err = q.from(ctx, part.scope(q.site), segmentReads, insights.CountExact, func(sc scope) error {
 		list, err = q.segmentsOf(ctx, sc, part)
 		return err
 	})

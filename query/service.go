@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
@@ -23,14 +24,18 @@ const (
 	headerBound = "Octavo-Error-Bound"
 	// headerTruncated is "true" if there are more rows than the limit lets through.
 	headerTruncated = "Octavo-Truncated"
-	// headerRowsRead is the number of rows that the store read.
+	// headerRowsRead is the number of rows that the store read to make the answer. One
+	// that was made for another asker (it has an Age) repeats the number: nothing was read
+	// for this one.
 	headerRowsRead = "Octavo-Rows-Read"
+	// headerRange is the range of the events that segments were counted in: from and to.
+	headerRange = "Octavo-Range"
 	// headerFreshUntil is up to when the site's events are in the answer.
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
 // bounds are how far estimates may be off.
-var bounds = map[insights.Counting]string{insights.CountBounded: "1%", insights.CountSketched: "2%"}
+var bounds = map[insights.Counting]string{insights.CountTotals: "0.5%", insights.CountBounded: "1%", insights.CountSketched: "2%"}
 
 // Service answers queries. It is safe for concurrent use.
 type Service struct {
@@ -39,6 +44,7 @@ type Service struct {
 	metrics   *Metrics
 	admission *admission
 	sources   *sources
+	answers   *answers
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -50,14 +56,14 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: newSources(c, conn, log), log: log, grace: Grace}
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: newSources(c, conn, log), answers: newAnswers(c, m), log: log, grace: Grace}
 }
 
 // question is one call's work on the engine. Each kind of report has its own
 // way to a plan and to rows; admission, time, metrics and headers are the same.
 type question struct {
 	service *Service
-	kind    kind
+	kind    Report
 	site    string
 	who     Asker
 	start   time.Time
@@ -65,16 +71,23 @@ type question struct {
 	// spills lets groups that outgrow half of the memory go to disk, for
 	// reports whose number of groups the asker cannot limit.
 	spills bool
+	// joins says that statements join events and sessions.
+	joins bool
+	cost  cost // rows that it will read
+	known bool // whether cost is more than a guess
+	size  size
 
 	rowsRead    uint64
 	source      source                   // where the statement's rows come from
 	visits      bool                     // whether a statement read visits
 	approximate insights.Counting        // how a count of different values was made that may be off
 	truncated   bool                     // there are rows after the limit
+	within      scope                    // whose range the answer is about, if the request has none
+	class       class                    // of the error that it failed with
 	ran         func(ExplainedStatement) // hears of each statement; nil if nobody asks
 }
 
-func (s *Service) question(kind kind, who Asker, site string) *question {
+func (s *Service) question(kind Report, who Asker, site string) *question {
 	return &question{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
@@ -84,15 +97,13 @@ func (q *question) invalid(err error) error {
 	return err
 }
 
-// answer waits for the question's turn, gives it its time and runs it. The
-// result is the answer's headers, or an error that a client may see.
-func (q *question) answer(ctx context.Context, run func(context.Context) error) (map[string]string, error) {
+// answerFunc makes an answer.
+type answerFunc func(context.Context) ([]byte, error)
+
+// admitted gives a question that has its turn its time, and runs it. The result is the
+// answer and its headers, or an error that a client may see.
+func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
-	leave, err := s.admission.enter(ctx, q.who)
-	if err != nil {
-		return nil, q.failed(ctx, err)
-	}
-	defer leave()
 	s.metrics.running.Inc()
 	defer s.metrics.running.Dec()
 	bounded, cancel := context.WithTimeoutCause(ctx, s.config.MaxTime+s.grace, errQueryTime)
@@ -105,8 +116,9 @@ func (q *question) answer(ctx context.Context, run func(context.Context) error) 
 			headers[headerFreshUntil] = t.UTC().Format("2006-01-02T15:04:05.000Z")
 		}
 	}
-	if err := run(noDeadline{bounded}); err != nil {
-		return nil, q.failed(ctx, err)
+	body, err := answer(noDeadline{bounded})
+	if err != nil {
+		return nil, nil, q.failed(ctx, err)
 	}
 	headers[headerSource] = rawEvents.name
 	if q.visits {
@@ -118,14 +130,27 @@ func (q *question) answer(ctx context.Context, run func(context.Context) error) 
 	if q.truncated {
 		headers[headerTruncated] = "true"
 	}
+	if !q.within.to.IsZero() {
+		headers[headerRange] = q.within.from.Format(time.RFC3339) + "/" + q.within.to.Format(time.RFC3339)
+	}
 	headers[headerRowsRead] = strconv.FormatUint(q.rowsRead, 10)
-	s.metrics.seconds[q.kind].Observe(time.Since(q.start).Seconds())
+	q.answered(fromRun)
 	s.metrics.rowsRead[q.kind].Add(float64(q.rowsRead))
-	return headers, nil
+	return body, headers, nil
 }
 
 func (q *question) failed(ctx context.Context, err error) error {
+	if q.joins && outOfMemory(err) {
+		err = fmt.Errorf("%w: %w", errSessions, err)
+	}
 	public, class := engineError(ctx, err)
+	if public.Message == tooHeavy {
+		public.Message = q.lighter(err)
+	}
+	if class == classInvalid && q.kind != Aggregate {
+		public = schema.BadRequest("a where " + badPattern) // one of several: the engine does not say which
+	}
+	q.class = class
 	q.service.metrics.errors[q.kind][class].Inc()
 	if class == classInternal {
 		q.service.log.ErrorContext(ctx, "query failed", "kind", string(q.kind), "site", q.site, "error", err)
@@ -133,10 +158,10 @@ func (q *question) failed(ctx context.Context, err error) error {
 	return public
 }
 
-// from runs statements over the best way to read a scope; refs and counts are those of
+// from runs statements over the best way to read a scope; refs and estimate are those of
 // [sources.choose].
-func (q *question) from(ctx context.Context, sc scope, refs []ref, counts bool, run func(scope) error) error {
-	best := q.service.sources.choose(ctx, sc, refs, counts)
+func (q *question) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
+	best := q.service.sources.choose(ctx, sc, refs, estimate)
 	q.source = best.source
 	err := run(best)
 	if best.source != rawEvents && err != nil {
@@ -153,15 +178,19 @@ func (q *question) from(ctx context.Context, sc scope, refs []ref, counts bool, 
 }
 
 // count runs a statement that counts different values over a scope. If counting
-// exactly outgrows the memory of a query, it runs it again in bounded memory.
+// exactly outgrows the memory of a query, it runs it again in bounded memory, unless the
+// answer must be exact or count as the page before.
 func (q *question) count(sc scope, run func(scope) error) error {
 	err := run(sc)
-	if outOfMemory(err) && sc.exact {
+	if !outOfMemory(err) || sc.env.Counting != insights.CountExact {
+		return err
+	}
+	switch {
+	case sc.exact:
 		return fmt.Errorf("%w: %w", errExact, err)
+	case sc.counted:
+		return fmt.Errorf("%w: %w", errPage, err)
 	}
-	if outOfMemory(err) && sc.env.Counting == insights.CountExact {
-		q.service.metrics.bounded.Inc()
-		err = run(sc.bounded())
-	}
-	return err
+	q.service.metrics.bounded.Inc()
+	return run(sc.bounded())
 }

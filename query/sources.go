@@ -21,7 +21,6 @@ type sources struct {
 	config Config
 	conn   driver.Conn
 	log    *slog.Logger
-	now    func() time.Time
 	limits sourceLimits
 
 	mu      sync.Mutex
@@ -33,12 +32,15 @@ type sources struct {
 // siteRows are the rows of a site by day.
 type siteRows struct {
 	counted time.Time
-	days    []dayRows
+	visits  bool          // whether those of visits were counted, not of events alone
+	days    []dayRows     // nil: not known
+	first   chan struct{} // closed when the first count has ended
 }
 
 type dayRows struct {
 	day            time.Time
 	events, visits uint64
+	hours          uint64 // of the day, with events
 }
 
 const (
@@ -65,18 +67,20 @@ type sourceLimits struct {
 var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000}
 
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
-	return &sources{config: c, conn: conn, log: log, now: time.Now, limits: usualLimits, sites: map[string]*siteRows{}}
+	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
 }
 
 // choose says how a statement reads its scope, of which it reads the refs: as events,
-// if nothing else is known. counts says that it counts different values, which many
-// rows may only estimate.
-func (s *sources) choose(ctx context.Context, sc scope, refs []ref, counts bool) scope {
-	if sc.to.Sub(sc.from) <= s.limits.short {
-		return sc
+// if nothing else is known. estimate is how the different values of many rows may be
+// counted; CountExact if there are none.
+func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
+	if s.limits.isShort(sc) {
+		return sc // best would say so too, but its rows had to be counted
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(s.config.settings(maxChoice)))
-	best, err := s.best(ctx, sc, refs, counts)
+	settings := s.config.settings(maxChoice)
+	delete(settings, "max_result_rows") // a site may have events on the days of decades
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+	best, err := s.best(ctx, sc, refs, estimate)
 	if err != nil {
 		s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", sc.site, "error", err)
 		return sc
@@ -84,114 +88,156 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, counts bool)
 	return best
 }
 
-func (s *sources) best(ctx context.Context, sc scope, refs []ref, counts bool) (scope, error) {
-	if ready, err := s.ready(ctx, checkVisits); err != nil || !ready {
-		return sc, err
-	}
-	rows, err := s.rows(ctx, sc)
+func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) (scope, error) {
+	ready, err := s.ready(ctx)
 	if err != nil {
 		return sc, err
 	}
-	best := s.limits.best(sc, rows, refs, counts)
+	// Without visits there is nothing to choose, but admission asks what a question costs.
+	rows, err := s.rows(ctx, sc, ready)
+	if err != nil || !ready {
+		return sc, err
+	}
+	best := s.limits.best(sc, rows, refs, estimate)
 	if best.source == rawEvents {
 		return best, nil
 	}
 	// A part without the projection would be left out of the answer.
-	if ready, err := s.ready(ctx, 0); err != nil || !ready {
+	if whole, err := s.ask(ctx, visitsWhole); err != nil || !whole {
+		s.remember(false)
 		return sc, err
 	}
 	return best, nil
 }
 
+func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
+
 // best is the best way to read a scope whose range has so many rows.
-func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, counts bool) scope {
+func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights.Counting) scope {
+	if l.isShort(sc) {
+		return sc
+	}
 	read := rows.events
 	if read > l.few && rows.visits*l.fewer <= read {
 		if in, ok := sc.ofVisits(refs); ok {
 			sc, read = in, rows.visits
 		}
 	}
-	if read > l.many && !sc.exact && counts {
-		sc.env.Counting = insights.CountSketched
+	if read > l.many && !sc.exact && !sc.counted {
+		sc.env.Counting = estimate
 	}
 	return sc
 }
 
-// ready reports whether visits can be read, as was known no longer than age ago. While
-// one question asks the engine, others for which older knowledge will do go on with it.
-func (s *sources) ready(ctx context.Context, age time.Duration) (bool, error) {
+const (
+	// visitsWhole asks whether each part has visits that are not broken.
+	visitsWhole = `SELECT count() = 0
+		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
+		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND NOT has(projections, {projection:String})`
+	// visitsReadable asks also whether there are visits and a way to read them, which
+	// takes twice as long.
+	visitsReadable = `SELECT (` + visitsWhole + `)
+		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
+		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`
+)
+
+// ready reports whether visits can be read, as was known no longer than checkVisits ago.
+// While one question asks the engine, others go on with what was known.
+func (s *sources) ready(ctx context.Context) (bool, error) {
 	s.mu.Lock()
-	known, stale := s.visits, s.now().Sub(s.checked) >= age
+	known, stale := s.visits, time.Since(s.checked) >= checkVisits
 	if stale {
-		s.checked = s.now()
+		s.checked = time.Now()
 	}
 	s.mu.Unlock()
 	if !stale {
 		return known, nil
 	}
-	var visits uint8
-	err := s.query(ctx, `SELECT count() = 0
-		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
-		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0
-		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
-		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND NOT has(projections, {projection:String})`,
-		[]any{clickhouse.Named("projection", insights.VisitsProjection()), clickhouse.Named("table", insights.Table)}, []any{&visits}, func() {})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.visits = visits == 1 && err == nil
-	return s.visits, err
+	readable, err := s.ask(ctx, visitsReadable)
+	s.remember(readable)
+	return readable, err
 }
 
-// rows are the rows of a scope's site in its range, by whole days: none if they are
-// being counted for the first time.
-func (s *sources) rows(ctx context.Context, sc scope) (sum dayRows, err error) {
+// remember keeps whether visits can be read. Only visitsReadable can tell that they can.
+func (s *sources) remember(visits bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.visits = visits
+}
+
+// ask asks visitsReadable or visitsWhole.
+func (s *sources) ask(ctx context.Context, statement string) (bool, error) {
+	var yes uint8
+	err := s.query(ctx, statement, []any{clickhouse.Named("projection", insights.VisitsProjection()), clickhouse.Named("table", insights.Table)}, []any{&yes}, func() {})
+	return yes == 1 && err == nil, err
+}
+
+// rows are the rows of a scope's site in its range, about. While one question
+// counts them, others go on with what was known, or wait for the first count if they may
+// read visits.
+func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows, err error) {
 	s.mu.Lock()
 	site := s.sites[sc.site]
 	if site == nil {
 		if len(s.sites) >= maxSites {
 			clear(s.sites)
 		}
-		site = &siteRows{}
+		site = &siteRows{first: make(chan struct{})}
 		s.sites[sc.site] = site
 	}
-	days, stale := site.days, s.now().Sub(site.counted) >= countDays
+	days, stale := site.days, time.Since(site.counted) >= countDays || visits && !site.visits
 	if stale {
-		site.counted = s.now()
+		site.counted, site.visits = time.Now(), visits
 	}
 	s.mu.Unlock()
+	if !stale && days == nil && visits {
+		days = s.firstCount(ctx, site)
+	}
 	if stale {
-		days, err = s.count(ctx, sc.site)
+		days, err = s.count(ctx, sc.site, visits)
 		s.mu.Lock()
-		if site.days = days; err != nil {
-			site.counted = time.Time{}
+		site.ended()
+		if err == nil {
+			site.days = days
+		} else if visits { // the events of so large a site are not counted again soon
+			site.counted = time.Now().Add(checkVisits - countDays) // the next try
 		}
 		s.mu.Unlock()
 		if err != nil {
 			return sum, err
 		}
 	}
-	for _, d := range days {
-		if d.day.Add(24*time.Hour).After(sc.from) && d.day.Before(sc.to) {
-			sum.events, sum.visits = sum.events+d.events, sum.visits+d.visits
-		}
+	return sc.rowsOf(days), nil
+}
+
+// count counts a site's rows, of visits or else of events, by day.
+func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
+	time, events := insights.TimeExpr(), sqltree.Call("count")
+	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}
+	if visits {
+		number, _ := insights.Events.OfVisit(nil)
+		time, events = insights.VisitSlot(), sqltree.Call("sum", number)
+		tree.Table, tree.Rows, tree.Where = "", insights.VisitRows(), siteOfVisit(site)
 	}
-	return sum, nil
-}
-
-func (s *sources) count(ctx context.Context, site string) (days []dayRows, err error) {
-	day := sqltree.Call("toStartOfDay", insights.VisitSlot())
-	events, _ := insights.Events.OfVisit(nil)
-	st := (&sqltree.Select{
-		Columns: []sqltree.Aliased{{Expr: day, As: "day"}, {Expr: sqltree.Call("sum", events)}, {Expr: sqltree.Call("count")}},
-		Rows:    insights.VisitRows(), Where: siteOfVisit(site), GroupBy: []sqltree.Expr{sqltree.Col("day")},
-	}).Print()
+	tree.Columns = []sqltree.Aliased{
+		{Expr: sqltree.Call("toStartOfDay", time), As: "day"}, {Expr: events}, {Expr: sqltree.Call("count")},
+		{Expr: sqltree.Call("uniqExact", sqltree.Call("toStartOfHour", time))},
+	}
+	st := tree.Print()
 	var d dayRows
-	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits}, func() { days = append(days, d) })
-	return days, err
+	days = []dayRows{}
+	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
+	if err != nil {
+		return nil, err // some are worse than none
+	}
+	return days, nil
 }
 
+// query asks for all questions, so it goes on when the one that asks ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
-	rows, err := s.conn.Query(ctx, sql, args...)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
+	defer cancel()
+	rows, err := s.conn.Query(noDeadline{ctx}, sql, args...)
 	if err != nil {
 		return fmt.Errorf("cannot ask what there is to read: %w", err)
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ func TestOfVisits(t *testing.T) {
 		"ratings of answers":             {`"range":"last7Days","select":[{"column":"askResponseRating"}]`, true},
 		"ratings of answers and a type":  {`"range":"last7Days","where":[{"column":"eventType","values":["ask_rate_response"]}],"select":[{"column":"askResponseRating"}]`, false},
 		"pages":                          {`"range":"last7Days","groupBy":[{"column":"page"}]`, false},
+		"pages of sessions":              {`"range":"last7Days","groupBy":[{"column":"entryPage"}]`, false},
+		"conditions on sessions":         {`"range":"last7Days","where":[{"column":"exitPage","values":[null]}]`, false},
+		"metrics of sessions":            {`"range":"last7Days","select":[{"column":"bounceRate"}]`, false},
 		"claims":                         {`"range":"last7Days","groupBy":[{"column":"visitorClaim","claim":"plan"}],"where":[{"column":"visitorClaimProperty","values":["plan"]}]`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +73,9 @@ func TestBestSource(t *testing.T) {
 		"few events":           {`{"range":"lastYear"}`, dayRows{events: 100_000, visits: 20_000}, "raw", insights.CountExact},
 		"many events":          {`{"range":"lastYear"}`, dayRows{events: 10_000_000, visits: 2_000_000}, "visits", insights.CountExact},
 		"visits of an event":   {`{"range":"lastYear"}`, dayRows{events: 10_000_000, visits: 9_000_000}, "raw", insights.CountExact},
-		"many visitors":        {`{"range":"lastYear","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountSketched},
+		"many visitors":        {`{"range":"lastYear","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountTotals},
+		"many visitors by day": {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountSketched},
+		"many events by day":   {`{"range":"lastYear","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 		"many visitors of raw": {`{"range":"lastYear","select":[{"column":"page"},{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 2_000_000}, "raw", insights.CountSketched},
 		"exactly":              {`{"range":"lastYear","accuracy":"exact","select":[{"column":"visitorsCount"}]}`, dayRows{events: 20_000_000, visits: 4_000_000}, "visits", insights.CountExact},
 	} {
@@ -79,7 +85,7 @@ func TestBestSource(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := usualLimits.best(p.scope, c.rows, slices.Concat(p.groups, p.measures()), p.counts())
+			got := usualLimits.best(p.scope, c.rows, slices.Concat(p.groups, p.measures()), p.estimate())
 			if got.source.name != c.source || got.env.Counting != c.counting {
 				t.Errorf("%s, counted in way %d; want %s, %d", got.source.name, got.env.Counting, c.source, c.counting)
 			}
@@ -110,6 +116,11 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("visits")
 	exec("ALTER TABLE events DROP PROJECTION " + insights.VisitsProjection())
 	ask("raw")
+	clear(service.sources.sites)
+	ask("raw") // and its events are counted, for admission
+	if rows, known := service.sources.cost(newScope(testSite, testNow.AddDate(0, 0, -30), testNow, nil), nil, insights.CountExact); rows != 8 || !known {
+		t.Errorf("30 days have %d events, known %v", rows, known)
+	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
 	exec(add[0])
 	insert(t, conn, "site_2", fixture()) // a part that has it, beside one that has not
@@ -117,7 +128,10 @@ func TestPartsWithoutVisits(t *testing.T) {
 	ask("raw")
 	exec(strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
 	service.sources.checked = time.Time{}
-	ask("visits")
+	ask("visits") // whose rows are counted at once
+	if !service.sources.sites[testSite].visits {
+		t.Error("visits are not counted")
+	}
 }
 
 // dropping drops the projection of visits just before it is read.
@@ -144,5 +158,90 @@ func TestVisitsDropped(t *testing.T) {
 	body, headers, err := fromVisits(dropping{conn, t}).Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
 	if err != nil || string(body) != `{"columns":[{"column":"eventsCount","values":[8]}]}` || headers[headerSource] != "raw" {
 		t.Errorf("%s %v, %v", body, headers, err)
+	}
+}
+
+// hangingUp is an engine whose asker hangs up when a statement with a text comes.
+type hangingUp struct {
+	driver.Conn
+	text  string
+	leave context.CancelFunc
+}
+
+func (h hangingUp) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, h.text) {
+		h.leave()
+	}
+	return h.Conn.Query(ctx, sql, args...)
+}
+
+// TestWhoHangsUpSpoilsNothing: a client that goes away while the choice is made takes
+// nothing from what is known, neither of visits nor of the site's rows.
+func TestWhoHangsUpSpoilsNothing(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	for _, site := range []string{testSite, "site_2"} {
+		insert(t, conn, site, fixture())
+	}
+	for name, text := range map[string]string{"visits": "system.parts", "rows": "AS day"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, leave := context.WithCancel(t.Context())
+			service := fromVisits(hangingUp{conn, text, leave})
+			if _, _, err := service.Aggregate(ctx, Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow); err == nil {
+				t.Error("who hung up got an answer")
+			}
+			for _, site := range []string{testSite, "site_2"} {
+				_, headers, err := service.Aggregate(t.Context(), Asker{}, site, []byte(`{"range":"last30Days"}`), testNow)
+				if err != nil || headers[headerSource] != visitsName {
+					t.Errorf("%s: %v, %v; want visits", site, headers, err)
+				}
+			}
+		})
+	}
+}
+
+// refusing is an engine that does nothing.
+type refusing struct{ driver.Conn }
+
+func (refusing) Query(context.Context, string, ...any) (driver.Rows, error) {
+	return nil, errors.New("no")
+}
+
+// TestFailedRecountKeepsRows: what was known of a site's rows stays when they cannot be
+// counted again.
+func TestFailedRecountKeepsRows(t *testing.T) {
+	t.Parallel()
+	service := newService(refusing{})
+	service.knows(testSite, 30, dayRows{events: 100_000, visits: 20_000})
+	service.sources.sites[testSite].counted = time.Time{}
+	sc := newScope(testSite, testNow.AddDate(0, 0, -60), testNow, nil)
+	if _, err := service.sources.rows(t.Context(), sc, true); err == nil {
+		t.Error("a count that failed is no error")
+	}
+	if rows, known := service.sources.cost(sc, nil, insights.CountExact); rows != 29*20_000+10_833 || !known {
+		t.Errorf("%d rows, known %v", rows, known)
+	}
+}
+
+// TestDaysOfDecades: a site with events on more days than an answer may have rows is read
+// as visits too.
+func TestDaysOfDecades(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	events := make([]insights.Event, maxLimit+100)
+	for i := range events {
+		events[i] = fixture()[0]
+		events[i].TimeMillis = testNow.AddDate(0, 0, -i).Add(-time.Hour).UnixMilli()
+	}
+	insert(t, conn, testSite, events)
+	service := fromVisits(conn)
+	_, headers, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+	if err != nil || headers[headerSource] != visitsName {
+		t.Errorf("%v, %v; want visits", headers, err)
+	}
+	// The first and the last day have an hour with events, which may be in the range.
+	if rows, known := service.sources.cost(newScope(testSite, testNow.AddDate(0, 0, -30), testNow, nil), nil, insights.CountExact); rows != 31 || !known {
+		t.Errorf("30 days have %d rows, known %v", rows, known)
 	}
 }

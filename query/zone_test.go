@@ -42,9 +42,9 @@ hourOfDay: [0]`},
 				t.Fatal(err)
 			}
 			p.env.Zone = insights.NewZone(c.zone, p.from, p.to)
-			q := newService(conn).question(kindAggregate, Asker{}, testSite)
+			q := newService(conn).question(Aggregate, Asker{}, testSite)
 			q.ends = time.Now().Add(time.Minute)
-			answer, err := q.aggregate(t.Context(), decide(p))
+			answer, err := decide(p).answer(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}

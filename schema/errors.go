@@ -26,7 +26,6 @@ const (
 	CodePreconditionFailed Code = http.StatusPreconditionFailed
 	CodeTooLarge           Code = http.StatusRequestEntityTooLarge
 	CodeUnsupportedMedia   Code = http.StatusUnsupportedMediaType
-	CodeUnprocessable      Code = http.StatusUnprocessableEntity
 	CodeTooManyRequests    Code = http.StatusTooManyRequests
 	CodeInternal           Code = http.StatusInternalServerError
 	CodeUnavailable        Code = http.StatusServiceUnavailable

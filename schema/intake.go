@@ -33,6 +33,8 @@ type QueryOrigin struct {
 	TokenID string
 	// RequestID names the query in the logs.
 	RequestID string
+	// Fresh asks for an answer of which no part was made for an earlier request.
+	Fresh bool
 }
 
 // KeyClaim is what is stored with an idempotency key, and the result of claiming it.
@@ -66,7 +68,7 @@ const (
 )
 
 // EventBalance says what became of a site's events in one process since it started. For the sum over all processes,
-// received = repeated + refused + stored + deadLettered + inFlight.
+// received = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
 	Object string    `json:"object"`
 	Site   string    `json:"site"`
@@ -83,6 +85,8 @@ type EventBalance struct {
 	// Stored and DeadLettered count what the sink of the process did with events of the log.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`
+	// Erased counts events that were not stored because their visitor was erased after they were received.
+	Erased uint64 `json:"erased,omitzero"`
 	// InFlight is the rest: events neither answered nor stored. It is negative if the process stores what others accepted.
 	InFlight int64 `json:"inFlight"`
 	// Scope is "node": the counts above are those of the answering process, whose roles are Roles. A process without the sink

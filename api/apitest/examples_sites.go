@@ -19,6 +19,14 @@ func customizationExamples() {
 func eventsExamples() {
 	Examples["trackEventsInSiteById"] = example{body: `{"events":[]}`}
 	Examples["aggregateSiteEvents"] = example{body: `{"range":"last7Days"}`}
+	Examples["getSiteEventsFunnel"] = example{body: `{"range":"last7Days","steps":[{},{}]}`}
+	Examples["getSiteEventsRetention"] = example{body: `{"range":"last7Days"}`}
+	visitor := func(*Harness, *storetest.Tenant) map[string]string {
+		return map[string]string{"visitorId": schema.NewID()}
+	}
+	Examples["eraseSiteVisitor"] = example{Make: visitor}
+	Examples["getSiteVisitorErasure"] = example{Make: visitor}
+	Examples["updateSiteInsightsSettings"] = example{body: `{"retentionDays":400}`}
 }
 
 func sitesExamples() {

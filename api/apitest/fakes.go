@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -63,15 +65,15 @@ func (f *fakeIntake) Accept(_ context.Context, site schema.EventSite, body []byt
 
 type fakeInsights struct{}
 
-func (*fakeInsights) Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
+func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) ([]byte, map[string]string, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return nil, nil, fmt.Errorf("the operation's deadline %v pre-empts the question's own", deadline)
 	}
-
 	if !bytes.Contains(body, []byte("range")) {
 		return nil, nil, schema.Invalid("range", "is required")
 	}
-	return []byte(`{"columns":[]}`), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Asker": from.OrganizationID + " " + from.TokenID + " " + from.RequestID}, nil
+	answer := map[query.Report]string{query.Aggregate: `{"columns":[]}`, query.Funnel: `{"steps":[]}`, query.Retention: `{"cohorts":[]}`}[of]
+	return []byte(answer), map[string]string{"X-Octavo-Site": from.SiteID, "X-Octavo-Asker": from.OrganizationID + " " + from.TokenID + " " + from.RequestID, "X-Octavo-Fresh": strconv.FormatBool(from.Fresh)}, nil
 }
 
 func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema.PageRequest) ([]byte, map[string]string, error) {
@@ -87,4 +89,18 @@ func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
 		Refused: map[string]uint64{"unknown_type": 3}, UnreadRequests: map[string]uint64{"overloaded": 2}, Stored: 5, DeadLettered: 1, InFlight: -2,
 		Scope: "node", Roles: []string{"api"},
 	}
+}
+
+// erasuresOf answers with the requested site and visitor.
+type erasuresOf struct{}
+
+func (erasuresOf) Erase(_ context.Context, site, visitor string) (schema.VisitorErasure, error) {
+	return schema.VisitorErasure{Object: "visitor-erasure", Site: site, Visitor: visitor, State: schema.ErasurePending, AskedAt: time.Unix(1_750_000_000, 0).UTC()}, nil
+}
+
+func (e erasuresOf) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
+	if visitor == "nobody" {
+		return schema.VisitorErasure{}, schema.NotFound("erasure of this visitor")
+	}
+	return e.Erase(ctx, site, visitor)
 }

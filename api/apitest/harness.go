@@ -79,7 +79,7 @@ func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
 	cfg := frame.Config{Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base"}
 	deps := api.Deps{
-		Store: h.Store, Intake: h.Intake, Insights: h.answers, Balances: balancesOf{}, Metrics: TestMetrics(h.T), Resolver: h.DNS,
+		Store: h.Store, Intake: h.Intake, Insights: h.answers, Balances: balancesOf{}, Erasures: erasuresOf{}, Metrics: TestMetrics(h.T), Resolver: h.DNS,
 		Log: slog.New(slog.NewJSONHandler(h.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, o := range options {

@@ -52,6 +52,7 @@ type call struct {
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
+	gone          bool // The client has closed the connection: see watched.
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -103,7 +104,11 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
-	if err := f.run(rt, c); err != nil {
+	err := f.run(rt, c)
+	if c.gone && errors.Is(err, context.Canceled) { // Other answers are sent: the client may have closed its sending half only.
+		ctx.SetStatusCode(statusClientGone)
+		ctx.SetConnectionClose()
+	} else if err != nil {
 		f.refuse(c, rt.op.ID, schema.AsError(err))
 	} else if f.log.Enabled(f.base, slog.LevelDebug) {
 		f.log.Debug("request", "request_id", c.RequestID(), "operation", rt.op.ID, "status", ctx.Response.StatusCode(),
@@ -188,6 +193,7 @@ func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()
 	c.Caller, c.http, c.checks, c.received = access.Caller{}, nil, rules.Checker{}, 0
+	c.gone = false
 	f.calls.Put(c)
 }
 

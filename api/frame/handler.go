@@ -86,7 +86,11 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 			if err := rt.plan.validate(req, &c.checks); err != nil {
 				return err
 			}
-			resp, err := fn(ctx, &c.Caller, req)
+			ctx, stop := c.watched(ctx, rt.op)
+			resp, err := func() (Resp, error) {
+				defer stop()
+				return fn(ctx, &c.Caller, req)
+			}()
 			if err != nil {
 				return err
 			}
@@ -110,6 +114,9 @@ func responder[Resp any]() func(rt *route, c *call, resp Resp) error {
 			jsonHeaders(c.http)
 			for name, value := range encoded.Header {
 				c.http.Response.Header.Set(name, value)
+			}
+			if rt.op.Conditional && conditional(c, encoded.Body) {
+				return nil
 			}
 			c.http.SetStatusCode(rt.op.Status)
 			if encoded.ContentType != "" {

@@ -281,17 +281,22 @@ func (c *edgeConn) awaitFirst() bool {
 		return false
 	default:
 	}
-	var first [1]byte
 	arrived := false
-	err = raw.Read(func(fd uintptr) bool {
-		n, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
-		for errors.Is(err, syscall.EINTR) { // Retry here: returning false would wait for more data than has already arrived.
-			n, _, err = syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK)
-		}
-		arrived = n > 0
-		return !errors.Is(err, syscall.EAGAIN)
+	err = raw.Read(func(fd uintptr) (done bool) {
+		arrived, done = peek(fd)
+		return done
 	})
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
+}
+
+// peek tells whether data has arrived, without consuming it. If known is false, neither data nor the end has.
+func peek(fd uintptr) (arrived, known bool) {
+	var next [1]byte
+	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
+	for errors.Is(err, syscall.EINTR) { // Retry here: returning to the poller would wait for more data than has already arrived.
+		n, _, err = syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
+	}
+	return n > 0, !errors.Is(err, syscall.EAGAIN)
 }
 
 func (c *edgeConn) Read(p []byte) (int, error) {

@@ -46,6 +46,10 @@ type Operation struct {
 	Rate access.RateClass
 	// CORS lets browsers of any origin call it with a token.
 	CORS bool
+	// Watched ends the function's context when the client closes the connection before it has the answer.
+	Watched bool
+	// Conditional answers 304 to a client that has the answer already. Only for GET and the response type Encoded.
+	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
 }
@@ -111,6 +115,9 @@ func checkTable(table []Operation) error {
 		seenRoute[route] = true
 		if !methods[op.Method] {
 			report("method is not one of the contract's")
+		}
+		if op.Conditional && (op.Method != http.MethodGet || op.Handler.Response != reflect.TypeFor[Encoded]()) {
+			report("only GET with the response type Encoded is conditional")
 		}
 		if op.Tail && !strings.HasSuffix(op.Path, "}") {
 			report("the path must end with the parameter that takes its tail")

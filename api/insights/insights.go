@@ -3,9 +3,12 @@ package insights
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -23,7 +26,7 @@ type EventBalances interface {
 // Insights answers queries about a site's events with ready-to-send JSON bodies, and headers that tell how the answer was
 // computed. body is the query as JSON text and belongs to the caller.
 type Insights interface {
-	Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) (answer []byte, headers map[string]string, err error)
+	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
 }
 
@@ -41,12 +44,17 @@ type siteInsights struct {
 }
 
 // Table returns the operations on a site's events.
-func Table(intake EventIntake, answers Insights, balances EventBalances) frame.Table {
-	return frame.Table{Operations: insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances})}
+func Table(intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, retentions Retentions) frame.Table {
+	return frame.Table{Operations: append(
+		insightsOperations(&siteInsights{intake: intake, insights: answers, balances: balances}),
+		erasureOperations(&siteErasures{erasures: erasures, retentions: retentions})...,
+	)}
 }
 
+const insightsBase = "/orgs/{organizationId}/sites/{siteId}/insights"
+
 func insightsOperations(h *siteInsights) []frame.Operation {
-	const base = "/orgs/{organizationId}/sites/{siteId}/insights"
+	const base = insightsBase
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: base + "/events", ID: "trackEventsInSiteById", Tag: "insights", Rate: access.RateEvents,
@@ -54,21 +62,22 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 			Scope: access.Having(access.RightView, access.OnInsights).OrSiteKey(), Status: http.StatusNoContent,
 			BodyLimit: EventBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, CORS: true, Handler: frame.Handle(h.track),
 		},
-		{
-			Method: http.MethodPost, Path: base + "/events/aggregate", ID: "aggregateSiteEvents", Tag: "insights",
-			Doc:   "Aggregate a site's events.",
-			Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK,
-			BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Handler: frame.Handle(h.aggregate),
-		},
+		reportOperation[aggregateRequest](h, query.Aggregate, "aggregateSiteEvents", "Aggregate a site's events."),
+		reportOperation[funnelRequest](h, query.Funnel, "getSiteEventsFunnel",
+			"Count the visitors or sessions that went through steps one after the other. A step is reached by events that match it and all before it, each later than the one before, "+
+				"the last within the window of the first. An addition to the published contract."),
+		reportOperation[retentionRequest](h, query.Retention, "getSiteEventsRetention",
+			"Count, for each interval of the range, the visitors whose first event was in it, and how many of them were back in it and in each interval after it. "+
+				"An addition to the published contract."),
 		{
 			Method: http.MethodGet, Path: base + "/visitor-segments", ID: "listSiteVisitorSegments", Tag: "insights",
 			Doc: "List the segments of a site's visitors in the last 30 days (fewer where they are too many to count: Octavo-Range says): " +
 				"what claims they share. Claims that tell who a visitor is make no segments.",
-			Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK, Timeout: frame.Unbounded, Handler: frame.Handle(h.segments),
+			Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK, Timeout: frame.Unbounded, Watched: true, Conditional: true, Handler: frame.Handle(h.segments),
 		},
 		{
 			Method: http.MethodGet, Path: base + "/events/balance", ID: "getSiteEventsBalance", Tag: "insights",
-			Doc:   "Count what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight; also requests that were refused unread for lack of room, and messages of all sites that the log has lost.",
+			Doc:   "Count what became of a site's events on the answering node since it started: received, refused by reason, stored, dead-lettered, in flight, and erased before they were stored; also requests that were refused unread for lack of room, and messages of all sites that the log has lost.",
 			Scope: access.Having(access.RightAdmin, access.OnInsights), Status: http.StatusOK, Handler: frame.Handle(h.balance),
 		},
 	}
@@ -87,29 +96,60 @@ func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEven
 	})
 }
 
-func queryOrigin(c *access.Caller) schema.QueryOrigin {
+// questionRequest is what requests to query events have in common.
+type questionRequest struct {
+	// CacheControl with no-cache asks for an answer that is made for this request.
+	CacheControl []string `header:"Cache-Control"`
+}
+
+func (r questionRequest) fresh() bool {
+	return slices.ContainsFunc(r.CacheControl, func(directive string) bool {
+		return slices.Contains([]string{"no-cache", "no-store", "max-age=0"}, strings.ToLower(strings.TrimSpace(directive)))
+	})
+}
+
+func queryOrigin(c *access.Caller, r questionRequest) schema.QueryOrigin {
 	return schema.QueryOrigin{
+		Fresh:          r.fresh(),
 		OrganizationID: c.EventSite.OrganizationID, SiteID: c.EventSite.SiteID, TokenID: c.Principal.TokenID, RequestID: c.RequestID(),
 	}
 }
 
-type aggregateRequest struct {
+// reportRequest asks for a report. The kinds of reports have types of their own, which describe their bodies.
+type reportRequest struct {
+	questionRequest
 	Body []byte `body:"raw"`
 }
 
-func (h *siteInsights) aggregate(ctx context.Context, c *access.Caller, r *aggregateRequest) (frame.Encoded, error) {
-	answer, headers, err := h.insights.Aggregate(ctx, queryOrigin(c), r.Body)
-	return frame.Encoded{Body: answer, Header: headers}, err
+type (
+	aggregateRequest reportRequest
+	funnelRequest    reportRequest
+	retentionRequest reportRequest
+)
+
+// reportOperation is the operation that answers with a kind of report.
+func reportOperation[R aggregateRequest | funnelRequest | retentionRequest](h *siteInsights, of query.Report, id, doc string) frame.Operation {
+	return frame.Operation{
+		Method: http.MethodPost, Path: insightsBase + "/events/" + string(of), ID: id, Tag: "insights", Doc: doc,
+		Scope: access.Having(access.RightAccess, access.OnInsights), Status: http.StatusOK,
+		BodyLimit: queryBodyLimit, Accepts: frame.MediaJSON, Timeout: frame.Unbounded, Watched: true,
+		Handler: frame.Handle(func(ctx context.Context, c *access.Caller, asked *R) (frame.Encoded, error) {
+			r := reportRequest(*asked)
+			answer, headers, err := h.insights.Answer(ctx, queryOrigin(c, r.questionRequest), of, r.Body)
+			return frame.Encoded{Body: answer, Header: headers}, err
+		}),
+	}
 }
 
 // segmentsRequest is a schema.PageRequest whose default limit is the length of the list before it had pages.
 type segmentsRequest struct {
+	questionRequest
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=100"`
 }
 
 func (h *siteInsights) segments(ctx context.Context, c *access.Caller, r *segmentsRequest) (frame.Encoded, error) {
-	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c), schema.PageRequest{Page: r.Page, Limit: r.Limit})
+	answer, headers, err := h.insights.VisitorSegments(ctx, queryOrigin(c, r.questionRequest), schema.PageRequest{Page: r.Page, Limit: r.Limit})
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/insights"
+	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -61,9 +63,41 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	if len(asker) != 3 || asker[0] != h.Ours.Organization.ID || asker[1] == "" || asker[2] != a.Header.Get("X-Request-Id") {
 		t.Errorf("asked by %v", asker)
 	}
+	for directives, fresh := range map[string]string{"": "false", "no-transform, max-age=60": "false", "No-Cache": "true", "a, no-store": "true", "max-age=0": "true"} {
+		a := h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{"range":"lastYear"}`, "Cache-Control", directives)
+		if a.Status != 200 || a.Header.Get("X-Octavo-Fresh") != fresh {
+			t.Errorf("Cache-Control %q: %d %s, fresh %s", directives, a.Status, a.Body, a.Header.Get("X-Octavo-Fresh"))
+		}
+	}
 	h.WantError(h.Do("POST", base+"/events/aggregate", h.Ours.Tokens[schema.RoleRead], `{}`), 400)
+	for operation, want := range map[string]string{"funnel": `{"steps":[]}`, "retention": `{"cohorts":[]}`} {
+		a := h.Do("POST", base+"/events/"+operation, h.Ours.Tokens[schema.RoleRead], `{"range":"lastYear"}`)
+		if a.Status != 200 || string(a.Body) != want || a.Header.Get("X-Octavo-Site") != h.Ours.Site.ID {
+			t.Errorf("%s: %d %s %v", operation, a.Status, a.Body, a.Header)
+		}
+		h.WantError(h.Do("POST", base+"/events/"+operation, h.Ours.Tokens[schema.RoleRead], `{}`), 400)
+		h.WantError(h.Do("POST", base+"/events/"+operation, h.Ours.SiteKey, `{"range":"lastYear"}`), 403)
+	}
 	if a := h.Do("GET", base+"/visitor-segments", h.Ours.Tokens[schema.RoleRead], nil); string(a.Body) != `{"items":[],"count":0}` {
 		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// TestQuestionsAreWatched: no question runs on when its client has gone.
+func TestQuestionsAreWatched(t *testing.T) {
+	t.Parallel()
+	watched := map[string]bool{}
+	for _, op := range insights.Table(nil, nil, nil, nil, nil).Operations {
+		watched[op.Path] = op.Watched
+	}
+	questions := []string{"/visitor-segments"}
+	for _, of := range query.Reports() {
+		questions = append(questions, "/events/"+string(of))
+	}
+	for _, path := range questions {
+		if !watched["/orgs/{organizationId}/sites/{siteId}/insights"+path] {
+			t.Errorf("%s is not watched", path)
+		}
 	}
 }
 
@@ -75,6 +109,56 @@ func TestEventBalance(t *testing.T) {
 	got := apitest.Ask[schema.EventBalance](h, schema.RoleAdmin, "GET", path, nil, http.StatusOK)
 	if got.Site != h.Ours.Site.ID || got.Received != 9 || got.Refused["unknown_type"] != 3 || got.InFlight != -2 || got.UnreadRequests["overloaded"] != 2 {
 		t.Errorf("%+v", got)
+	}
+	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
+}
+
+// TestVisitorErasure: admins erase visitors, whose ids may be any text.
+func TestVisitorErasure(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	base := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/visitors/"
+	got := apitest.Ask[schema.VisitorErasure](h, schema.RoleAdmin, "DELETE", base+"a%2Fb%20%C3%A9", nil, http.StatusAccepted)
+	if got.Site != h.Ours.Site.ID || got.Visitor != "a/b \u00e9" || got.State != schema.ErasurePending {
+		t.Errorf("%+v", got)
+	}
+	if got := apitest.Ask[schema.VisitorErasure](h, schema.RoleAdmin, "GET", base+"x", nil, http.StatusOK); got.Visitor != "x" {
+		t.Errorf("%+v", got)
+	}
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	h.WantError(h.Do("GET", base+"nobody", admin, nil), http.StatusNotFound)
+	h.WantError(h.Do("DELETE", base+strings.Repeat("x", 257), admin, nil), http.StatusBadRequest)
+	h.WantError(h.Do("DELETE", base+"%ff", admin, nil), http.StatusNotFound)
+	for _, token := range []string{h.Ours.Tokens[schema.RoleEdit], h.Ours.SiteKey} {
+		h.WantError(h.Do("DELETE", base+"x", token, nil), http.StatusForbidden)
+	}
+}
+
+// TestEventSettings: a site keeps events for ever, or for a number of days.
+func TestEventSettings(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	path := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/settings"
+	admin := h.Ours.Tokens[schema.RoleAdmin]
+	for _, step := range []struct{ method, body, want string }{
+		{"GET", "", `{"object":"insights-settings"}`},
+		{"PATCH", `{"retentionDays":3650}`, `{"object":"insights-settings","retentionDays":3650}`},
+		{"PATCH", `{}`, `{"object":"insights-settings","retentionDays":3650}`},
+		{"GET", "", `{"object":"insights-settings","retentionDays":3650}`},
+		{"PATCH", `{"retentionDays":null}`, `{"object":"insights-settings"}`},
+	} {
+		var body any
+		if step.body != "" {
+			body = step.body
+		}
+		if a := h.Do(step.method, path, admin, body); a.Status != 200 || string(a.Body) != step.want {
+			t.Errorf("%+v: %d %s", step, a.Status, a.Body)
+		}
+	}
+	for _, body := range []string{`{"retentionDays":0}`, `{"retentionDays":3651}`, `{"retentionDays":"7"}`} {
+		if e := h.WantError(h.Do("PATCH", path, admin, body), 400); !strings.Contains(e.Message, "retentionDays") {
+			t.Errorf("%s: %+v", body, e)
+		}
 	}
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
 }

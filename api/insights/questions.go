@@ -28,11 +28,10 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 
 // OpenAPIBody is derived from the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
-	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
-		"range":   jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}},
+	return questionSchema(jsonschema.Dict{
 		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
 		"groupBy": jsonschema.Array(columnSchema(insights.Group)),
-		"where":   jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas()}),
+		"where":   whereSchema(insights.Group | insights.Measure),
 		"order": jsonschema.Closed(jsonschema.Object(jsonschema.Dict{
 			"by": columnSchema(insights.Group | insights.Measure), "direction": jsonschema.Enum([]string{"asc", "desc"}),
 		}, "by", "direction")),
@@ -44,9 +43,76 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 		"accuracy": jsonschema.Documented(jsonschema.Enum(query.Accuracies()), "With exact, a question that can only be answered approximately is refused."),
 		"cursor": jsonschema.Documented(jsonschema.Text(),
 			"\"\" for the first page, then next.cursor of the answer before, with the same request. The answer has next while there are more rows."),
-		"timezone": jsonschema.Documented(jsonschema.Text(),
-			"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent."),
-	}, "range"))
+	}, "range")
+}
+
+// OpenAPIBody describes the funnel's steps and bounds.
+func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
+	steps := jsonschema.Array(stepSchema())
+	steps["minItems"], steps["maxItems"] = query.MinFunnelSteps, query.MaxFunnelSteps
+	return questionSchema(jsonschema.Dict{
+		"where": whereSchema(insights.Group),
+		"steps": jsonschema.Documented(steps, "Each is reached by an event that meets all of its where, or by any event without one."),
+		"window": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 1, "maximum": query.MaxFunnelWindow, "default": query.DefaultFunnelWindow},
+			"How many seconds after the first step the last one may be: 14 days if absent."),
+		"by": jsonschema.Documented(jsonschema.Enum(query.FunnelActors()), "Who goes through the steps: a visitor if absent."),
+	}, "range", "steps")
+}
+
+// OpenAPIBody describes the retention's cohorts and bounds.
+func (*retentionRequest) OpenAPIBody() jsonschema.Dict {
+	return questionSchema(jsonschema.Dict{
+		"where": whereSchema(insights.Group),
+		"interval": jsonschema.Documented(insights.Datetime.Extra.Schema(),
+			fmt.Sprintf("What the range is cut to in the time zone, at most %d of them: days if absent.", query.MaxCohorts)),
+		"first":  jsonschema.Documented(stepSchema(), "A visitor's cohort is the interval of the visitor's first event in the range that meets this: any event if absent."),
+		"return": jsonschema.Documented(stepSchema(), "A visitor is back in an interval in which an event meets this, wherever in the interval it is: any event if absent."),
+		"periods": jsonschema.Documented(jsonschema.Dict{"type": "integer", "minimum": 0, "maximum": query.MaxRetentionPeriods, "default": query.DefaultRetentionPeriods},
+			"How many intervals after a cohort's own are looked at. Those that begin after the range are left out."),
+	}, "range")
+}
+
+// OpenAPIAnswer describes how many reached each step.
+func (*funnelRequest) OpenAPIAnswer() jsonschema.Dict {
+	step := func(doc string) jsonschema.Dict {
+		return jsonschema.Documented(jsonschema.Nullable(jsonschema.Dict{"type": "number"}), doc)
+	}
+	return jsonschema.Object(jsonschema.Dict{"steps": jsonschema.Array(jsonschema.Object(jsonschema.Dict{
+		"count":                  jsonschema.Documented(jsonschema.Dict{"type": "integer"}, "Who reached the step."),
+		"conversion":             step("As a part of who reached the first step; null if nobody did."),
+		"conversionFromPrevious": step("As a part of who reached the step before, or the first step itself; null if nobody did."),
+	}, "count", "conversion", "conversionFromPrevious"))}, "steps")
+}
+
+// OpenAPIAnswer describes the cohorts.
+func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
+	return jsonschema.Object(jsonschema.Dict{"cohorts": jsonschema.Array(jsonschema.Object(jsonschema.Dict{
+		"start":    jsonschema.Dict{"type": "string", "format": "date-time"},
+		"visitors": jsonschema.Documented(jsonschema.Dict{"type": "integer"}, "Visitors whose first event was in the interval."),
+		"returned": jsonschema.Documented(jsonschema.Array(jsonschema.Dict{"type": "integer"}), "How many of them were back in the interval itself, in the next one, and so on."),
+	}, "start", "visitors", "returned"))}, "cohorts")
+}
+
+// questionSchema has the members that all questions about events have.
+func questionSchema(members jsonschema.Dict, required ...string) jsonschema.Dict {
+	members["range"] = jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}}
+	members["timezone"] = jsonschema.Documented(jsonschema.Text(),
+		"A time zone of the IANA database, such as Europe/Berlin: its calendar cuts time to intervals, and presets count its days. Times in the answer have its offset. UTC if absent.")
+	return jsonschema.Closed(jsonschema.Object(members, required...))
+}
+
+func stepSchema() jsonschema.Dict {
+	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"where": jsonschema.Array(conditionSchema())}))
+}
+
+// whereSchema is a list of conditions on columns in one of the roles.
+func whereSchema(roles insights.Role) jsonschema.Dict {
+	return jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas(roles)})
+}
+
+// conditionSchema is a condition where all of them need not be listed again.
+func conditionSchema() jsonschema.Dict {
+	return jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
 }
 
 func rangeSchema() jsonschema.Dict {
@@ -79,11 +145,11 @@ func columnSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
 }
 
-// filterSchemas has one alternative per filterable column, and the groups.
-func filterSchemas() []any {
+// filterSchemas has one alternative per filterable column in one of the roles, and the groups.
+func filterSchemas(roles insights.Role) []any {
 	var all []any
 	for _, c := range insights.Columns() {
-		if c.Name == "" || len(c.Operators) == 0 {
+		if c.Name == "" || len(c.Operators) == 0 || c.Roles&roles == 0 {
 			continue
 		}
 		members := jsonschema.Dict{
@@ -98,7 +164,7 @@ func filterSchemas() []any {
 		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(members, required...)), c.Doc))
 	}
 	for _, join := range query.Joints() {
-		below := jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
+		below := conditionSchema()
 		all = append(all, jsonschema.Documented(jsonschema.Closed(jsonschema.Object(jsonschema.Dict{join: jsonschema.Array(below)}, join)),
 			"Conditions joined by "+join+". A group with metrics has no other columns."))
 	}

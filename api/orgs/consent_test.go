@@ -204,3 +204,36 @@ func TestEmailDomains(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnInvitesHavePages: a person who is invited by several organizations sees each
+// once, on whatever page.
+func TestOwnInvitesHavePages(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	_, token := storetest.User(t, h.Store, "guest")
+	var want []string
+	for range 5 {
+		m, err := h.Store.CreateOrganization(t.Context(), h.Ours.Users[schema.RoleAdmin].ID, store.NewOrganization{Title: "Org"})
+		want = append(want, apitest.Created(t, m.Organization.ID, err))
+		h.Want(200, "POST", "/v1/orgs/"+m.Organization.ID+"/invites", h.Ours.Tokens[schema.RoleAdmin], map[string]any{"emails": []string{"guest@example.com"}, "role": "read"})
+	}
+	var got []string
+	for path := "/v1/user/invites?limit=2"; path != ""; {
+		page := h.Want(200, "GET", path, token, nil)
+		if page["count"] != 5.0 {
+			t.Errorf("count %v", page["count"])
+		}
+		for _, item := range page["items"].([]any) {
+			got = append(got, apitest.Line(item.(map[string]any), "organization.id"))
+		}
+		path = ""
+		if next, ok := page["next"].(map[string]any); ok {
+			path = "/v1/user/invites?limit=2&page=" + next["page"].(string)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -73,7 +74,7 @@ func (b *bench) alternate(times int, ours, ceiling func() error) (compared, erro
 
 // alternateAt is alternate for several quantiles of the same calls.
 func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func() error) ([]compared, error) {
-	a, c, ratios := make([][]float64, len(quantiles)), make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
+	a, c := make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
 	for round := range b.rounds + 1 {
 		var x, y []float64
 		for range times {
@@ -85,7 +86,7 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 				if err := side.f(); err != nil {
 					return nil, err
 				}
-				*side.to = append(*side.to, float64(time.Since(began))/float64(time.Millisecond))
+				*side.to = append(*side.to, millis(time.Since(began)))
 			}
 		}
 		// The first round only fills caches.
@@ -93,13 +94,12 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 			continue
 		}
 		for i, q := range quantiles {
-			o, t := quantile(x, q), quantile(y, q)
-			a[i], c[i], ratios[i] = append(a[i], o), append(c[i], t), append(ratios[i], o/t)
+			a[i], c[i] = append(a[i], quantile(x, q)), append(c[i], quantile(y, q))
 		}
 	}
 	all := make([]compared, len(quantiles))
 	for i := range quantiles {
-		all[i] = compared{spreadOf(a[i]), spreadOf(c[i]), spreadOf(ratios[i])}
+		all[i] = paired(a[i], c[i])
 	}
 	return all, nil
 }
@@ -114,24 +114,37 @@ type statement struct {
 // statementOf runs a request on the query service and records its SQL
 // statement.
 func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
-	listener := &listening{Conn: conn}
-	service := query.New(query.DefaultConfig(), listener, query.NewMetrics(prometheus.NewRegistry()))
-	if _, _, err := service.Aggregate(ctx, query.Asker{}, site, body, time.Now()); err != nil {
+	heard, _, err := statementsOf(&listening{Conn: conn}, query.DefaultConfig(), func(s *query.Service) (map[string]string, error) {
+		_, headers, err := s.Answer(ctx, query.Asker{}, query.Aggregate, site, body, time.Now())
+		return headers, err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if listener.heard.sql == "" {
-		return nil, errors.New("the query service sent no statement")
+	return &heard[len(heard)-1], nil
+}
+
+// statementsOf are all statements that a question sends, and its answer's headers.
+func statementsOf(listener *listening, c query.Config, ask func(*query.Service) (map[string]string, error)) ([]statement, map[string]string, error) {
+	headers, err := ask(query.New(c, listener, query.NewMetrics(prometheus.NewRegistry())))
+	if err == nil && len(listener.heard) == 0 {
+		err = errors.New("the query service sent no statement")
 	}
-	return &listener.heard, nil
+	return listener.heard, headers, err
 }
 
 type listening struct {
 	driver.Conn
-	heard statement
+	heard []statement
+	// refused fails statements that have it; "" fails none.
+	refused string
 }
 
 func (l *listening) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
-	l.heard = statement{context.WithoutCancel(ctx), sql, args}
+	if l.refused != "" && strings.Contains(sql, l.refused) {
+		return nil, errors.New("refused by the benchmark")
+	}
+	l.heard = append(l.heard, statement{context.WithoutCancel(ctx), sql, args})
 	return l.Conn.Query(ctx, sql, args...)
 }
 
@@ -143,4 +156,16 @@ func (s *statement) run(conn driver.Conn) error {
 	for rows.Next() {
 	}
 	return errors.Join(rows.Err(), rows.Close())
+}
+
+// runAll runs statements one after the other and returns how long that took, in
+// milliseconds.
+func runAll(list []statement, conn driver.Conn) (float64, error) {
+	began := time.Now()
+	for _, s := range list {
+		if err := s.run(conn); err != nil {
+			return 0, fmt.Errorf("%.200s: %w", s.sql, err)
+		}
+	}
+	return millis(time.Since(began)), nil
 }

@@ -16,6 +16,7 @@ type bench struct {
 	rate   float64
 	// compare names the layouts to compare; none are all.
 	compare []string
+	query   queryOptions
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
 	// data is the site with the data set, dataBytes the size of its JSON.
@@ -44,7 +45,7 @@ var parts = []part{
 	{"sink", "api", true, false, (*bench).sinkRow},
 	{"catchup", "api", true, false, (*bench).catchupRow},
 	{"layouts", allRoles, true, true, (*bench).layoutRows},
-	{"sources", allRoles, true, true, (*bench).sourceRows},
+	{queryPart, "", true, true, (*bench).queryRows},
 }
 
 func (b *bench) run(ctx context.Context, only []string) error {

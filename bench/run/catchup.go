@@ -48,11 +48,11 @@ func (b *bench) catchupRow(ctx context.Context) error {
 		rounds = append(rounds, round)
 	}
 	of := func(ours, ceiling func(catchup) float64) compared {
-		var a, c, ratios []float64
+		var a, c []float64
 		for _, r := range rounds {
-			a, c, ratios = append(a, ours(r)), append(c, ceiling(r)), append(ratios, ours(r)/ceiling(r))
+			a, c = append(a, ours(r)), append(c, ceiling(r))
 		}
-		return compared{spreadOf(a), spreadOf(c), spreadOf(ratios)}
+		return paired(a, c)
 	}
 	var asked, most int
 	for _, r := range rounds {
@@ -192,7 +192,7 @@ func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 				if err := sends[asker][q](); err != nil {
 					return fmt.Errorf("%s: %w", questions[q].name, err)
 				}
-				answers[asker] = append(answers[asker], exchange{began, float64(time.Since(began)) / float64(time.Millisecond)})
+				answers[asker] = append(answers[asker], exchange{began, millis(time.Since(began))})
 			}
 			return nil
 		})

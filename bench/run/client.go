@@ -71,6 +71,9 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 	}
 }
 
+// uncached has every question answered from the rows.
+const uncached = "Cache-Control: no-cache"
+
 // again returns a function that sends the same request repeatedly on one
 // connection.
 func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
@@ -78,7 +81,7 @@ func (c client) again(method, path string, body []byte, want int) (send func() e
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot reach the server: %w", err)
 	}
-	request := loadgen.Request(method, c.Address, path, c.Token, body)
+	request := loadgen.Request(method, c.Address, path, c.Token, body, uncached)
 	return func() error {
 		status, answer, err := conn.Exchange(request)
 		if err == nil && status != want {

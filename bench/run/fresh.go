@@ -207,7 +207,7 @@ func (p *probes) found(names []jsontext.Value, now time.Time) {
 			continue
 		}
 		if at, ok := p.acknowledged[name]; ok {
-			p.visible = append(p.visible, float64(now.Sub(at))/float64(time.Millisecond))
+			p.visible = append(p.visible, millis(now.Sub(at)))
 			delete(p.acknowledged, name)
 		}
 	}

@@ -147,5 +147,5 @@ func latencies(what string, r *loadgen.Result) string {
 }
 
 func milliseconds(d time.Duration) string {
-	return number(float64(d)/float64(time.Millisecond)) + " ms"
+	return number(millis(d)) + " ms"
 }

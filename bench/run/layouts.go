@@ -125,7 +125,7 @@ func (b *bench) layoutRows(ctx context.Context) error {
 				if err := s.run(conn); err != nil {
 					return fmt.Errorf("%s: %s: %w", l.name, q.name, err)
 				}
-				took[j] = float64(time.Since(began)) / float64(time.Millisecond)
+				took[j] = millis(time.Since(began))
 			}
 			if round > 0 { // the first only fills caches
 				times[i] = append(times[i], took)
@@ -135,13 +135,11 @@ func (b *bench) layoutRows(ctx context.Context) error {
 	for i, l := range layouts {
 		b.report.add(row{What: "layout " + l.name + ": disk", Unit: "B per event", Ours: spreadOf([]float64{filled[i].perEvent}), Notes: []string{filled[i].text}})
 		for _, p := range []float64{0.5, 0.95} {
-			var ours, today, ratios []float64
+			var ours, today []float64
 			for round := range times[i] {
-				x, y := quantile(times[i][round], p), quantile(times[0][round], p)
-				ours, today, ratios = append(ours, x), append(today, y), append(ratios, x/y)
+				ours, today = append(ours, quantile(times[i][round], p)), append(today, quantile(times[0][round], p))
 			}
-			c := compared{spreadOf(ours), spreadOf(today), spreadOf(ratios)}
-			b.report.compare(fmt.Sprintf("layout %s: p%.0f of %d questions", l.name, p*100, len(asked)), "today's", "ms", c, nil)
+			b.report.compare(fmt.Sprintf("layout %s: p%.0f of %d questions", l.name, p*100, len(asked)), "today's", "ms", paired(ours, today), nil)
 		}
 		for _, days := range []int{30, 365} {
 			var texts []string
@@ -276,21 +274,12 @@ func layoutQuestions(ctx context.Context, conn driver.Conn) ([]layoutQuestion, e
 // by Zipf's law, which arrived when they happened. A part is generated and posted; the
 // rest are copies by other visitors, who came up to three days later.
 func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, err error) {
-	t := b.rig.target
+	t, end := b.rig.target, time.Now()
 	if t.site, err = b.rig.newSite(ctx); err != nil {
 		return 0, err
 	}
-	unique, end := min(layoutUnique, b.layoutEvents), time.Now()
-	progress("posting %d events", unique)
-	generator := eventgen.New(eventgen.Options{Seed: 1, Events: unique, Visitors: max(1, unique*136/1000), End: end, Span: layoutSpan})
-	const perRequest = 500
-	for sent := 0; sent < unique; sent += perRequest {
-		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
-			return 0, err
-		}
-	}
-	sent := (unique + perRequest - 1) / perRequest * perRequest
-	if err := b.rig.awaitEvents(ctx, t, sent, stallLimit); err != nil {
+	sent, err := b.postUnique(ctx, t, min(layoutUnique, b.layoutEvents), end)
+	if err != nil {
 		return 0, err
 	}
 	create, err := layouts[0].create(layoutTable(0))
@@ -300,16 +289,10 @@ func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, 
 	if err != nil {
 		return 0, err
 	}
-	all := 0.0
-	for n := range layoutSites {
-		all += 1 / float64(n+1)
+	names := make([]string, layoutSites)
+	for i := range names {
+		names[i] = fmt.Sprint("site", i+1)
 	}
-	site, sum := "multiIf(", 0.0
-	for n := range layoutSites - 1 {
-		sum += 1 / float64(n+1)
-		site += fmt.Sprintf("intDiv(other, 4096) %% 1000000 < %d, 'site%d', ", uint64(sum/all*1e6), n+1)
-	}
-	site += fmt.Sprintf("'site%d')", layoutSites)
 	copies := max(1, b.layoutEvents/sent)
 	progress("making %d copies of them by other visitors", copies)
 	for n := range copies {
@@ -318,7 +301,7 @@ func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, 
 			log_offset + %[4]d AS log_offset, at AS time, toDateTime(toStartOfDay(at), 'UTC') AS received)
 			FROM (SELECT *, sipHash64(visitor, %[3]d) AS other, fromUnixTimestamp64Milli(%[5]d + (toUnixTimestamp64Milli(time) - %[5]d + other %% 259200000) %% %[6]d, 'UTC') AS at
 				FROM %[7]s WHERE site = {site:String})`,
-			layoutTable(0), site, n, n*layoutUnique, end.Add(-layoutSpan).UnixMilli(), layoutSpan.Milliseconds(), insights.Table),
+			layoutTable(0), siteByZipf(names), n, n*layoutUnique, end.Add(-layoutSpan).UnixMilli(), layoutSpan.Milliseconds(), insights.Table),
 			driver.NamedValue{Name: "site", Value: t.site})
 		if err != nil {
 			return 0, err
@@ -331,4 +314,32 @@ func (b *bench) layoutBase(ctx context.Context, conn driver.Conn) (rows uint64, 
 		return rows, errors.New("copies were taken for repeats")
 	}
 	return rows, nil
+}
+
+// postUnique posts generated events of 13 months to a site, at least count of them, and
+// waits until they are stored.
+func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Time) (sent int, err error) {
+	progress("posting %d events", count)
+	generator := eventgen.New(eventgen.Options{Seed: 1, Events: count, Visitors: max(1, count*136/1000), End: end, Span: layoutSpan})
+	const perRequest = 500
+	for ; sent < count; sent += perRequest {
+		if err := b.rig.Call(ctx, http.MethodPost, t.insights()+"/events", generator.AppendBatch(nil, perRequest), http.StatusNoContent, nil); err != nil {
+			return sent, err
+		}
+	}
+	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
+}
+
+// siteByZipf is an expression that gives each visitor, the column other, one of the
+// sites: most of them the first.
+func siteByZipf(sites []string) string {
+	all, sum, list := 0.0, 0.0, "multiIf("
+	for n := range sites {
+		all += 1 / float64(n+1)
+	}
+	for n, site := range sites[:len(sites)-1] {
+		sum += 1 / float64(n+1)
+		list += fmt.Sprintf("intDiv(other, 4096) %% 1000000 < %d, '%s', ", uint64(sum/all*1e6), site)
+	}
+	return list + "'" + sites[len(sites)-1] + "')"
 }

@@ -62,11 +62,7 @@ func (b *bench) layoutInserts(ctx context.Context, conn driver.Conn, layouts []l
 		}
 	}
 	for i, name := range names {
-		ratios := make([]float64, b.rounds)
-		for round := range ratios {
-			ratios[round] = rates[i][round] / rates[0][round]
-		}
-		b.report.compare("layout "+name+": the sink's inserts", "today's", "rows/s", compared{spreadOf(rates[i]), spreadOf(rates[0]), spreadOf(ratios)}, nil,
+		b.report.compare("layout "+name+": the sink's inserts", "today's", "rows/s", paired(rates[i], rates[0]), nil,
 			fmt.Sprintf("%d batches of %d rows in all, of one site", len(batches), rows))
 	}
 	return nil

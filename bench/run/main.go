@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,9 +20,13 @@ type commands struct {
 
 type benchCmd struct {
 	Quick       bool     `help:"A smoke run of less than a minute, with meaningless figures."`
-	Rows        []string `help:"Rows to measure. Default: all but layouts and sources." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,sources"`
-	Layout      int      `help:"Events in each table of the rows layouts and sources. 0: the default."`
+	Rows        []string `help:"Rows to measure. Default: all but layouts and query." enum:"decode,disk,aggregate,resources,comments,fresh,intake,sink,catchup,layouts,query"`
+	Layout      int      `help:"Events in each table of the row layouts. 0: the default."`
 	Compare     []string `sep:";" help:"Names of the layouts that the row layouts compares with today's, separated by semicolons. Default: all."`
+	Data        string   `help:"Folder with the data of the row query, which an interrupted run continues. Default: bench/.data." type:"path"`
+	Events      []int    `help:"Sizes of the row query, in events. Default: 1, 10 and 100 million."`
+	Clients     int      `help:"Dashboards at once in the row query." default:"10"`
+	Only        []string `help:"Parts of the row query; the data is always made. Default: all." enum:"build,warm,overhead,cold,clients,intake"`
 	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
 	Connections int      `help:"Connections of the loads. 0: the default."`
 	Rate        float64  `help:"First rate to try for freshness, in events per second." default:"50000"`
@@ -53,6 +58,9 @@ type scale struct {
 	backlog      int           // events that the sink drains per round
 	fresh        time.Duration
 	settle       time.Duration // time for the engine's own merges
+	crowd        time.Duration // one load of several dashboards
+	every        int           // of so many of a dashboard's questions, one is asked
+	colds        int           // questions that are asked cold, for which the whole machine's caches are emptied
 	bodies       int           // megabytes of prepared requests per size
 	connection   int
 }
@@ -60,11 +68,11 @@ type scale struct {
 var (
 	fullScale = scale{
 		rounds: 5, catchups: 5, layoutEvents: 10_000_000, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
-		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, bodies: 24, connection: 256,
+		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
 	}
 	quickScale = scale{
 		rounds: 2, catchups: 1, layoutEvents: 50_000, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
-		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, bodies: 2, connection: 32,
+		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
 	}
 )
 
@@ -75,6 +83,9 @@ func (c *benchCmd) Run() error {
 	r, err := newReport(ctx, c.Quick)
 	if err != nil {
 		return err
+	}
+	if len(c.Rows) > 0 {
+		r.name = "-" + strings.Join(c.Rows, "-")
 	}
 	began := time.Now()
 	err = c.measure(ctx, r)
@@ -92,7 +103,7 @@ func (c *benchCmd) Run() error {
 }
 
 func (c *benchCmd) measure(ctx context.Context, r *report) (err error) {
-	b := &bench{report: r, rate: c.Rate, scale: fullScale, compare: c.Compare}
+	b := &bench{report: r, rate: c.Rate, scale: fullScale, compare: c.Compare, query: c.queryOptions()}
 	if c.Quick {
 		b.scale = quickScale
 	}

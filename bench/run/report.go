@@ -55,6 +55,8 @@ type report struct {
 	Machine machine.Machine `json:"machine"`
 	Rows    []row           `json:"rows"`
 	Skipped []string        `json:"skipped,omitempty"`
+	// name ends the files' names, and plot is an SVG document; "" is none.
+	name, plot string
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {
@@ -115,6 +117,9 @@ func (r *report) markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", x.What, x.Ours.text(), x.Unit, ceiling, ratio, bound, met)
 	}
+	if r.plot != "" {
+		fmt.Fprintf(&b, "\n![growth](%s.svg)\n", r.file())
+	}
 	for _, x := range r.Rows {
 		for _, note := range x.Notes {
 			fmt.Fprintf(&b, "\n- %s: %s", x.What, note)
@@ -125,6 +130,9 @@ func (r *report) markdown() string {
 	}
 	return b.String()
 }
+
+// file is the name of the report's files without extension.
+func (r *report) file() string { return r.Date[:10] + "-" + r.Commit + r.name }
 
 // save writes the report into a folder and returns its path without extension.
 func (r *report) save(dir string) (string, error) {
@@ -138,12 +146,16 @@ func (r *report) save(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
-	path := filepath.Join(dir, r.Date[:10]+"-"+r.Commit)
+	path := filepath.Join(dir, r.file())
 	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("cannot save the results: %w", err)
 	}
-	for ending, content := range map[string][]byte{".md": []byte(r.markdown() + "\n"), ".json": append(text, '\n')} {
+	files := map[string][]byte{".md": []byte(r.markdown() + "\n"), ".json": append(text, '\n')}
+	if r.plot != "" {
+		files[".svg"] = []byte(r.plot)
+	}
+	for ending, content := range files {
 		if err := os.WriteFile(path+ending, content, 0o644); err != nil {
 			return "", fmt.Errorf("cannot save the results: %w", err)
 		}

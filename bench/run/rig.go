@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/bench/product"
@@ -30,6 +31,8 @@ type rig struct {
 	binary string
 	dir    string // "" until something is started
 	keep   bool
+	// database is where the node has its events; "" is the engine's own.
+	database string
 
 	engines *enginetest.Running // nil with a running node, or if nothing is started yet
 	node    *child
@@ -62,6 +65,14 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 		r.client = client{product.Client{Address: base.Host, Token: c.Token}}
 	}
 	var err error
+	if slices.Contains(c.Rows, queryPart) {
+		if len(c.Rows) > 1 || c.URL != "" {
+			return nil, errors.New("--rows query has data and servers of its own: ask for nothing else with it")
+		}
+		r.dir, err = c.dataFolder()
+		r.keep = true
+		return r, err
+	}
 	if r.dir, err = os.MkdirTemp("", "octavo-bench-"); err != nil {
 		return nil, fmt.Errorf("cannot create a data directory: %w", err)
 	}
@@ -96,12 +107,8 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 			return err
 		}
 	}
-	if r.node != nil {
-		node := r.node
-		r.node = nil
-		if err := node.stop(); err != nil {
-			return err
-		}
+	if err := r.stopNode(); err != nil {
+		return err
 	}
 	if r.Address == "" {
 		// Keep the address over restarts: prepared requests contain it.
@@ -118,6 +125,24 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 	return node.await(ctx, startLimit, r.Ready)
 }
 
+func (r *rig) stopNode() error {
+	node := r.node
+	if r.node = nil; node == nil {
+		return nil
+	}
+	return node.stop()
+}
+
+// restartAll restarts the engines and the node.
+func (r *rig) restartAll(ctx context.Context) error {
+	engines := r.engines
+	err := errors.Join(r.stopNode(), engines.Stop())
+	if r.engines = nil; err != nil {
+		return err
+	}
+	return r.restart(ctx, r.roles)
+}
+
 func (r *rig) startEngines(ctx context.Context) (err error) {
 	if r.binary == "" {
 		r.binary = filepath.Join(r.dir, "octavo")
@@ -125,7 +150,9 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.Token = schema.NewToken()
+	if r.Token == "" {
+		r.Token = schema.NewToken()
+	}
 	r.engines, err = enginetest.Launch{
 		Binary: r.binary, Engines: []string{"postgres", "kafka", "clickhouse"}, Dir: filepath.Join(r.dir, "engines"),
 		// Measure durable writes.
@@ -134,13 +161,23 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 	return err
 }
 
+// clickHouse is the address of the node's events.
+func (r *rig) clickHouse() string {
+	at, err := url.Parse(r.engines.ClickHouseURL)
+	if err != nil || r.database == "" {
+		return r.engines.ClickHouseURL
+	}
+	at.Path = r.database
+	return at.String()
+}
+
 // start starts a node on the engines.
 func (r *rig) start(roles, address string) (*child, error) {
 	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), product.Node{
 		Address: address, Roles: roles, Dir: filepath.Join(r.dir, "node"), Token: r.Token,
-		Postgres: r.engines.PostgresURL, ClickHouse: r.engines.ClickHouseURL, Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
+		Postgres: r.engines.PostgresURL, ClickHouse: r.clickHouse(), Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
 		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
-	}.Environment("OCTAVO_LOG_LEVEL=warn"), nil, r.binary, "serve")
+	}.Environment("OCTAVO_LOG_LEVEL=warn", "OCTAVO_QUERY_CACHE=0"), nil, r.binary, "serve")
 }
 
 // startSink starts a second node, which drains the log and also answers

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,6 +191,43 @@ func TestBareServer(t *testing.T) {
 	}
 }
 
+// TestQuickQueries makes small tables and asks some of a dashboard's questions in every
+// way, twice: the second run finds the tables.
+func TestQuickQueries(t *testing.T) {
+	_ = enginetest.ClickHouse(t) // skips without engines
+	bench, data, out := program(t), t.TempDir(), t.TempDir()
+	run := func(arguments ...string) report {
+		t.Helper()
+		arguments = append([]string{"--quick", "--rows", "query", "--data", data, "--events", "2000,4000", "--clients", "2", "--rounds", "1", "--out", out}, arguments...)
+		if text, err := exec.CommandContext(t.Context(), bench, arguments...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return saved(t, out)
+	}
+	made := func(x row) bool { return strings.HasSuffix(x.What, "made") }
+	if r := run("--only", "build"); len(r.Rows) != 4 || !slices.ContainsFunc(r.Rows, made) {
+		t.Errorf("rows of making the tables: %+v", r.Rows)
+	}
+	r := run()
+	if slices.ContainsFunc(r.Rows, made) {
+		t.Error("the tables were made twice")
+	}
+	for _, want := range []string{"2000 events, warm: all of it: p95", "4000 events, warm: one client, all of it, p95", "4000 events, warm: small answers, p50 over the bare statement's",
+		"4000 events, warm: 2 clients, all of it, p95", "4000 events: intake beside 2 clients, p99", "4000 events, cold: all of it: p95"} {
+		if !slices.ContainsFunc(r.Rows, func(x row) bool { return x.What == want }) {
+			t.Errorf("there is no row %q", want)
+		}
+	}
+	for _, x := range r.Rows {
+		if strings.HasSuffix(x.What, "errors") && x.Ours.Max > 0 {
+			t.Errorf("%s: %+v", x.What, x)
+		}
+	}
+	if plots, err := filepath.Glob(filepath.Join(out, "*-query.svg")); err != nil || len(plots) != 1 {
+		t.Errorf("plots %v, error %v", plots, err)
+	}
+}
+
 // TestQuickRun measures all rows briefly on real engines. It checks that they
 // can be measured, not the figures.
 func TestQuickRun(t *testing.T) {
@@ -199,18 +237,7 @@ func TestQuickRun(t *testing.T) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	files, err := filepath.Glob(filepath.Join(out, "*.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("results %v, error %v", files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r report
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	r := saved(t, out)
 	if len(r.Rows) != 21 || len(r.Skipped) != 0 {
 		t.Errorf("%d rows, skipped %v; want 21 and none", len(r.Rows), r.Skipped)
 	}
@@ -219,4 +246,21 @@ func TestQuickRun(t *testing.T) {
 			t.Errorf("%s: %+v", x.What, x)
 		}
 	}
+}
+
+// saved reads the only report in a folder.
+func saved(t *testing.T, dir string) (r report) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("results %v, error %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 )
 
 // spread summarises the values of several rounds.
@@ -25,7 +26,7 @@ type compared struct{ ours, ceiling, ratio spread }
 // interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of
 // the machine affects both. The ratios are those of each round's pair.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
-	var a, b, ratios []float64
+	var a, b []float64
 	for range rounds {
 		x, err := ours()
 		if err != nil {
@@ -35,10 +36,22 @@ func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, er
 		if err != nil {
 			return compared{}, fmt.Errorf("the ceiling: %w", err)
 		}
-		a, b, ratios = append(a, x), append(b, y), append(ratios, x/y)
+		a, b = append(a, x), append(b, y)
 	}
-	return compared{spreadOf(a), spreadOf(b), spreadOf(ratios)}, nil
+	return paired(a, b), nil
 }
+
+// paired compares values of the same rounds.
+func paired(ours, ceiling []float64) compared {
+	ratios := make([]float64, len(ours))
+	for i := range ours {
+		ratios[i] = ours[i] / ceiling[i]
+	}
+	return compared{spreadOf(ours), spreadOf(ceiling), spreadOf(ratios)}
+}
+
+// millis is a time in milliseconds.
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // number formats a value with three significant digits, with k for thousands
 // and M for millions.

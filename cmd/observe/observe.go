@@ -13,6 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/intake"
@@ -27,6 +28,7 @@ type Metrics struct {
 	Log      *eventlog.Metrics
 	Sink     *sink.Metrics
 	Table    *eventstore.Metrics
+	Erasure  *erasure.Metrics
 	Balances *balance.Sites
 	Query    *query.Metrics
 
@@ -42,7 +44,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	}
 	m := &Metrics{
 		API: requests, Query: query.NewMetrics(r),
-		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Balances: balance.NewSites(r),
+		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",
 			Help: "Restarts of embedded engines that exited or stopped answering, by engine.",

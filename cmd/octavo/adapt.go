@@ -5,9 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/intake"
@@ -68,32 +65,27 @@ func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBal
 	if n, err := sink.Lost(ctx, b.log, b.group); err == nil {
 		lost = &n
 	}
-	left := int64(of.Received) - int64(of.Repeated) - int64(of.Stored) - int64(of.DeadLettered)
+	left := int64(of.Received) - int64(of.Repeated) - int64(of.Stored) - int64(of.DeadLettered) - int64(of.Erased)
 	for _, n := range of.Refused {
 		left -= int64(n)
 	}
 	return schema.EventBalance{
 		Object: "event-balance", Site: site, Since: b.since.UTC(), Received: of.Received, Accepted: of.Accepted, Repeated: of.Repeated,
-		Refused: of.Refused, UnreadRequests: of.Unread, Stored: of.Stored, DeadLettered: of.DeadLettered, InFlight: left,
+		Refused: of.Refused, UnreadRequests: of.Unread, Stored: of.Stored, DeadLettered: of.DeadLettered, Erased: of.Erased, InFlight: left,
 		Scope: "node", Roles: b.roles, LostMessages: lost,
 	}
 }
 
 type insightsQueries struct{ service *query.Service }
 
-func (a insightsQueries) Aggregate(ctx context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {
-	return a.service.Aggregate(ctx, asker(from), from.SiteID, body, time.Now())
+func (a insightsQueries) Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) ([]byte, map[string]string, error) {
+	return a.service.Answer(ctx, asker(from), of, from.SiteID, body, time.Now())
 }
 
 func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) ([]byte, map[string]string, error) {
-	list, headers, err := a.service.VisitorSegments(ctx, asker(from), from.SiteID, page, time.Now())
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := json.Marshal(list, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
-	return answer, headers, err
+	return a.service.VisitorSegments(ctx, asker(from), from.SiteID, page, time.Now())
 }
 
 func asker(from schema.QueryOrigin) query.Asker {
-	return query.Asker{Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID}
+	return query.Asker{Organization: from.OrganizationID, Token: from.TokenID, Request: from.RequestID, Fresh: from.Fresh}
 }

@@ -78,14 +78,18 @@ type Settings struct {
 
 	InviteLifetime time.Duration `env:"OCTAVO_INVITE_LIFETIME" default:"720h" help:"How long new invites, by e-mail and by link, are valid. 0: forever."`
 
-	QueryConcurrency int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once; more wait. The store needs this number times OCTAVO_QUERY_MAX_MEMORY of memory."`
-	QueryPerOrg      int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them one organization may run."`
-	QueryPerToken    int           `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"How many of them one token may run."`
-	QueryQueueWait   time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn. Then it is answered 429 if its own organization or token is at its limit, and 503 if others fill the node."`
-	QueryMaxTime     time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered 400."`
-	QueryMaxMemory   int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory that one query may use in the insights store, in MiB."`
-	QueryMaxRows     uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
-	QueryMaxThreads  int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting."`
+	QueryConcurrency  int           `env:"OCTAVO_QUERY_CONCURRENCY" default:"8" help:"Queries that this node runs on the insights store at once; more wait. The store needs this number times OCTAVO_QUERY_MAX_MEMORY of memory."`
+	QueryPerOrg       int           `env:"OCTAVO_QUERY_PER_ORG" default:"4" help:"How many of them one organization may run."`
+	QueryPerToken     int           `env:"OCTAVO_QUERY_PER_TOKEN" default:"2" help:"How many of them one token may run."`
+	QueryRows         int64         `env:"OCTAVO_QUERY_ROWS" default:"12000000" help:"Rows that the queries of this node read at once, as far as is known before; more wait, but for light queries. Suits a store on 2 cores: raise it with the number of cores. 0: no limit, nor one of an organization or token."`
+	QueryRowsPerOrg   int64         `env:"OCTAVO_QUERY_ROWS_PER_ORG" default:"8000000" help:"How many of them one organization may read. 0: no limit."`
+	QueryRowsPerToken int64         `env:"OCTAVO_QUERY_ROWS_PER_TOKEN" default:"4000000" help:"How many of them one token may read; a query of more counts as so many. 0: no limit."`
+	QueryQueueWait    time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn. Then it is answered 429 if its own organization or token is at its limit, and 503 if others fill the node."`
+	QueryCache        time.Duration `env:"OCTAVO_QUERY_CACHE" default:"5s" help:"How old an answer may be that is given to the next who asks the same; one that was made quickly is kept for less, ten times as long as its asker waited. 0: every query is run. Requests with Cache-Control: no-cache always are."`
+	QueryMaxTime      time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered 400."`
+	QueryMaxMemory    int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory that one query may use in the insights store, in MiB."`
+	QueryMaxRows      uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
+	QueryMaxThreads   int           `env:"OCTAVO_QUERY_MAX_THREADS" default:"0" help:"Threads that one query may use in the insights store. 0: the store's own setting."`
 
 	Quotas store.Quotas `embed:"" prefix:"quota-" envprefix:"OCTAVO_QUOTA_"`
 
@@ -208,6 +212,12 @@ func (s *Settings) validateQueries() error {
 	if s.QueryConcurrency > maxQueryConcurrency || s.QueryMaxMemory > maxQueryMemory {
 		return fmt.Errorf("OCTAVO_QUERY_CONCURRENCY and OCTAVO_QUERY_MAX_MEMORY: must be at most %d and %d", maxQueryConcurrency, maxQueryMemory)
 	}
+	if s.QueryRows < 0 || s.QueryRowsPerOrg < 0 || s.QueryRowsPerToken < 0 {
+		return fmt.Errorf("OCTAVO_QUERY_ROWS, OCTAVO_QUERY_ROWS_PER_ORG and OCTAVO_QUERY_ROWS_PER_TOKEN: must not be negative")
+	}
+	if s.QueryCache < 0 || s.QueryCache > maxQueryCache {
+		return fmt.Errorf("OCTAVO_QUERY_CACHE: must be from 0 to %s", maxQueryCache)
+	}
 	if s.QueryMaxThreads < 0 {
 		return fmt.Errorf("OCTAVO_QUERY_MAX_THREADS: must not be negative")
 	}
@@ -218,12 +228,19 @@ func (s *Settings) validateQueries() error {
 const (
 	maxQueryConcurrency = 10_000
 	maxQueryMemory      = 1 << 30 // MiB
+	// maxQueryCache is not for mistakes only: until then an erased visitor is counted.
+	maxQueryCache = time.Minute
 )
+
+// queryCacheBytes bounds the kept answers: a small part of memoryLimit.
+const queryCacheBytes = 8 << 20
 
 // queryConfig has the limits of queries on the insights store.
 func (s *Settings) queryConfig() query.Config {
 	return query.Config{
 		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
+		Rows: s.QueryRows, RowsPerOrganization: s.QueryRowsPerOrg, RowsPerToken: s.QueryRowsPerToken,
+		Keep: s.QueryCache, KeepBytes: queryCacheBytes,
 		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory) << 20, MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
 	}
 }

@@ -49,6 +49,12 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--query-max-rows=0":                 "OCTAVO_QUERY_MAX_ROWS",
 		"--query-max-threads=-1":             "OCTAVO_QUERY_MAX_THREADS",
 		"--query-max-threads=2":              "",
+		"--query-rows=-1":                    "OCTAVO_QUERY_ROWS",
+		"--query-rows-per-token=-1":          "OCTAVO_QUERY_ROWS_PER_TOKEN",
+		"--query-rows=0":                     "",
+		"--query-cache=-1s":                  "OCTAVO_QUERY_CACHE",
+		"--query-cache=61s":                  "OCTAVO_QUERY_CACHE",
+		"--query-cache=0":                    "",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {
@@ -66,7 +72,7 @@ func TestSettingsAreNamed(t *testing.T) {
 func TestQuotaSettings(t *testing.T) {
 	t.Setenv("OCTAVO_QUOTA_SITES", "7")
 	var cli commands
-	parser, err := kong.New(&cli)
+	parser, err := kong.New(&cli, options(strings.NewReader(""))...)
 	if err != nil {
 		t.Fatal(err)
 	}

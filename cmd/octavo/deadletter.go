@@ -13,6 +13,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // DeadLetterCmd groups the commands for events that could not be stored.
@@ -36,7 +37,7 @@ var errEnough = errors.New("enough")
 
 // Run lists the letters.
 func (c *DeadLetterListCmd) Run() error {
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
+	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true}, func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
 		return c.list(ctx, letters, os.Stdout)
 	})
 }
@@ -88,7 +89,7 @@ type DeadLetterShowCmd struct {
 
 // Run shows a letter.
 func (c *DeadLetterShowCmd) Run() error {
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
+	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true}, func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
 		d, replayed, err := letters.Find(ctx, c.Key)
 		if err != nil {
 			return err
@@ -113,7 +114,19 @@ func (c *DeadLetterReplayCmd) Run() error {
 	if c.All == (len(c.Keys) > 0) {
 		return errors.New("name the keys of dead letters, or use --all")
 	}
-	return withDeadLetters(&c.Settings, func(ctx context.Context, letters *deadletter.Letters) error {
+	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true, Postgres: true}, func(ctx context.Context, b *backends, letters *deadletter.Letters) error {
+		st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+		if err != nil {
+			return err
+		}
+		defer st.Stop()
+		list, _, err := erased(ctx, st)
+		if err != nil {
+			return err
+		}
+		letters.Erased = func(site string, visitor uint64, received int64) bool {
+			return list.View().Site(site).Has(visitor, received)
+		}
 		return c.replay(ctx, letters, os.Stderr)
 	})
 }
@@ -141,6 +154,8 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 			say(out, "%s replayed\n", d.Key())
 		case errors.Is(err, deadletter.ErrReplayed):
 			say(out, "%s was already replayed\n", d.Key())
+		case errors.Is(err, deadletter.ErrErased):
+			say(out, "%s not replayed, and set aside for good: its visitor was erased\n", d.Key())
 		case ctx.Err() != nil:
 			return ctx.Err()
 		default:
@@ -162,10 +177,10 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 
 // withDeadLetters runs a command on the event log of a running node, or of an
 // embedded broker that it starts for the time of the command.
-func withDeadLetters(s *Settings, run func(context.Context, *deadletter.Letters) error) (err error) {
+func withDeadLetters(s *Settings, want embedded.Set, run func(context.Context, *backends, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()
-	b, err := besideRunning(ctx, s, embedded.Set{Kafka: true})
+	b, err := besideRunning(ctx, s, want)
 	if err != nil {
 		return err
 	}
@@ -179,5 +194,5 @@ func withDeadLetters(s *Settings, run func(context.Context, *deadletter.Letters)
 		return err
 	}
 	defer letters.Close()
-	return run(ctx, letters)
+	return run(ctx, b, letters)
 }

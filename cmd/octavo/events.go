@@ -44,8 +44,8 @@ func (n *node) startEvents(ctx context.Context) error {
 		err = n.beginSink(ctx)
 	}
 	if err == nil || storeAway(err) {
-		if layoutErr := n.startLayout(); layoutErr != nil {
-			return layoutErr
+		if err := errors.Join(n.startLayout(), n.startErasures()); err != nil {
+			return err
 		}
 	}
 	if err == nil {

@@ -3,9 +3,11 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
@@ -15,8 +17,18 @@ import (
 // ExplainCmd is `octavo explain`.
 type ExplainCmd struct {
 	Settings `embed:""`
-	Site     string   `arg:"" help:"The site's id."`
-	Request  *os.File `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate; standard input if absent."`
+	Site     string       `arg:"" help:"The site's id."`
+	Request  *os.File     `arg:"" optional:"" help:"File with the body of POST …/insights/events/aggregate, or of the report; standard input if absent."`
+	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Which of POST …/insights/events/… the request is for: ${enum}."`
+}
+
+// reportWords are the values of --report.
+func reportWords() kong.Vars {
+	var words []string
+	for _, of := range query.Reports() {
+		words = append(words, string(of))
+	}
+	return kong.Vars{"reports": strings.Join(words, ",")}
 }
 
 // Run answers the request from the engine of a running node, or from one that it
@@ -36,7 +48,7 @@ func (c *ExplainCmd) Run() (err error) {
 	defer stop()
 	return withInsights(ctx, &c.Settings, embedded.Set{}, func(_ *backends, conn driver.Conn) error {
 		service := query.New(c.queryConfig(), conn, query.NewMetrics(prometheus.NewRegistry()))
-		x, err := service.Explain(ctx, c.Site, body, time.Now())
+		x, err := service.Explain(ctx, c.Report, c.Site, body, time.Now())
 		return firstError(err, x.Print(os.Stdout))
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TestExplainCommand: beside a running server, a request's statement is run and
-// described; a wrong request exits with its error.
+// described, also of another report; a wrong request exits with its error.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -32,6 +32,10 @@ func TestExplainCommand(t *testing.T) {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is not in\n%s", want, output)
 		}
+	}
+	write(`{"range":"last7Days","steps":[{},{}]}`)
+	if output, err := i.octavo("explain", "--report=funnel", i.site, file); err != nil || !strings.Contains(output, "windowFunnel(") {
+		t.Errorf("%v\n%s", err, output)
 	}
 	write(`{"range":"last7Day"}`)
 	if output, err := i.octavo("explain", i.site, file); err == nil {

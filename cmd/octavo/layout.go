@@ -18,6 +18,9 @@ import (
 // run.
 const layoutRetry = 10 * time.Second
 
+// layoutLock is held by who changes the events table.
+const layoutLock = "layout of the events table"
+
 // moveLayout moves the events table to the current layout if it has an older one.
 func moveLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, events driver.Conn, metrics *eventstore.Metrics, log *slog.Logger) (moved bool, err error) {
 	return onLayout(ctx, s, b, st, events, metrics, log, (*eventstore.Layout).Current, (*eventstore.Layout).Move)
@@ -51,7 +54,7 @@ func onLayout(ctx context.Context, s *Settings, b *backends, st *store.Store, ev
 	if nothing, err := idle(layout, ctx); nothing || err != nil {
 		return false, err
 	}
-	if lock, err = st.TryLock(ctx, "layout of the events table"); err != nil {
+	if lock, err = st.TryLock(ctx, layoutLock); err != nil {
 		return false, err
 	}
 	defer func() { err = firstError(err, lock.Release(ctx)) }()
@@ -64,9 +67,9 @@ const visitsEvery = time.Minute
 // checkVisits checks the projection of visits until ctx ends. A check that another node
 // is at is left to it.
 func (n *node) checkVisits(ctx context.Context, events driver.Conn) {
-	always := func(*eventstore.Layout, context.Context) (bool, error) { return false, nil }
+	never := func(*eventstore.Layout, context.Context) (bool, error) { return false, nil }
 	for pause(ctx, visitsEvery) {
-		_, err := onLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log, always, (*eventstore.Layout).CheckVisits)
+		_, err := onLayout(ctx, n.settings, n.backends, n.store, events, n.metrics.Table, n.log, never, (*eventstore.Layout).CheckVisits)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked) {
 			n.log.Warn("The projection of visits could not be checked.", "error", err)
 		}

@@ -39,7 +39,7 @@ func options(stdin io.Reader) []kong.Option {
 	secrets := newSecretFiles(stdin)
 	return []kong.Option{
 		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
-		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets),
+		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(),
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
+	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -21,7 +23,7 @@ import (
 type ReconcileCmd struct {
 	Settings `embed:""`
 	From     int64 `help:"Offset to begin at in each partition, or the log's first one if that is later."`
-	Repair   bool  `help:"Insert events that are in the log but not in the table, each once; for use after a restored backup, for example. Rows that were deleted on purpose come back too."`
+	Repair   bool  `help:"Insert events that are in the log but not in the table, each once; for use after a restored backup, for example. Events of erased visitors, and those that their site no longer keeps, stay away; rows that an operator deleted come back."`
 	JSON     bool  `help:"Print JSON objects, one per line: each difference, then each partition."`
 }
 
@@ -38,7 +40,7 @@ func (c *ReconcileCmd) Validate() error {
 func (c *ReconcileCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()
-	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: c.Repair, Kafka: true}, func(b *backends, conn driver.Conn) error {
+	return withInsights(ctx, &c.Settings, embedded.Set{Postgres: true, Kafka: true}, func(b *backends, conn driver.Conn) error {
 		return c.reconcile(ctx, b, conn)
 	})
 }
@@ -52,6 +54,28 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	if err != nil {
 		return err
 	}
+	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
+	if err != nil {
+		return err
+	}
+	defer st.Stop()
+	var lock *store.Lock
+	if c.Repair {
+		// Two repairs at once could both insert the same missing rows. One beside an
+		// erasure could put back what it has just deleted.
+		lock, err = st.TryLock(ctx, repairLock)
+		if errors.Is(err, store.ErrLocked) {
+			return errors.New("cannot repair: another `octavo reconcile --repair` is running, or visitors are being erased: try again")
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = firstError(err, lock.Release(ctx)) }()
+	}
+	// Not before the lock is held.
+	if cfg.Erased, cfg.Expired, err = erased(ctx, st); err != nil {
+		return err
+	}
 	r, err := sink.NewReconciler(cfg)
 	if err != nil {
 		return err
@@ -60,24 +84,26 @@ func (c *ReconcileCmd) reconcile(ctx context.Context, b *backends, conn driver.C
 	if !c.Repair {
 		return c.print(ctx, r.Run, os.Stdout)
 	}
-	// The lock is in Postgres: two repairs at once could both insert the same
-	// missing rows.
-	st, err := openStore(ctx, store.Config{URL: b.postgresURL})
-	if err != nil {
-		return err
-	}
-	defer st.Stop()
-	lock, err := st.TryLock(ctx, "reconcile --repair")
-	if errors.Is(err, store.ErrLocked) {
-		return errors.New("cannot repair: another `octavo reconcile --repair` is running")
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = firstError(err, lock.Release(ctx)) }()
 	return c.print(ctx, func(ctx context.Context, from int64, report func(sink.Difference) error) ([]sink.Reconciled, error) {
 		return r.Repair(ctx, from, lock.Holds, report)
 	}, os.Stdout)
+}
+
+// repairLock is held by who puts rows back, or deletes rows for good.
+const repairLock = "reconcile --repair"
+
+// erased reads which events have no rows on purpose.
+func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]schema.Expiry, error) {
+	list := erasure.NewList(st, 0, nil)
+	if err := list.Load(ctx); err != nil {
+		return nil, nil, err
+	}
+	expiries, err := st.Expiries(ctx)
+	expired := map[string][]schema.Expiry{}
+	for _, e := range expiries {
+		expired[e.SiteID] = append(expired[e.SiteID], e)
+	}
+	return list, expired, err
 }
 
 // comparison is Run or Repair of an sink.Reconciler.
@@ -106,15 +132,15 @@ func (c *ReconcileCmd) print(ctx context.Context, compare comparison, out io.Wri
 		if reported > 0 {
 			line("")
 		}
-		line("PARTITION\tFROM\tTO\tMESSAGES\tREPEATS\tUNREADABLE\tEVENTS\tDEAD LETTERS\tROWS\tOTHER ROWS\tPUT BACK\tDIFFERENCES")
+		line("PARTITION\tFROM\tTO\tMESSAGES\tREPEATS\tUNREADABLE\tEVENTS\tDEAD LETTERS\tERASED\tROWS\tOTHER ROWS\tPUT BACK\tDIFFERENCES")
 	}
 	for _, p := range list {
 		if c.JSON {
 			err = firstError(err, printJSON(out, p))
 			continue
 		}
-		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
-			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Rows, p.Others, p.Restored, p.Differences)
+		line("%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d",
+			p.Partition, p.From, p.To, p.Messages, p.Repeats, p.Unreadable, p.Events, p.DeadLettered, p.Erased, p.Rows, p.Others, p.Restored, p.Differences)
 	}
 	if err = firstError(err, w.Flush()); err == nil && differences > 0 {
 		err = fmt.Errorf("the log and the table differ in %d ranges of offsets", differences)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -16,6 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/observe"
+	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 	"github.com/octavo-docs/octavo/ingest/intake"
@@ -75,13 +77,16 @@ type node struct {
 	store    *store.Store
 	events   driver.Conn // for migrations and /readyz
 	queries  driver.Conn // nil without the role api
-	setup    eventsSetup
-	eventLog *eventlog.Log // nil without the role api
-	metrics  *observe.Metrics
-	registry *prometheus.Registry
-	checks   []frame.Check
-	server   *frame.Server
-	admin    *admin // nil if it is off
+	// questions answers queries; nil without the role api, and until it is started.
+	questions atomic.Pointer[query.Service]
+	setup     eventsSetup
+	erased    *erasure.List // nil without the role sink
+	eventLog  *eventlog.Log // nil without the role api
+	metrics   *observe.Metrics
+	registry  *prometheus.Registry
+	checks    []frame.Check
+	server    *frame.Server
+	admin     *admin // nil if it is off
 }
 
 type stopper struct {
@@ -220,7 +225,12 @@ func (n *node) startServer(ctx context.Context) error {
 		queries.FreshUntil = func(context.Context, string) (time.Time, bool) { return fresh.Until() }
 		deps.Intake = eventIntake{events}
 		deps.Balances = eventBalances{n.metrics.Balances, time.Now(), n.settings.Roles, n.eventLog, n.settings.sinkGroup()}
-		deps.Insights = insightsQueries{query.New(queries, n.queries, n.metrics.Query)}
+		if deps.Erasures, err = n.newErasures(ctx); err != nil {
+			return err
+		}
+		questions := query.New(queries, n.queries, n.metrics.Query)
+		n.questions.Store(questions)
+		deps.Insights = insightsQueries{questions}
 	}
 	if n.server, err = build(cfg, deps); err != nil {
 		return err
@@ -298,6 +308,12 @@ func (n *node) buildSink() error {
 		return err
 	}
 	cfg.Balances = n.metrics.Balances
+	n.erased = erasure.NewList(n.store, 0, n.log)
+	if err := n.erased.Start(context.Background()); err != nil {
+		return err
+	}
+	n.onStop("erased visitors", n.erased.Stop)
+	cfg.Erased = n.erased
 	events, err := sink.New(cfg, n.metrics.Sink)
 	if err != nil {
 		return err

@@ -30,10 +30,12 @@ type Balance struct {
 	// zeros. Their events were not read and do not count as received.
 	Unread map[string]uint64
 	// Stored and DeadLettered are the sink's: each event of the log becomes one
-	// of the two. A sink that takes over a partition also counts the rows that
+	// of the two, or Erased. A sink that takes over a partition also counts the rows that
 	// it finds stored of its predecessor's unfinished cut.
 	Stored       uint64
 	DeadLettered uint64
+	// Erased were not stored because their visitor was erased after they were received.
+	Erased uint64
 }
 
 // Unanswered are the events that are received and not answered yet.
@@ -54,7 +56,7 @@ type Account struct {
 	InFlight fair.Party
 
 	Received, Accepted, Repeated atomic.Uint64
-	Stored, DeadLettered         atomic.Uint64
+	Stored, DeadLettered, Erased atomic.Uint64
 
 	site            string
 	refused, unread []atomic.Uint64 // as insights.Reasons
@@ -78,7 +80,7 @@ func (a *Account) Refuse(reason *insights.Reason, events int) {
 func (a *Account) RefuseUnread(reason *insights.Reason) { a.unread[reasonIndex[reason]].Add(1) }
 
 func (a *Account) balance() Balance {
-	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load()}
+	b := Balance{Refused: byReason(a.refused), Unread: byReason(a.unread), Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load()}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
 	// Last: every answered event was received before, so none counts as in
 	// flight twice.

@@ -24,7 +24,7 @@ func TestSeries(t *testing.T) {
 	sites.Account("site_b").Stored.Add(4)
 	sites.Account("site_d").RefuseUnread(insights.Overloaded)
 	want := `
-# HELP octavo_site_events_total What became of received events, by site (after the first hundred, ` + "`other`" + `): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored or dead_lettered.
+# HELP octavo_site_events_total What became of received events, by site (after the first hundred, ` + "`other`" + `): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored, dead_lettered or erased (of a visitor who was erased after they were received).
 # TYPE octavo_site_events_total counter
 octavo_site_events_total{outcome="accepted",site="site_a"} 2
 octavo_site_events_total{outcome="unknown_type",site="site_a"} 3

@@ -21,7 +21,7 @@ func newSites(r prometheus.Registerer, withSeries int) *Sites {
 		received: prometheus.NewDesc("octavo_site_events_received_total",
 			"Events received, by site; sites after the first hundred count as `other`.", []string{"site"}, nil),
 		outcome: prometheus.NewDesc("octavo_site_events_total",
-			"What became of received events, by site (after the first hundred, `other`): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored or dead_lettered.", []string{"site", "outcome"}, nil),
+			"What became of received events, by site (after the first hundred, `other`): accepted, repeated (known by their Idempotency-Key), or the reason they were refused for; and of the accepted ones, stored, dead_lettered or erased (of a visitor who was erased after they were received).", []string{"site", "outcome"}, nil),
 		unread: prometheus.NewDesc("octavo_site_requests_unread_total",
 			"Requests refused for lack of room, by site (after the first hundred, `other`) and reason. Their events were not read and do not count as received.", []string{"site", "reason"}, nil),
 	})
@@ -59,6 +59,7 @@ func (m *siteMetrics) Collect(out chan<- prometheus.Metric) {
 		rest.Repeated += b.Repeated
 		rest.Stored += b.Stored
 		rest.DeadLettered += b.DeadLettered
+		rest.Erased += b.Erased
 		for reason, n := range b.Refused {
 			rest.Refused[reason] += n
 		}
@@ -77,7 +78,7 @@ func (m *siteMetrics) emit(out chan<- prometheus.Metric, site string, b Balance)
 	for _, o := range []struct {
 		name string
 		n    uint64
-	}{{"accepted", b.Accepted}, {"repeated", b.Repeated}, {"stored", b.Stored}, {"dead_lettered", b.DeadLettered}} {
+	}{{"accepted", b.Accepted}, {"repeated", b.Repeated}, {"stored", b.Stored}, {"dead_lettered", b.DeadLettered}, {"erased", b.Erased}} {
 		if o.n > 0 {
 			counter(m.outcome, o.n, site, o.name)
 		}

@@ -19,6 +19,10 @@ import (
 // Letters reads the dead-letter topic of a log, and puts events back into the
 // log. It is for one goroutine.
 type Letters struct {
+	// Erased reports whether an event is of a visitor who was erased after it was received; nil
+	// is never. Such an event does not get into the log again.
+	Erased func(site string, visitor uint64, receivedMillis int64) bool
+
 	writer *Writer
 	dead   *eventlog.Topic
 	log    *eventlog.Topic
@@ -133,6 +137,26 @@ func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed
 // ErrReplayed is wrapped by Replay's error about a letter that was replayed.
 var ErrReplayed = errors.New("it was replayed already")
 
+// ErrErased is wrapped by Replay's error about a letter of an erased visitor. The letter then
+// counts as replayed.
+var ErrErased = errors.New("its visitor was erased")
+
+// erased reports whether all events of a letter, mostly one, are of erased visitors. The sink
+// leaves out those of a letter with others.
+func (d *Letters) erased(message []byte) bool {
+	m, err := insights.ParseMessage(message)
+	rows := insights.NewBatch()
+	if d.Erased == nil || err != nil || rows.Add(m, insights.Position{}, nil) != nil {
+		return false
+	}
+	for i := range rows.Rows() {
+		if !d.Erased(m.Site, rows.Content(i).Visitor, m.ReceivedMillis) {
+			return false
+		}
+	}
+	return rows.Rows() > 0
+}
+
 // Replay appends a letter's event to the log again and marks the letter. It may
 // be interrupted and repeated: it notes where the event will be before it
 // appends it, and looks there before it appends it again. The message's id is
@@ -152,6 +176,12 @@ func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
 	}
 	if letter.Message == nil {
 		return fmt.Errorf("its message was larger than the topic of dead letters takes: it is in the log, at offset %d of partition %d, until it expires there", letter.Offset, letter.Partition)
+	}
+	if d.erased(letter.Message) {
+		if err := d.writer.produce(ctx, []record{{letter.Key(), nil}}); err != nil {
+			return err
+		}
+		return ErrErased
 	}
 	id := replayID(letter)
 	message, err := insights.WithID(letter.Message, id)

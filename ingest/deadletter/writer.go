@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// retention is how long an operator has to look at a letter.
-	retention = 90 * 24 * time.Hour
+	// Retention is how long an operator has to look at a letter.
+	Retention = 90 * 24 * time.Hour
 	// maxBytes is above the size of a letter with the largest message in it.
 	maxBytes = 16 << 20
 	// produceBytes is how many bytes of letters go into one produce.
@@ -63,7 +63,7 @@ func (w *Writer) create(ctx context.Context) error {
 	replicas = max(replicas, 1)
 	err = w.topic.Create(ctx, eventlog.Config{
 		Brokers: w.brokers, Partitions: 1, Replicas: replicas, MinInSync: min(w.minInSync, replicas),
-		Retention: retention, MaxMessageBytes: maxBytes,
+		Retention: Retention, MaxMessageBytes: maxBytes,
 	})
 	w.created = err == nil
 	return err

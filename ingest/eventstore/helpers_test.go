@@ -16,6 +16,17 @@ func newTestStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	return testStoreAt(t, enginetest.ClickHouse(t))
 }
 
+// startEngine starts an engine, which its caller stops. It keeps its data in dir, or in a
+// folder of its own if that is empty.
+func startEngine(t testing.TB, dir string) *enginetest.Running {
+	t.Helper()
+	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
 func testStoreAt(t testing.TB, url string) (*ClickHouse, driver.Conn) {
 	t.Helper()
 	conn := ingesttest.Table(t, url)

@@ -168,11 +168,7 @@ func (l *Layout) alter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	statements := l.alterations(events)
-	if len(statements) > 0 {
-		statements = append(insights.DropVisits(events.visits), statements...)
-	}
-	for _, statement := range statements {
+	for _, statement := range l.alterations(events) {
 		if older, err := l.cfg.OlderMembers(ctx); err != nil || older {
 			return errors.Join(ErrOlderMembers, err)
 		}

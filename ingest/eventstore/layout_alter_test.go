@@ -14,7 +14,6 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
@@ -168,6 +167,39 @@ func TestLayoutAlterKilled(t *testing.T) {
 	}
 }
 
+// TestLayoutAltersBack: a node of an earlier version made the columns plain strings again,
+// beside the projection of visits. They get their types back, and both rows and visits
+// stay what they are.
+func TestLayoutAltersBack(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	insertNumbered(t, store, 0)
+	var plain []string
+	for _, line := range strings.Split(insights.CreateStatements(insights.Topology{})[0], "\n") {
+		if line = strings.TrimSuffix(strings.TrimSpace(line), ","); strings.Contains(line, " "+repeatedType+" ") {
+			plain = append(plain, "MODIFY COLUMN "+strings.Replace(line, repeatedType, "String", 1))
+		}
+	}
+	if err := conn.Exec(t.Context(), "ALTER TABLE events "+strings.Join(plain, ", ")); err != nil || len(plain) != 9 {
+		t.Fatalf("%d columns, %v", len(plain), err)
+	}
+	insertNumbered(t, store, 1)
+	l := newTestLayout(t, conn, nil)
+	if err := l.Move(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	insertNumbered(t, store, 2)
+	current(t, l)
+	awaitVisits(t, l)
+	wantNumbered(t, conn, 3)
+	if events := visitEvents(t, conn); events != 1500 {
+		t.Errorf("%d events in visits", events)
+	}
+	if same, different := compareVisits(t, l, 1); different != 0 {
+		t.Errorf("%v checks found no difference, %v found one", same, different)
+	}
+}
+
 // TestLayoutAlterRefusals: the table keeps its types, and takes inserts.
 func TestLayoutAlterRefusals(t *testing.T) {
 	t.Parallel()
@@ -209,15 +241,7 @@ func TestLayoutAlterPowerCut(t *testing.T) {
 		t.Run(fmt.Sprint("note lost: ", lost), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			start := func() *enginetest.Running {
-				t.Helper()
-				engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return engine
-			}
-			engine := start()
+			engine := startEngine(t, dir)
 			store, conn := testStoreAt(t, engine.ClickHouseURL)
 			makePlain(t, store, conn)
 			if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
@@ -244,7 +268,7 @@ func TestLayoutAlterPowerCut(t *testing.T) {
 					}
 				}
 			}
-			engine = start()
+			engine = startEngine(t, dir)
 			t.Cleanup(func() { _ = engine.Stop() })
 			store, conn = testStoreAt(t, engine.ClickHouseURL)
 			insertNumbered(t, store, 3)

@@ -9,7 +9,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sys/unix"
 
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/ingest/intake/intaketest"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -19,10 +18,7 @@ import (
 // engine's counters count this test only.
 func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	t.Helper()
-	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}}.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := startEngine(t, "")
 	t.Cleanup(func() {
 		if err := engine.Stop(); err != nil {
 			t.Errorf("cannot stop the engine: %v", err)

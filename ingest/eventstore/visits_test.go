@@ -12,7 +12,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -40,6 +39,21 @@ func awaitVisits(t testing.TB, l *Layout) {
 		}
 		return table.bare == 0 && !table.projecting
 	})
+}
+
+// compareVisits checks until there were n comparisons: a merge may take the part away
+// that a check has drawn from, which ends it.
+func compareVisits(t testing.TB, l *Layout, n float64) (same, different float64) {
+	t.Helper()
+	eventually.True(t, ingesttest.Patience, "comparisons of visits", func() bool {
+		if err := l.CheckVisits(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same = testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("same"))
+		different = testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("different"))
+		return same+different >= n
+	})
+	return same, different
 }
 
 // TestLayoutProjects: a table without the projection of visits, or with another
@@ -112,9 +126,6 @@ func TestLayoutProjects(t *testing.T) {
 func TestCheckVisits(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
-	checks := func(l *Layout) (same, different float64) {
-		return testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("same")), testutil.ToFloat64(l.cfg.Metrics.visits.WithLabelValues("different"))
-	}
 	l := newTestLayout(t, conn, nil)
 	if err := l.CheckVisits(t.Context()); err != nil {
 		t.Fatalf("an empty table: %v", err)
@@ -127,28 +138,20 @@ func TestCheckVisits(t *testing.T) {
 		if(number % 2 = 0, map('plan', 'pro'), map()), number % 4 FROM numbers(20000)`); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 {
-		if err := l.CheckVisits(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if same, different := checks(l); same != 5 || different != 0 {
+	if same, different := compareVisits(t, l, 5); same != 5 || different != 0 {
 		t.Errorf("%v checks found no difference, %v found one", same, different)
 	}
 	events, visits := insights.VisitsCheck()
 	for name, wrong := range map[string]string{
 		"an event more":  strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
 		"other contents": strings.Replace(visits, "cityHash64(", "cityHash64(1, ", 1),
-		"other types":    strings.Replace(visits, "* 2)", "* 3)", 1),
+		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // the type that each drawn day has
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newTestLayout(t, conn, func(c *LayoutConfig) {
 				c.check = func() (string, string) { return events, wrong }
 			})
-			if err := l.CheckVisits(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if same, different := checks(l); wrong == visits || same != 0 || different != 1 {
+			if same, different := compareVisits(t, l, 1); wrong == visits || same != 0 || different != 1 {
 				t.Errorf("%v checks found no difference, %v found one", same, different)
 			}
 			awaitVisits(t, l)
@@ -164,15 +167,7 @@ func TestCheckVisits(t *testing.T) {
 func TestVisitsPowerCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	start := func() *enginetest.Running {
-		t.Helper()
-		engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return engine
-	}
-	engine := start()
+	engine := startEngine(t, dir)
 	store, _ := testStoreAt(t, engine.ClickHouseURL)
 	for i := range 3 {
 		insertNumbered(t, store, i)
@@ -193,7 +188,7 @@ func TestVisitsPowerCut(t *testing.T) {
 	if err != nil || cut == 0 {
 		t.Fatalf("%d files of projections, %v", cut, err)
 	}
-	engine = start()
+	engine = startEngine(t, dir)
 	t.Cleanup(func() { _ = engine.Stop() })
 	store, conn := testStoreAt(t, engine.ClickHouseURL)
 	wantNumbered(t, conn, 3)

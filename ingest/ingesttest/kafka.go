@@ -17,6 +17,10 @@ import (
 // Patience is how long to wait for a condition. It only bounds a failure.
 const Patience = 20 * time.Second
 
+// PartsPatience is Patience with the engine's clean-up of replaced parts, which comes
+// after up to 5 minutes if the table is quiet.
+const PartsPatience = 6 * time.Minute
+
 // Broker starts a broker in this process, so that a test can put faults into
 // its answers. port is where it listens; none is any.
 func Broker(t testing.TB, port ...int) *kfake.Cluster {

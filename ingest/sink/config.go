@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/balance"
+	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // Config says how the log is brought to the store. A zero member takes the
@@ -22,7 +24,11 @@ type Config struct {
 	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
 	// Balances count what becomes of each site's events. Required by New.
 	Balances *balance.Sites
-	Logger   *slog.Logger
+	// Erased are the visitors whose events are not stored. The caller starts it.
+	Erased *erasure.List
+	// Expired is for a Reconciler: which old events of sites are deleted on purpose.
+	Expired map[string][]schema.Expiry
+	Logger  *slog.Logger
 
 	BatchRows  int           // insert a partition's rows once there are so many; DefaultBatchRows
 	BatchBytes int           // or its messages have so many bytes, or all partitions' together; 16 MiB

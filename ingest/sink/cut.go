@@ -41,6 +41,8 @@ type cut struct {
 	knownStored   storedRows // what the store has of a bisected cut; nil: not asked yet
 	alreadyStored int        // rows that were stored before this sink started on it
 	refused       []refusedRow
+	honours       int64        // the version of the tombstones that it honours
+	erased        map[int]bool // rows of erased visitors, which are not stored
 }
 
 // cutMessage is a message whose rows are in a cut.
@@ -179,7 +181,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 			return err // cannot happen: it was added before
 		}
 		err = c.rows.Add(m.message, m.at, func(i int) bool {
-			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi
+			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi || c.erased[m.first+i]
 		})
 		if err != nil {
 			return err

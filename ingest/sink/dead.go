@@ -70,14 +70,22 @@ func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 // countBalances counts a stored cut in its sites' balances.
 func (s *Sink) countBalances(c *cut) {
 	sites := s.cfg.Balances
-	for _, m := range c.messages {
-		sites.Account(m.message.Site).Stored.Add(uint64(m.message.Count))
+	// Rows that are not stored, by their message's offset. Nothing is counted and then
+	// taken back: a scrape may come at any time, and counters never fall.
+	erased, refused := map[uint64]uint64{}, map[uint64]uint64{}
+	for row := range c.erased {
+		m, _ := c.messageOf(row)
+		erased[m.at.Offset]++
 	}
 	for _, r := range c.refused {
 		m, _ := c.messageOf(r.row)
-		account := sites.Account(m.message.Site)
-		account.Stored.Add(^uint64(0)) // minus one
-		account.DeadLettered.Add(1)
+		refused[m.at.Offset]++
+	}
+	for _, m := range c.messages {
+		account, gone, dead := sites.Account(m.message.Site), erased[m.at.Offset], refused[m.at.Offset]
+		account.Stored.Add(uint64(m.message.Count) - gone - dead)
+		account.Erased.Add(gone)
+		account.DeadLettered.Add(dead)
 	}
 	// The dead letter of a message whose head can be read stands for all of its
 	// events.

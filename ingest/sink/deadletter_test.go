@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/deadletter"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
@@ -267,6 +269,49 @@ func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	}
 	if list, _ := r.letters(true); len(list) != 1 || list[0].Index != deadletter.WholeMessage || list[0].Site != "site_1" || !bytes.HasSuffix(list[0].Message, []byte{1, 0xff, 1, 0xff}) {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestBalancesNeverFall: a cut's events are counted by what became of them, and no count
+// is ever lower than it was, at whatever moment it is read.
+func TestBalancesNeverFall(t *testing.T) {
+	t.Parallel()
+	const perMessage, messages = 100, 5000
+	c := &cut{erased: map[int]bool{}}
+	for i := range messages {
+		c.messages = append(c.messages, cutMessage{
+			message: insights.Message{Site: "s", Count: perMessage}, at: insights.Position{Offset: uint64(i)}, first: i * perMessage,
+		})
+	}
+	for row := range perMessage * messages {
+		switch {
+		case row%3 == 0:
+			c.erased[row] = true
+		case row%100 == 1:
+			c.refused = append(c.refused, refusedRow{row: row})
+		}
+	}
+	s := &Sink{cfg: Config{Balances: balance.NewSites(prometheus.NewRegistry())}}
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		s.countBalances(c)
+	}()
+	for last, end := uint64(0), false; !end; {
+		select {
+		case <-counted:
+			end = true
+		default:
+		}
+		b := s.cfg.Balances.Balance("s")
+		if b.Stored < last {
+			t.Fatalf("%d stored events after %d", b.Stored, last)
+		}
+		last = b.Stored
+	}
+	refused := uint64(len(c.refused))
+	if b, erased := s.cfg.Balances.Balance("s"), uint64(len(c.erased)); b.Stored != perMessage*messages-erased-refused || b.Erased != erased || b.DeadLettered != refused {
+		t.Errorf("%+v; %d erased, %d refused", b, erased, refused)
 	}
 }
 

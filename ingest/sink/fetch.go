@@ -79,7 +79,11 @@ type partition struct {
 
 	stored, end atomic.Int64 // offsets, for the metrics: where the stored part and the log end
 	ages        pendingAges  // of what is not stored
-	newer       atomic.Bool  // a later version wrote the message after the last cut
+	// located is the progress that the partition begins with; nil until that is known, and
+	// as long as a cut that the previous owner announced has to be repeated. Once set, it
+	// is the writer's.
+	located atomic.Pointer[progress]
+	newer   atomic.Bool // a later version wrote the message after the last cut
 }
 
 // showLag shows how many messages of a partition are not stored. It is called

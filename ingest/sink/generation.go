@@ -24,6 +24,7 @@ type generation struct {
 
 	stored     map[int]progress // what the writer has stored and not committed
 	lastCommit time.Time        // when a commit last showed that we own the partitions
+	honoured   int64            // the version of the tombstones that all partitions' commits have
 }
 
 // committer commits progress to the group: the Sink, or a test's model.
@@ -106,10 +107,13 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 		had, err := groupProgress(generationCtx, s.log, s.cfg.Group, ids)
 		if err == nil {
 			s.askRetention(generationCtx)
+			erased := int64(1)
 			for _, p := range g.partitions {
 				p.committed = had[p.id]
+				erased = max(erased, p.committed.erased)
 			}
-			return true
+			// Never know less than the previous owner.
+			return s.cfg.Erased.Await(generationCtx, erased) == nil
 		}
 		s.cfg.Logger.Warn("Cannot ask the consumer group for its offsets.", "error", err)
 		wait.Sleep(generationCtx)

@@ -85,6 +85,13 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 		p.intent = 0 // its messages are gone
 	}
 	p.next = p.start
+	if p.intent == 0 && (had.known || had.offset < 0) {
+		at := had
+		if at.intent = 0; p.start != had.offset {
+			at = progress{offset: p.start, known: true, plain: p.plain, end: next, lost: p.lost, erased: had.erased}
+		}
+		p.located.Store(&at)
+	}
 	p.stored.Store(p.start)
 	p.end.Store(next)
 	s.metrics.backlog.setLost(p.id, p.lost)

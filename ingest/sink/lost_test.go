@@ -71,6 +71,20 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
+		// Tombstones do not wait for a message after the announced cut that is gone.
+		source := &tombstones{}
+		version := source.erase(1, time.Now())
+		s.cfg.Erased = source.follow(t, false)
+		g := &generation{sink: s, partitions: []*partition{p}, stored: map[int]progress{}}
+		g.honour()
+		if at := g.stored[0]; at.offset != 5 || at.intent != 0 || at.lost != (losses{13, 1}) || at.erased != version || g.honoured < version {
+			t.Errorf("the sink says %+v of the partition, honours version %d of %d", at, g.honoured, version)
+		}
+		clear(g.stored)
+		g.honoured = 0
+		if g.honour(); len(g.stored) != 0 {
+			t.Errorf("the sink says it again: %+v", g.stored)
+		}
 	}
 	if text := (progress{offset: 5, plain: 0, lost: losses{13, 1}}).metadata(); !strings.Contains(text, "retention=13 recreated=1") {
 		t.Errorf("the commit has the metadata %q", text)

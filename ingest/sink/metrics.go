@@ -51,7 +51,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			"Age of a batch's oldest message when its insert was acknowledged and became visible to queries.", prometheus.ExponentialBuckets(0.05, 2, 15)),
 		stored: counter("octavo_sink_events_stored_total", "Events stored: their insert was acknowledged."),
 		skipped: counters("octavo_sink_events_skipped_total",
-			"Events that the sink did not store again, by reason: position (stored before a restart), repeat (a message that the log holds twice).", "why"),
+			"Events that the sink did not store again, by reason: position (stored before a restart), repeat (a message that the log holds twice), erased (of a visitor who was erased after the event was received).", "why"),
 		unreadable: counter("octavo_sink_unreadable_messages_total", "Messages that cannot be read. They are written to the dead-letter topic."),
 		recreated: counter("octavo_sink_logs_made_anew_total",
 			"Partitions whose topic turned out to have been recreated. Messages of the old topic that were not stored are lost; octavo_sink_lost_messages_total counts those that are known."),

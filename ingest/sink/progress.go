@@ -32,6 +32,9 @@ type progress struct {
 	// id, or unknownPlain; end is where the log ended at the commit.
 	plain, end int64
 	lost       losses // before offset
+	// erased is the version of the tombstones that the owner honours from offset on, or with
+	// an intent those that the intended cut honours. It never goes back.
+	erased int64
 }
 
 // unknownPlain: there may be messages without a producer id anywhere.
@@ -51,6 +54,9 @@ func (p progress) metadata() string {
 		text += fmt.Sprintf(" plain=%d", p.plain)
 	}
 	text += fmt.Sprintf(" end=%d", p.end)
+	if p.erased > 0 {
+		text += fmt.Sprintf(" erased=%d", p.erased)
+	}
 	for i, n := range p.lost {
 		if n > 0 {
 			text += fmt.Sprintf(" %s=%d", lossReasons[i], n)
@@ -79,6 +85,8 @@ func parseProgress(offset int64, metadata string) progress {
 			p.plain = n
 		case "end":
 			p.end = n
+		case "erased":
+			p.erased = n
 		default:
 			if i := slices.Index(lossReasons[:], name); i >= 0 {
 				p.lost[i] = n

@@ -19,8 +19,9 @@ import (
 // log has one row, except repeats and dead letters, which have none.
 //
 // It compares what the sinks have committed; what follows is in flight. A repeat whose
-// first message has expired cannot be recognised and shows as missing, as do rows that
-// were erased on purpose. On a cluster, a replica that lags shows rows as missing that
+// first message has expired cannot be recognised and shows as missing. Events of erased
+// visitors, and those that their site no longer keeps, have no row and are not missing; rows
+// that an operator deleted are. On a cluster, a replica that lags shows rows as missing that
 // come a moment later.
 type Reconciler struct {
 	cfg   Config
@@ -50,7 +51,10 @@ type Reconciled struct {
 	Unreadable   int64 `json:"unreadable"` // messages
 	Events       int64 `json:"events"`     // that should be stored
 	DeadLettered int64 `json:"deadLettered"`
-	Rows         int64 `json:"rows"`
+	// Erased are events that are not stored because their visitor was erased, or because they
+	// are older than their site keeps events.
+	Erased int64 `json:"erased"`
+	Rows   int64 `json:"rows"`
 	// Others are rows at these positions with other contents, of an earlier log with
 	// the same offsets.
 	Others      int64 `json:"otherRows"`
@@ -67,7 +71,7 @@ type Difference struct {
 	Events    int64 `json:"events"`   // that should be stored
 	Missing   int64 `json:"missing"`  // events without a row; a message that cannot be read and is no dead letter counts as one
 	Doubled   int64 `json:"doubled"`  // rows beyond an event's first
-	Unwanted  int64 `json:"unwanted"` // rows of repeats and of dead letters
+	Unwanted  int64 `json:"unwanted"` // rows of repeats, of dead letters and of erased visitors
 	Restored  int64 `json:"restored"` // of Missing, those that Repair put back
 }
 
@@ -140,11 +144,11 @@ type reconciling struct {
 	scratch *insights.Batch
 
 	sum     Reconciled
-	oldest  int64                            // the log's first offset
-	expired storedRows                       // rows of the messages just before it; nil: not asked yet
-	firsts  map[insights.RowContent][]uint64 // offsets of expired, by the content of their first row
-	pending []logged                         // messages whose rows are not read yet
-	events  int                              // of pending
+	oldest  int64               // the log's first offset
+	expired storedRows          // rows of the messages just before it; nil: not asked yet
+	earlier map[placed][]uint64 // offsets of expired, by what is at a place in them
+	pending []logged            // messages whose rows are not read yet
+	events  int                 // of pending
 	open    *Difference
 }
 
@@ -301,6 +305,11 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 		case l.deadLettered || p.dead[letter.Key()]:
 			p.sum.DeadLettered++
 			d.Unwanted += n
+		case p.r.erased(l, content):
+			p.sum.Erased++
+			d.Unwanted += n
+		case n == 0 && p.r.expired(l, content):
+			p.sum.Erased++
 		default:
 			d.Events++
 			d.Missing += max(0, 1-n)

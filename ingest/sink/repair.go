@@ -19,8 +19,9 @@ import (
 //
 // It may be interrupted and repeated: before each insert it waits for running inserts
 // and asks the table what is missing. Two repairs at once could find the same events
-// missing, so the caller holds a lock; holds returns an error once that is lost. Rows
-// that were deleted on purpose come back.
+// missing, so the caller holds a lock; holds returns an error once that is lost. The eraser
+// takes the same lock before it deletes rows, so the caller reads Config.Erased under it. Rows
+// that an operator deleted come back.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	if !r.cfg.Store.Sequential() {
 		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
@@ -81,13 +82,20 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		if err != nil {
 			continue // the sink could not read it either
 		}
+		if same != nil && !slices.Contains(same, false) {
+			continue
+		}
+		if err := p.scratch.Add(l.message, p.position(l), nil); err != nil {
+			continue // the same
+		}
 		before := len(list)
 		for i := range l.message.Count {
-			letter := p.letter(l, i)
-			if (same == nil || !same[i]) && !p.dead[letter.Key()] {
+			letter, content := p.letter(l, i), p.scratch.Content(i)
+			if (same == nil || !same[i]) && !p.dead[letter.Key()] && !p.r.gone(l, content) {
 				list = append(list, missingRow{of, i})
 			}
 		}
+		p.scratch.Reset()
 		if len(list) > before && same == nil {
 			repeat, err := p.maybeRepeat(ctx, l)
 			if err != nil {
@@ -99,6 +107,12 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		}
 	}
 	return list, nil
+}
+
+// placed is an event at a place in its message.
+type placed struct {
+	index   uint16
+	content insights.RowContent
 }
 
 // maybeRepeat reports whether a message may repeat one that the log no longer has: the
@@ -113,18 +127,27 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.expired, p.firsts = indexStored(rows), map[insights.RowContent][]uint64{}
+		p.expired, p.earlier = indexStored(rows), map[placed][]uint64{}
 		for _, row := range rows {
-			if row.Index == 0 {
-				p.firsts[row.Content] = append(p.firsts[row.Content], row.Offset)
-			}
+			at := placed{row.Index, row.Content}
+			p.earlier[at] = append(p.earlier[at], row.Offset)
 		}
 	}
 	if err := p.scratch.Add(l.message, p.position(l), nil); err != nil || p.scratch.Rows() == 0 {
 		p.scratch.Reset()
 		return false, nil //nolint:nilerr // a message that cannot be read is never put back
 	}
-	candidates := p.firsts[p.scratch.Content(0)]
+	// Events that are gone on purpose say nothing about the others.
+	gone, first := make([]bool, p.scratch.Rows()), -1
+	for i := range gone {
+		if gone[i] = p.r.gone(l, p.scratch.Content(i)); !gone[i] && first < 0 {
+			first = i
+		}
+	}
+	var candidates []uint64
+	if first >= 0 {
+		candidates = p.earlier[placed{uint16(first), p.scratch.Content(first)}]
+	}
 	p.scratch.Reset()
 	for _, offset := range candidates {
 		if int64(offset) < l.offset-window {
@@ -132,7 +155,13 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 		}
 		at := cutMessage{message: l.message, at: insights.Position{Partition: uint16(p.sum.Partition), Offset: offset}}
 		same, err := p.expired.same(at, p.scratch)
-		if err == nil && same != nil && !slices.Contains(same, false) {
+		if err != nil || same == nil {
+			continue
+		}
+		for i := range same {
+			same[i] = same[i] || gone[i]
+		}
+		if !slices.Contains(same, false) {
 			return true, nil
 		}
 	}

@@ -22,9 +22,14 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 		case c, ok = <-full:
 		default:
 			if owned {
+				g.honour()
 				g.commitStored(drainCtx)
 			}
-			c, ok = <-full
+			select {
+			case c, ok = <-full:
+			case <-g.mayHonour():
+				continue
+			}
 		}
 		if !ok {
 			break
@@ -67,7 +72,7 @@ func (g *generation) commit(ctx context.Context) error {
 // begun, and repeats the same.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
-	intended.intent = c.to
+	intended.intent, intended.erased = c.to, c.honours
 	g.stored[c.partition.id] = intended
 	return g.commit(ctx)
 }
@@ -83,6 +88,11 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return true // a later version wrote its first message
 	}
 	s.metrics.stalled.markPending(c.partition.id)
+	g.honour() // before erase, which then knows no less
+	if err := g.erase(c); err != nil {
+		s.cfg.Logger.Error("Cannot leave erased visitors out.", "error", err)
+		return false // cannot happen: the cut was read before
+	}
 	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
 		g.retry(generationCtx, drainCtx, "Cannot commit the intent to store a cut.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
 		(c.total == 0 || g.store(generationCtx, drainCtx, c, 0, c.total)) &&
@@ -91,12 +101,13 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return false
 	}
 	id := c.partition.id
-	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true, plain: c.plain, end: c.highWater, lost: c.lost}
+	c.partition.done = progress{offset: c.to, known: true, tail: c.tail, hasTail: true, plain: c.plain, end: c.highWater, lost: c.lost, erased: c.honours}
 	g.stored[id] = c.partition.done
 	s.countBalances(c)
-	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.alreadyStored))
+	s.metrics.stored.Add(float64(c.total - len(c.refused) - c.alreadyStored - len(c.erased)))
 	s.metrics.skipped.WithLabelValues("position").Add(float64(c.alreadyStored))
 	s.metrics.skipped.WithLabelValues("repeat").Add(float64(c.repeats))
+	s.metrics.skipped.WithLabelValues("erased").Add(float64(len(c.erased)))
 	c.partition.stored.Store(c.to)
 	c.partition.ages.stored(c.to)
 	s.showLag(c.partition)
@@ -114,7 +125,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	if !p.prepared {
 		p.done = progress{
 			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
-			plain: c.plain, end: c.highWater, lost: c.lost,
+			plain: c.plain, end: c.highWater, lost: c.lost, erased: c.honours,
 		}
 		// An insert by this scheme that still runs has the token of ours, so the
 		// engine drops the later of the two. One by an earlier version has not.
@@ -147,7 +158,7 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	if err := c.rebuild(0, c.total, stored, g.scratch); err != nil {
 		return err
 	}
-	c.alreadyStored = c.total - c.rows.Rows()
+	c.alreadyStored = c.total - len(c.erased) - c.rows.Rows()
 	return nil
 }
 

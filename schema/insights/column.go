@@ -66,9 +66,14 @@ type Column struct {
 	// adds up. A column with neither is read from events only.
 	Visit    []string
 	Counters []*Counter
+	// Session are what the column reads of the event's whole session. A Measure counts
+	// each session once, in rows of which every session has one.
+	Session []*SessionPart
 
 	// Expr reads the value, or aggregates it for a Measure.
 	Expr func(Arguments, Env) sqltree.Expr
+	// Grouped is another way to group by the column; nil groups by what Expr reads.
+	Grouped *Grouped
 	// HasValue is the condition "the event has a value", for Excluded columns.
 	HasValue func() sqltree.Expr
 	// Match overrides the condition of `in` for columns whose values are not
@@ -80,6 +85,16 @@ type Column struct {
 	// Rank is what order sorts by where it is not the value that Expr reads; nil is
 	// that value.
 	Rank *Rank
+	// Nothing is what a Measure reads where there is nothing to measure; nil is 0.
+	Nothing func() sqltree.Expr
+}
+
+// Grouped is how rows are grouped by keys that are compared faster than the value.
+type Grouped struct {
+	// Keys are equal for rows with equal values.
+	Keys func() []sqltree.Expr
+	// Value reads the value of a group.
+	Value func() sqltree.Expr
 }
 
 // Rank is an order of values.
@@ -121,9 +136,10 @@ type Env struct {
 // Counting is a way to count different values.
 type Counting uint8
 
-// The ways to count.
+// The ways to count, the more exact first.
 const (
 	CountExact    Counting = iota
+	CountTotals            // fast, of a single cell: exactly up to TotalsExactly
 	CountBounded           // in bounded memory: exactly up to UniquesBound
 	CountSketched          // fast: exactly up to SketchedExactly
 )
@@ -145,6 +161,7 @@ type Value interface {
 
 // The columns that statements use without a request naming them.
 var (
+	Datetime      = byName["datetime"]
 	EventType     = byName["eventType"]
 	EventsCount   = byName["eventsCount"]
 	SessionsCount = byName["sessionsCount"]

@@ -55,7 +55,7 @@ var columns = []Column{
 			repeatedField(12, "page", func(e *Event) string { return e.Page }),
 		},
 		Doc:  "The page and its space; null outside any space.",
-		Expr: pageOfSpace,
+		Expr: pageOfSpace, Grouped: pagesByHash,
 	},
 	storedOnly(repeatedField(13, "revision", func(e *Event) string { return e.Revision }), Content, "The revision that was shown."),
 
@@ -133,6 +133,17 @@ var columns = []Column{
 	metric("askResponseRating", ratingValue{[]string{"positive", "negative"}}, nil,
 		"Number of answers rated up and down. Ordered by positive minus negative.",
 		allOf(askCounters), askCounters...).balanceOf(1, 2),
+
+	sessionMetric("bounceRate", "Share of bounces: sessions with exactly one page view among sessions with at least one, from 0 to 1; null if there are none.",
+		bounceRate, sessionViews),
+	sessionMetric("sessionDuration", "Mean time from a session's first event in the range to its last, in seconds; null if there are no sessions.",
+		sessionDuration, sessionMillis),
+	sessionMetric("pagesPerSession", "Mean number of page views of the sessions that have at least one; null if there are none.",
+		pagesPerSession, sessionViews),
+	sessionPage("entryPage", "The page of the session's first page view in the range, with its space; null outside any space, and in sessions without page views.",
+		sessionEntry),
+	sessionPage("exitPage", "The page of the session's last page view in the range, with its space; null outside any space, and in sessions without page views.",
+		sessionExit),
 
 	stringDimension("referrer", AsEmpty, stringField(37, "referrer", func(e *Event) string { return e.Referrer }), Coarse,
 		`The page the visitor came from; "" for none.`).ofVisit(),

@@ -182,7 +182,7 @@ func (t Topology) body() string {
 	}
 	columns = append(columns, "    "+positionIndex, "    "+timeIndex)
 	if t.Cluster == "" {
-		columns = append(columns, "    "+visitsDefinition())
+		columns = append(columns, "    "+projected.definition())
 	}
 	return "(\n" + strings.Join(columns, ",\n") + "\n)"
 }
@@ -220,8 +220,8 @@ func UpgradeStatements(t Topology, have map[string]string, visits []string) []st
 			changes = append(changes, change)
 		case normalType(old) != normalType(c.Type) && !c.plain(old):
 			changes = append(changes, "MODIFY COLUMN "+c.definition())
-			if readByVisits(c.Name) {
-				before = DropVisits(visits)
+			if projected.reads(c.Name) {
+				before = DropVisits(visits...)
 			}
 		}
 		after = c.Name

@@ -116,51 +116,43 @@ func TypesOf(op *Operator, values []any) []Code {
 	return types
 }
 
-// visitColumns are the stored columns whose values tell rows of visits apart, beside the
-// quarter of an hour.
-func visitColumns() []string {
-	names := []string{ColumnSite, "visitor", "session"}
+// projected is what the projection of visits is made of.
+var projected = newProjected()
+
+type projection struct {
+	columns []string // the stored columns whose values tell rows apart, beside the quarter
+	keys    map[string]string
+	query   string
+	// name has a hash of what the projection reads and of the columns' types, so that
+	// another version's is never taken for this one's.
+	name string
+}
+
+func newProjected() projection {
+	p := projection{columns: []string{ColumnSite, "visitor", "session"}, keys: map[string]string{}}
 	for _, c := range columns {
 		for _, name := range c.Visit {
-			if name != ColumnTime && !slices.Contains(names, name) {
-				names = append(names, name)
+			if name != ColumnTime && !slices.Contains(p.columns, name) {
+				p.columns = append(p.columns, name)
 			}
 		}
 	}
-	return names
-}
-
-// visitKey is how the projection reads a stored column, and the name of its own. Texts
-// of repeatedType are converted, because nodes of earlier versions change these columns'
-// types, which the engine refuses for a column that a projection has as it is.
-func visitKey(column string) string {
+	var types strings.Builder
 	for _, c := range storedColumns() {
-		if c.Name == column && c.Type == repeatedType {
-			return "toLowCardinality(toString(" + column + "))"
+		if !p.reads(c.Name) {
+			continue
+		}
+		types.WriteString(c.Type)
+		// Nodes of earlier versions change these columns back to plain texts, which the
+		// engine refuses for a column that a projection has as it is.
+		if p.keys[c.Name] = c.Name; c.Type == repeatedType {
+			p.keys[c.Name] = "toLowCardinality(toString(" + c.Name + "))"
 		}
 	}
-	return column
-}
-
-// VisitColumn reads a stored column in a row of visits.
-func VisitColumn(name string) sqltree.Expr { return sqltree.Col(visitKey(name)) }
-
-// visitKeys are the columns of the projection that are no numbers, the site and the
-// quarter of an hour first.
-func visitKeys() []string {
-	keys := []string{visitKey(ColumnSite), visitSlot}
-	for _, name := range visitColumns()[1:] {
-		keys = append(keys, visitKey(name))
+	keys := []string{p.keys[ColumnSite], visitSlot}
+	for _, name := range p.columns[1:] {
+		keys = append(keys, p.keys[name])
 	}
-	return keys
-}
-
-// readByVisits reports whether the projection reads a column.
-func readByVisits(column string) bool {
-	return slices.Contains(visitColumns(), column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
-}
-
-func visitStates() []string {
 	states := []string{Events.state}
 	for _, word := range EventTypes.Words() {
 		states = append(states, typeState(EventTypes.codeOf(word)))
@@ -168,45 +160,41 @@ func visitStates() []string {
 	for _, c := range slices.Concat(feedbackCounters, askCounters) {
 		states = append(states, c.state)
 	}
-	return states
-}
-
-func visitsQuery() string {
-	keys := strings.Join(visitKeys(), ", ")
-	return "SELECT " + keys + ", " + strings.Join(visitStates(), ", ") + " GROUP BY " + keys
-}
-
-// VisitsProjection is the projection's name. It has a hash of what the projection
-// reads and of the columns' types, so that another version's projection is never taken
-// for this one's.
-func VisitsProjection() string {
+	all := strings.Join(keys, ", ")
+	p.query = "SELECT " + all + ", " + strings.Join(states, ", ") + " GROUP BY " + all
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(visitsQuery())) // a hash never fails to write
-	for _, c := range storedColumns() {
-		if readByVisits(c.Name) {
-			_, _ = h.Write([]byte(c.Type))
-		}
-	}
-	return fmt.Sprintf("visits_%08x", h.Sum32())
+	_, _ = h.Write([]byte(p.query + types.String())) // a hash never fails to write
+	p.name = fmt.Sprintf("visits_%08x", h.Sum32())
+	return p
 }
 
-func visitsDefinition() string {
-	return "PROJECTION " + VisitsProjection() + " (" + visitsQuery() + ")"
+// reads reports whether the projection reads a stored column.
+func (p projection) reads(column string) bool {
+	return slices.Contains(p.columns, column) || slices.Contains([]string{ColumnTime, "type", "feedback_rating", "ask_rating"}, column)
 }
+
+func (p projection) definition() string { return "PROJECTION " + p.name + " (" + p.query + ")" }
+
+// VisitColumn reads a stored column in a row of visits.
+func VisitColumn(name string) sqltree.Expr { return sqltree.Col(projected.keys[name]) }
+
+// VisitsProjection is the projection's name.
+func VisitsProjection() string { return projected.name }
 
 // VisitsStatements add the projection to an older table, drop those of other versions,
 // and have the engine make it for the rows that are there. have are the table's
 // projections of visits; bare says that there are parts without the present one, and
-// that the engine is not about to make it. The engine does that part by part, while inserts and queries go on. A
-// cluster's table has none: no function reads it through a distributed table.
+// that the engine is not about to make it. The engine does that part by part, while
+// inserts and queries go on. A cluster's table has none: no function reads it through a
+// distributed table.
 func VisitsStatements(t Topology, have []string, bare bool) []string {
 	if t.Cluster != "" {
 		return nil
 	}
 	name := VisitsProjection()
-	statements := DropVisits(slices.DeleteFunc(slices.Clone(have), func(n string) bool { return n == name }))
+	statements := DropVisits(slices.DeleteFunc(slices.Clone(have), func(n string) bool { return n == name })...)
 	if !slices.Contains(have, name) {
-		statements = append(statements, "ALTER TABLE "+Table+" ADD "+strings.Replace(visitsDefinition(), "PROJECTION ", "PROJECTION IF NOT EXISTS ", 1))
+		statements = append(statements, "ALTER TABLE "+Table+" ADD "+strings.Replace(projected.definition(), "PROJECTION ", "PROJECTION IF NOT EXISTS ", 1))
 	}
 	if bare {
 		statements = append(statements, "ALTER TABLE "+Table+" MATERIALIZE PROJECTION "+name+" SETTINGS mutations_sync = 0")
@@ -217,11 +205,16 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 // VisitsOf reads the names of a table's projections of visits in system.tables.
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
-// DropVisits drop projections of visits: the engine changes no column that one reads.
-// It does so in the background, and one that is made next has another name.
-func DropVisits(names []string) (statements []string) {
+// DropVisits drop projections of visits: the engine changes no column that one reads as
+// it is. It does so in the background, but for the present one: that is made again under
+// the same name, which the engine might then drop.
+func DropVisits(names ...string) (statements []string) {
 	for _, name := range names {
-		statements = append(statements, "ALTER TABLE "+Table+" DROP PROJECTION IF EXISTS "+sqltree.Ident(name)+" SETTINGS alter_sync = 0")
+		settings := " SETTINGS alter_sync = 0"
+		if name == projected.name {
+			settings = ""
+		}
+		statements = append(statements, "ALTER TABLE "+Table+" DROP PROJECTION IF EXISTS "+sqltree.Ident(name)+settings)
 	}
 	return statements
 }
@@ -256,7 +249,7 @@ func (z Zone) Quarters() bool {
 func VisitsCheck() (events, visits string) {
 	sums := func(number, types, slot sqltree.Expr, read func(string) sqltree.Expr) []sqltree.Aliased {
 		args := []sqltree.Expr{slot}
-		for _, name := range visitColumns() {
+		for _, name := range projected.columns {
 			args = append(args, read(name))
 		}
 		hash := sqltree.Call("cityHash64", args...)
@@ -278,5 +271,5 @@ func VisitsCheck() (events, visits string) {
 	}
 	typ := sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type")))
 	return ofDay(&sqltree.Select{Table: Table, Columns: sums(Events.OfEvent(), typ, quarter, sqltree.Col)}, ColumnSite, ColumnTime),
-		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(visitKey(ColumnSite)), sqltree.Ident(visitSlot))
+		ofDay(&sqltree.Select{Rows: VisitRows(), Columns: sums(number, types, VisitSlot(), VisitColumn)}, sqltree.Ident(projected.keys[ColumnSite]), sqltree.Ident(visitSlot))
 }

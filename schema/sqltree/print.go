@@ -104,6 +104,13 @@ func (p *printer) selectStmt(s *Select) {
 	default:
 		p.write(Ident(s.Table))
 	}
+	if s.Join != nil {
+		p.write("\nINNER JOIN (\n")
+		p.selectStmt(s.Join)
+		p.write("\n) AS joined USING (")
+		p.list(s.Using)
+		p.write(")")
+	}
 	if s.Where != nil {
 		p.write("\nWHERE ")
 		s.Where.print(p)

@@ -75,6 +75,19 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	number := func(n int) Expr { return Param(T("UInt8"), n) }
+	s := &Select{
+		Columns: []Aliased{{Expr: Col("x")}}, Table: "t", Where: Bin(Eq, Col("y"), number(2)),
+		Join: &Select{Columns: []Aliased{{Expr: Col("k")}, {Expr: Col("y")}}, Table: "u", Where: Bin(Eq, Col("z"), number(1))}, Using: []Expr{Col("k"), Col("l")},
+	}
+	want := "SELECT x\nFROM t\nINNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k, l)\nWHERE y = {p1:UInt8}"
+	if got := s.Print(); got.SQL != want || got.Params[1].Value != 2 {
+		t.Errorf("%s\nwant %s", got.SQL, want)
+	}
+}
+
 // TestRoundTrip prints random trees and reads them back with a parser that uses the
 // documented precedences of the operators. The result is the same tree.
 func TestRoundTrip(t *testing.T) {

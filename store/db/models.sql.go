@@ -135,6 +135,24 @@ type EmailInvite struct {
 	ExpiresAt      *time.Time
 }
 
+type Erasure struct {
+	SiteID      string
+	Visitor     int64
+	AskedAt     time.Time
+	LogUntil    *time.Time
+	Version     *int64
+	ErasedUntil *time.Time
+	Attempts    int32
+	MutatedAt   *time.Time
+	DoneAt      *time.Time
+}
+
+type Expiry struct {
+	SiteID     string
+	Before     time.Time
+	CarriedOut time.Time
+}
+
 type GitOperation struct {
 	ID          string
 	SpaceID     string
@@ -402,6 +420,13 @@ type Token struct {
 	ExpiresAt  *time.Time
 	RevokedAt  *time.Time
 	LastUsedAt *time.Time
+}
+
+type Tombstone struct {
+	Version int64
+	SiteID  string
+	Visitor int64
+	Before  time.Time
 }
 
 type Translation struct {

@@ -22,6 +22,11 @@ type bodyDescribed interface {
 	OpenAPIBody() jsonschema.Dict
 }
 
+// answerDescribed is a request type whose function encodes the answer itself, and which describes that answer.
+type answerDescribed interface {
+	OpenAPIAnswer() jsonschema.Dict
+}
+
 // Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
 // from their types; none of it is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
@@ -110,6 +115,13 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 		}
 		responses[strconv.Itoa(http.StatusCreated)] = created
 	}
+	if op.Conditional {
+		params = append(params, jsonschema.Dict{"name": "If-None-Match", "in": "header", "required": false, "schema": jsonschema.Text()})
+		out["parameters"] = params
+		tag := jsonschema.Dict{"ETag": jsonschema.Dict{"description": "Stands for the answer's body.", "schema": jsonschema.Text()}}
+		success["headers"] = tag
+		responses[strconv.Itoa(http.StatusNotModified)] = jsonschema.Dict{"description": "The answer is the one that If-None-Match stands for.", "headers": tag}
+	}
 	for _, code := range refusals(op) {
 		responses[strconv.Itoa(code)] = refused
 	}
@@ -147,7 +159,11 @@ func (d *writer) success(op *frame.Operation, status int) (jsonschema.Dict, erro
 		out["content"] = media
 		return out, nil
 	case response == reflect.TypeFor[frame.Encoded]():
-		out["content"] = mediaOf("application/json", jsonschema.Dict{"type": "object"})
+		of := jsonschema.Dict{"type": "object"}
+		if d, ok := reflect.New(op.Handler.Request).Interface().(answerDescribed); ok {
+			of = d.OpenAPIAnswer()
+		}
+		out["content"] = mediaOf("application/json", of)
 		return out, nil
 	}
 	of, err := d.typeSchema(response, rules.Rule{}, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -43,6 +44,26 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 		if count.Injected < 2 {
 			t.Errorf("%s was injected %d times of 9", name, count.Injected)
 		}
+	}
+}
+
+// A kind that was not possible while the others were injected is injected after them.
+func TestInjectorLeavesOutNoKind(t *testing.T) {
+	t.Parallel()
+	var others atomic.Int32
+	kinds := []kind{
+		{"late", 1, []string{"x"}, func(context.Context, string, int) error {
+			if others.Load() < 6 {
+				return errNotInjected
+			}
+			return nil
+		}},
+		{"other", 1, []string{"y"}, func(context.Context, string, int) error { others.Add(1); return nil }},
+	}
+	in := newInjector(kinds, 1, func(string, ...any) {})
+	in.run(t.Context(), 5, 0)
+	if in.done["late"].Injected == 0 {
+		t.Errorf("%d faults: %+v", in.total, in.done["late"])
 	}
 }
 

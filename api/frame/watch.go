@@ -1,0 +1,48 @@
+package frame
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// statusClientGone is how metrics count a request whose client hung up before there was an answer: nobody reads it.
+const statusClientGone = 499
+
+// watched returns a context that also ends when the client closes its connection, for an operation whose work is worth ending.
+// It may be called only after the body has been read: nobody else may read from the connection until stop has returned.
+//
+// A client that only closes its sending half counts as gone, as for Go's own server: its request ends, but an answer that is
+// complete by then is sent. One that sends its next request early does not; its connection is not watched any more.
+func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, stop func()) {
+	conn, ok := c.http.Conn().(*edgeConn)
+	if !op.Watched || !ok || conn.SetReadDeadline(time.Time{}) != nil {
+		return ctx, func() {}
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	var gone atomic.Bool
+	go func() {
+		defer close(done)
+		_ = raw.Read(func(fd uintptr) bool {
+			arrived, known := peek(fd)
+			if known && !arrived {
+				gone.Store(true)
+				cancel()
+			}
+			return known
+		})
+	}()
+	return ctx, func() {
+		// It ends the wait. fasthttp sets the next deadline before it reads on.
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+		<-done
+		_ = conn.SetReadDeadline(time.Time{})
+		cancel()
+		c.gone = gone.Load()
+	}
+}

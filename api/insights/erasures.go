@@ -1,0 +1,89 @@
+package insights
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// VisitorErasures erase visitors of sites. An answer is the same whether or not the visitor has events.
+type VisitorErasures interface {
+	Erase(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
+	Erasure(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
+}
+
+// Retentions say for how many days sites keep events; nil is for ever.
+type Retentions interface {
+	Retention(ctx context.Context, siteID string) (*int, error)
+	SetRetention(ctx context.Context, siteID string, days *int) error
+}
+
+// siteErasures has the operations that take events away.
+type siteErasures struct {
+	erasures   VisitorErasures
+	retentions Retentions
+}
+
+func erasureOperations(h *siteErasures) []frame.Operation {
+	visitor, settings := insightsBase+"/visitors/{visitorId}", insightsBase+"/settings"
+	admin := access.Having(access.RightAdmin, access.OnInsights)
+	return []frame.Operation{
+		{
+			Method: http.MethodDelete, Path: visitor, ID: "eraseSiteVisitor", Tag: "insights",
+			Doc: "Erase a visitor: all events with this session.visitorId that were received before the answer's erasedUntil, from the events table and all that is derived from it. " +
+				"The event log and the dead letters lose them by their retention, at logUntil; until then nothing brings them back. Asking again erases what came since.",
+			Scope: admin, Status: http.StatusAccepted, Handler: frame.Handle(h.erase),
+		},
+		{
+			Method: http.MethodGet, Path: visitor, ID: "getSiteVisitorErasure", Tag: "insights",
+			Doc:   "Read how far the erasure of a visitor is. It is done when the last bytes have left the events table's disks; it is forgotten after logUntil.",
+			Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.erasure),
+		},
+		{
+			Method: http.MethodGet, Path: settings, ID: "getSiteInsightsSettings", Tag: "insights",
+			Doc:   "Read for how many days a site keeps events, retentionDays; without it, for ever.",
+			Scope: admin, Status: http.StatusOK, Handler: frame.Handle(h.settings),
+		},
+		{
+			Method: http.MethodPatch, Path: settings, ID: "updateSiteInsightsSettings", Tag: "insights",
+			Doc: "Set for how many days a site keeps events, by their own time; null is for ever. Older ones are deleted within the hour, and then once a day; " +
+				"queries show them until then. Events that are imported later and are older are deleted at the next day.",
+			Scope: admin, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.set),
+		},
+	}
+}
+
+type visitorRequest struct {
+	VisitorID string `path:"visitorId" rules:"len=1..256"`
+}
+
+func (h *siteErasures) erase(ctx context.Context, c *access.Caller, r *visitorRequest) (schema.VisitorErasure, error) {
+	return h.erasures.Erase(ctx, c.EventSite.SiteID, r.VisitorID)
+}
+
+func (h *siteErasures) erasure(ctx context.Context, c *access.Caller, r *visitorRequest) (schema.VisitorErasure, error) {
+	return h.erasures.Erasure(ctx, c.EventSite.SiteID, r.VisitorID)
+}
+
+func (h *siteErasures) settings(ctx context.Context, c *access.Caller, _ *struct{}) (schema.EventSettings, error) {
+	days, err := h.retentions.Retention(ctx, c.EventSite.SiteID)
+	return schema.EventSettings{Object: "insights-settings", RetentionDays: days}, err
+}
+
+type settingsRequest struct {
+	Body struct {
+		RetentionDays schema.Opt[int] `json:"retentionDays,omitzero" rules:"range=1..3650"`
+	} `body:"json"`
+}
+
+func (h *siteErasures) set(ctx context.Context, c *access.Caller, r *settingsRequest) (schema.EventSettings, error) {
+	if r.Body.RetentionDays.Set {
+		if err := h.retentions.SetRetention(ctx, c.EventSite.SiteID, r.Body.RetentionDays.Value); err != nil {
+			return schema.EventSettings{}, err
+		}
+	}
+	return h.settings(ctx, c, nil)
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+// queryPart is the part's name; it runs alone, on a data folder that is kept.
+const queryPart = "query"
+
+type queryOptions struct {
+	events  []int // sizes, the smallest first
+	clients int
+	only    []string // parts; none are all
+}
+
+func (c *benchCmd) queryOptions() queryOptions {
+	events := slices.Sorted(slices.Values(c.Events))
+	if len(events) == 0 {
+		events = []int{1_000_000, 10_000_000, 100_000_000}
+	}
+	return queryOptions{events: events, clients: c.Clients, only: c.Only}
+}
+
+func (o queryOptions) wants(part string) bool {
+	return len(o.only) == 0 || slices.Contains(o.only, part)
+}
+
+// Goals of the 95th percentile in milliseconds, with one client.
+var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
+
+// goal is a goal for the size that goals are set for.
+func (s *querySize) goal(g budget) *budget {
+	if s.events < 100_000_000 {
+		return nil
+	}
+	return &g
+}
+
+// queryRows asks a dashboard's questions of tables of several sizes: each size warm and
+// beside the same statements on events alone, and of the largest also all else.
+func (b *bench) queryRows(ctx context.Context) error {
+	d, err := b.openData(ctx)
+	if err != nil {
+		return err
+	}
+	var growth []sizeFigures
+	for i, events := range b.query.events {
+		largest := i == len(b.query.events)-1
+		s, err := b.openSize(ctx, d, events)
+		if err != nil {
+			return err
+		}
+		err = func() error {
+			defer func() { _ = s.conn.Close() }()
+			onlyMade := len(b.query.only) == 1 && b.query.wants("build")
+			if onlyMade || !largest && !b.query.wants("warm") {
+				return nil
+			}
+			return b.askSize(ctx, s, largest, &growth)
+		}()
+		if err != nil {
+			return fmt.Errorf("%d events: %w", events, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) askSize(ctx context.Context, s *querySize, largest bool, growth *[]sizeFigures) error {
+	panels, err := b.panels(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		of   bool
+		run  func(context.Context, *querySize, []panel) error
+	}{
+		{"warm", true, func(ctx context.Context, s *querySize, panels []panel) error {
+			figures, err := b.warm(ctx, s, panels)
+			if *growth = append(*growth, figures); err == nil && len(*growth) > 1 {
+				b.report.plot = growthPlot(*growth)
+			}
+			return err
+		}},
+		{"overhead", largest, b.overhead},
+		{"clients", largest, b.crowded},
+		{"intake", largest, b.besideIntake},
+		{"cold", largest, b.cold}, // the last, since it restarts the engines
+	} {
+		if !part.of || !b.query.wants(part.name) {
+			continue
+		}
+		progress("%d events: %s, %d questions", s.events, part.name, len(panels))
+		began := time.Now()
+		if err := part.run(ctx, s, panels); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		b.report.note(fmt.Sprintf("%s took %s", part.name, time.Since(began).Round(time.Second)))
+	}
+	return nil
+}
+
+// asked are the times of panels in milliseconds, by round.
+type asked struct {
+	panels []panel
+	rounds [][]float64
+}
+
+// of are the quantiles of the rounds' times of some panels.
+func (a asked) of(q float64, which func(panel) bool) (list []float64) {
+	for _, round := range a.rounds {
+		var some []float64
+		for i, p := range a.panels {
+			if which(p) {
+				some = append(some, round[i])
+			}
+		}
+		list = append(list, quantile(some, q))
+	}
+	return list
+}
+
+// Which panels a row is about.
+func inGoals(p panel) bool { return !p.apart() }
+
+func longOfLargest(p panel) bool {
+	return inGoals(p) && p.site == layoutAsked[0] && p.days == layoutDays[len(layoutDays)-1]
+}
+
+// group is the panels of a site and a range.
+type group struct {
+	what  string
+	panel func(panel) bool
+}
+
+// groups are those of which questions were asked.
+func (a asked) groups() (list []group) {
+	sites := map[int]string{layoutAsked[0]: "largest site", layoutAsked[1]: "middle site", layoutAsked[2]: "small site"}
+	ranges := map[int]string{1: "24 hours", 30: "30 days", 365: "12 months"}
+	for _, site := range layoutAsked {
+		for _, days := range layoutDays {
+			list = append(list, group{sites[site] + ", " + ranges[days], func(p panel) bool { return inGoals(p) && p.site == site && p.days == days }})
+		}
+		list = append(list, group{sites[site] + ", 12 months, filters on what visits do not have", func(p panel) bool { return p.apart() && p.site == site }})
+	}
+	list = append(list, group{"all of it", inGoals})
+	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
+}
+
+// warm asks each question in turns with its statements on events alone, with one client.
+func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures sizeFigures, err error) {
+	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
+	if err != nil {
+		return figures, err
+	}
+	defer conn.Close()
+	ours, raw := asked{panels: panels}, asked{panels: panels}
+	for round := range b.rounds + 1 {
+		progress("round %d of %d", round, b.rounds)
+		took, alone := make([]float64, len(panels)), make([]float64, len(panels))
+		for i, p := range panels {
+			if ctx.Err() != nil {
+				return figures, ctx.Err()
+			}
+			for _, side := range []int{round % 2, 1 - round%2} {
+				if side == 0 {
+					took[i], err = p.ask(conn)
+				} else {
+					alone[i], err = runAll(p.raw, s.conn)
+				}
+				if err != nil {
+					return figures, err
+				}
+			}
+		}
+		if round > 0 { // the first only fills caches
+			ours.rounds, raw.rounds = append(ours.rounds, took), append(raw.rounds, alone)
+		}
+	}
+	name := number(float64(s.events)) + " events, warm: "
+	for _, g := range ours.groups() {
+		for _, q := range []float64{0.5, 0.95} {
+			x, y := ours.of(q, g.panel), raw.of(q, g.panel)
+			b.report.compare(fmt.Sprintf("%s%s: p%.0f", name, g.what, q*100), "raw SQL", "ms", paired(x, y), nil)
+		}
+	}
+	b.goals(s, name, ours, raw)
+	return sizeFigures{float64(s.events), ours, raw}, nil
+}
+
+// goals adds the rows that goals are set for.
+func (b *bench) goals(s *querySize, name string, ours, raw asked) {
+	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
+	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})
+	var faster []float64
+	var texts []string
+	for i, p := range ours.panels {
+		x, y := spreadOf(column(ours.rounds, i)).Median, spreadOf(column(raw.rounds, i)).Median
+		if p.site != layoutAsked[0] || p.days != layoutDays[len(layoutDays)-1] {
+			continue
+		}
+		if inGoals(p) {
+			faster = append(faster, y/x)
+		}
+		texts = append(texts, fmt.Sprintf("%s %s / %s (%s)", p.name, number(x), number(y), p.source))
+	}
+	b.report.add(row{
+		What: name + "12 months of the largest site, times faster than raw SQL", Unit: "×", Ours: spreadOf(faster), Budget: s.goal(budget{AtLeast: 10}),
+		Notes: []string{fmt.Sprintf("median, lowest and highest of %d questions", len(faster)), "ms / raw ms: " + strings.Join(texts, ", ")},
+	})
+}
+
+// overhead compares small answers with the statements that the node sends for them.
+func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) error {
+	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var more, ours, bare []float64
+	var texts []string
+	for _, p := range panels {
+		if p.site != layoutAsked[len(layoutAsked)-1] || p.days != layoutDays[0] {
+			continue
+		}
+		c, err := b.alternate(b.asks, func() error {
+			_, err := p.ask(conn)
+			return cmp.Or(err, ctx.Err())
+		}, func() error {
+			_, err := runAll(p.bare, s.conn)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		more, ours, bare = append(more, c.ours.Median-c.ceiling.Median), append(ours, c.ours.Median), append(bare, c.ceiling.Median)
+		texts = append(texts, fmt.Sprintf("%s %s / %s", p.name, number(c.ours.Median), number(c.ceiling.Median)))
+	}
+	b.report.add(row{
+		What: number(float64(s.events)) + " events, warm: small answers, p50 over the bare statement's", Unit: "ms", Ours: spreadOf(more), Budget: s.goal(budget{AtMost: 1}),
+		Notes: []string{
+			fmt.Sprintf("24 hours of the small site; median, lowest and highest of %d questions; p50 over all of them %s ms, bare %s ms", len(more), number(spreadOf(ours).Median), number(spreadOf(bare).Median)),
+			"p50 ms / bare ms: " + strings.Join(texts, ", "),
+		},
+	})
+	return nil
+}
+
+// sizeFigures are what one size took.
+type sizeFigures struct {
+	events    float64
+	ours, raw asked
+}
+
+// figure is the median of the rounds.
+func figure(a asked, q float64, which func(panel) bool) float64 {
+	return math.Max(0.1, spreadOf(a.of(q, which)).Median)
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+// crowd is what several clients were answered, each in a closed loop without a pause.
+type crowd struct {
+	times  []float64
+	failed []error
+}
+
+// askTogether has the clients ask the panels until the time is over. Each goes through all of
+// them in the same mixed order, from a place of its own.
+func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
+	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))
+	end := time.Now().Add(span)
+	var all crowd
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for client := range b.query.clients {
+		wait.Go(func() {
+			conn, err := loadgen.Dial(b.rig.Address, time.Minute)
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				all.failed = append(all.failed, err)
+				return
+			}
+			defer conn.Close()
+			for i := client * len(panels) / b.query.clients; time.Now().Before(end) && ctx.Err() == nil; i++ {
+				took, err := panels[order[i%len(panels)]].ask(conn)
+				mu.Lock()
+				if err != nil {
+					all.failed = append(all.failed, err)
+				} else {
+					all.times = append(all.times, took)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	if len(all.times) == 0 {
+		return all, errors.Join(append(all.failed, errors.New("no question was answered"))...)
+	}
+	return all, ctx.Err()
+}
+
+// rows adds what the clients were answered.
+func (c crowd) rows(b *bench, s *querySize, what string, span time.Duration) {
+	note := fmt.Sprintf("%d answers in %s, p50 %s ms, longest %s ms", len(c.times), span, number(quantile(c.times, 0.5)), number(quantile(c.times, 1)))
+	b.report.add(row{What: what + ", p95", Unit: "ms", Ours: spreadOf([]float64{quantile(c.times, 0.95)}), Budget: s.goal(budget{AtMost: 1500}), Notes: []string{note}})
+	// A budget of 0 is none.
+	x := row{What: what + ", errors", Unit: "questions", Ours: spreadOf([]float64{float64(len(c.failed))}), Budget: s.goal(budget{AtMost: 0.5})}
+	if len(c.failed) > 0 {
+		x.Notes = []string{"the first: " + c.failed[0].Error()}
+	}
+	b.report.add(x)
+}
+
+func (b *bench) crowdName(s *querySize) string {
+	return fmt.Sprintf("%s events, warm: %d clients, all of it", number(float64(s.events)), b.query.clients)
+}
+
+// crowded has several clients ask at once.
+func (b *bench) crowded(ctx context.Context, s *querySize, panels []panel) error {
+	c, err := b.askTogether(ctx, goalsOf(panels), b.crowd)
+	if err == nil {
+		c.rows(b, s, b.crowdName(s), b.crowd)
+	}
+	return err
+}
+
+func goalsOf(panels []panel) (list []panel) {
+	for _, p := range panels {
+		if inGoals(p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// besideIntake has them ask while events come at half of the rate that the node can take
+// at most, and compares the intake with the same rate without questions.
+func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) (err error) {
+	const perRequest = 10
+	t := target{org: s.Org}
+	if t.site, err = b.rig.newSite(ctx); err != nil {
+		return err
+	}
+	sent := 0
+	send := func(load loadgen.Load) (loadgen.Result, error) {
+		result, err := loadgen.Run(ctx, load)
+		sent += int(result.All[http.StatusNoContent]) * perRequest
+		return result, err
+	}
+	load := loadgen.Load{
+		Address: b.rig.Address, Requests: requests(b.loadBodies(perRequest), b.rig.Address, t.insights()+"/events", b.rig.Token),
+		Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
+	}
+	// Wait for the sink each time: what it has left to do would disturb the next load.
+	stored := func() error { return b.rig.awaitEvents(ctx, t, sent, stallLimit) }
+	most, err := send(load)
+	if err = errors.Join(err, stored()); err != nil {
+		return err
+	}
+	load.Rate = math.Max(1, most.PerSecond()/2)
+	load.Duration = b.crowd / 2
+	alone, err := send(load)
+	if err = errors.Join(err, stored()); err != nil {
+		return err
+	}
+	var beside loadgen.Result
+	var loadErr error
+	var wait sync.WaitGroup
+	wait.Go(func() { beside, loadErr = send(load) })
+	c, err := b.askTogether(ctx, goalsOf(panels), load.Warmup+load.Duration)
+	wait.Wait()
+	if err = errors.Join(err, loadErr, stored()); err != nil {
+		return err
+	}
+	c.rows(b, s, b.crowdName(s)+", with intake beside", load.Duration)
+	p99 := func(r loadgen.Result) []float64 {
+		return []float64{millis(r.Quantile(0.99))}
+	}
+	b.report.compare(fmt.Sprintf("%s events: intake beside %d clients, p99", number(float64(s.events)), b.query.clients), "without them", "ms", paired(p99(beside), p99(alone)), s.goal(budget{AtMost: 2}),
+		fmt.Sprintf("%s events/s in requests of %d, half of the %s/s that the same node took just before", number(load.Rate*perRequest), perRequest, number(most.PerSecond()*perRequest)),
+		latencies("beside", &beside), latencies("alone", &alone))
+	return s.forget(ctx)
+}
+
+const dropCaches = "/proc/sys/vm/drop_caches"
+
+// cold asks each question once, with nothing of the tables in memory: the engines are
+// restarted before the questions of each site and range, and the kernel's pages are
+// dropped before each question.
+func (b *bench) cold(ctx context.Context, s *querySize, panels []panel) error {
+	note := "engines restarted before each site and range, the kernel's pages dropped before each question; a question finds what the engine keeps of the files that those before it have read"
+	panels = panels[:min(len(panels), b.colds)]
+	took := make([]float64, len(panels))
+	var first []float64
+	for i, p := range panels {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		restarted := i == 0 || p.site != panels[i-1].site || p.days != panels[i-1].days
+		if restarted {
+			if err := b.rig.restartAll(ctx); err != nil {
+				return err
+			}
+		}
+		unix.Sync()
+		if err := os.WriteFile(dropCaches, []byte("3"), 0); err != nil {
+			note = "engines restarted before each site and range; **the kernel's pages were not dropped**: " + err.Error()
+		}
+		// After the sync: the node closes a connection that says nothing for long.
+		conn, err := loadgen.Dial(b.rig.Address, time.Minute)
+		if err != nil {
+			return err
+		}
+		took[i], err = p.ask(conn)
+		conn.Close()
+		if err != nil {
+			return err
+		}
+		if restarted {
+			first = append(first, took[i])
+		}
+	}
+	all := asked{panels: panels, rounds: [][]float64{took}}
+	for _, g := range all.groups() {
+		b.report.add(row{
+			What: fmt.Sprintf("%s events, cold: %s: p95", number(float64(s.events)), g.what), Unit: "ms", Ours: spreadOf(all.of(0.95, g.panel)),
+			Notes: []string{fmt.Sprintf("p50 %s ms", number(all.of(0.5, g.panel)[0]))},
+		})
+	}
+	b.report.note(note)
+	b.report.note("ms of the first questions after a restart: " + spreadOf(first).text())
+	return nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// dashboard are the questions of a dashboard: the first ones of [questions] and those
+// below. $page is the page that is seen most.
+var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
+	{name: "totals", body: `{"range":"r","select":[{"column":"eventsCount"},{"column":"visitorsCount"},{"column":"sessionsCount"}]}`},
+	{name: "by hour in Kolkata", body: `{"range":"r","timezone":"Asia/Kolkata","select":[{"column":"datetime","interval":"hour"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"hour"}]}`},
+	{name: "by week in Berlin", body: `{"range":"r","timezone":"Europe/Berlin","fill":true,"select":[{"column":"datetime","interval":"week"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"week"}]}`},
+	{name: "by month in New York", body: `{"range":"r","timezone":"America/New_York","select":[{"column":"datetime","interval":"month"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"month"}]}`},
+	{name: "compared by day", body: `{"range":"r","compare":"previousPeriod","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
+	{name: "hours of the week", body: `{"range":"r","select":[{"column":"dayOfWeek"},{"column":"hourOfDay"},{"column":"eventsCount"}],"groupBy":[{"column":"dayOfWeek"},{"column":"hourOfDay"}]}`},
+	{name: "top addresses", body: `{"range":"r","select":[{"column":"url"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"url"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
+	{name: "entries from elsewhere", body: `{"range":"r","select":[{"column":"urlPath"},{"column":"sessionsCount"}],"groupBy":[{"column":"urlPath"}],"where":[{"column":"referrerDomain","operator":"notIn","values":[""]}],"order":{"by":{"column":"sessionsCount"},"direction":"desc"},"limit":50}`},
+	{name: "countries", body: `{"range":"r","select":[{"column":"visitorGeoCountry"},{"column":"visitorsCount"}],"groupBy":[{"column":"visitorGeoCountry"}],"order":{"by":{"column":"visitorsCount"},"direction":"desc"},"limit":20}`},
+	{name: "languages", body: `{"range":"r","select":[{"column":"visitorLanguage"},{"column":"visitorsCount"}],"groupBy":[{"column":"visitorLanguage"}],"limit":20}`},
+	{name: "campaigns", body: `{"range":"r","select":[{"column":"utmSource"},{"column":"utmCampaign"},{"column":"sessionsCount"}],"groupBy":[{"column":"utmSource"},{"column":"utmCampaign"}],"limit":50}`},
+	{name: "enterprise by day", body: `{"range":"r","select":[{"column":"datetime","interval":"day"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}],"where":[{"column":"visitorClaim","claim":"plan","operator":"in","values":["enterprise"]}]}`},
+	{name: "links", body: `{"range":"r","select":[{"column":"eventLinkTargetDomain"},{"column":"eventsCount"}],"groupBy":[{"column":"eventLinkTargetDomain"}],"where":[{"column":"eventType","operator":"in","values":["link_click"]}],"limit":50}`},
+	{name: "bots", body: `{"range":"r","select":[{"column":"visitorBot"},{"column":"eventsCount"}],"groupBy":[{"column":"visitorBot"}]}`},
+	{name: "phones or tablets by browser", body: `{"range":"r","select":[{"column":"visitorBrowser"},{"column":"sessionsCount"}],"groupBy":[{"column":"visitorBrowser"}],"where":[{"or":[{"column":"visitorDevice","operator":"in","values":["mobile"]},{"column":"visitorDevice","operator":"in","values":["tablet"]}]}]}`},
+	{name: "visitor segments", path: "/visitor-segments"},
+	{name: "one page by day", filters: true, body: `{"range":"r","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}],"where":[{"column":"page","operator":"in","values":[$page]}]}`},
+	{name: "addresses that contain a word", filters: true, body: `{"range":"r","select":[{"column":"url"},{"column":"eventsCount"}],"groupBy":[{"column":"url"}],"where":[{"column":"url","operator":"contains","values":["authentication"]}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
+	{name: "searches that contain a word", filters: true, body: `{"range":"r","select":[{"column":"eventSearchQuery"},{"column":"eventsCount"}],"groupBy":[{"column":"eventSearchQuery"}],"where":[{"column":"eventSearchQuery","operator":"contains","values":["web"]}],"limit":100}`},
+	{name: "links in the content by day", filters: true, body: `{"range":"r","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}],"where":[{"column":"eventLinkPosition","operator":"in","values":["content"]}]}`},
+})
+
+type dashboardQuestion struct {
+	name, body string
+	path       string // of a question without a body and range, under the site's insights
+	filters    bool   // on what visits do not have; over 12 months they are reported apart
+}
+
+func plainQuestions() (list []dashboardQuestion) {
+	for _, q := range questions {
+		list = append(list, dashboardQuestion{name: q.name, body: q.body})
+	}
+	return list
+}
+
+// panel is one question about one site and range.
+type panel struct {
+	dashboardQuestion
+	site, days int // the site by size, 1 for the largest
+	id         string
+	request    []byte
+	raw, bare  []statement // what it is on events alone, and what the node sends
+	source     string      // where the answer comes from, and whether it is exact
+}
+
+// apart tells whether the goals leave the panel out.
+func (p panel) apart() bool { return p.filters && p.days == layoutDays[len(layoutDays)-1] }
+
+// panels are all questions about three sites and three ranges. No range ends with a
+// quarter of an hour.
+func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
+	to := s.End.Add(-17*time.Minute - 13*time.Second)
+	at := func(days int) string {
+		return fmt.Sprintf(`"range":{"from":%q,"to":%q}`, to.AddDate(0, 0, -days).Format(time.RFC3339), to.Format(time.RFC3339))
+	}
+	largest := target{org: s.Org, site: s.Sites[0]}
+	top, err := b.rig.aggregate(ctx, largest, []byte(`{`+at(layoutDays[len(layoutDays)-1])+`,"select":[{"column":"page"},{"column":"eventsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":1}`))
+	if err != nil || len(top.Columns) == 0 || len(top.Columns[0].Values) != 1 {
+		return nil, fmt.Errorf("cannot find the page that is seen most: %v %w", top, err)
+	}
+	var list []panel
+	n := 0
+	for _, site := range layoutAsked {
+		for _, days := range layoutDays {
+			for _, q := range dashboard {
+				if q.path != "" && days != 30 {
+					continue
+				}
+				if n++; n%b.every != 0 {
+					continue
+				}
+				p := panel{dashboardQuestion: q, site: site, days: days, id: s.Sites[site-1]}
+				p.body = strings.Replace(presetRange.ReplaceAllString(q.body, at(days)), "$page", string(top.Columns[0].Values[0]), 1)
+				method, path := http.MethodPost, "/events/aggregate"
+				if q.path != "" {
+					method, path = http.MethodGet, q.path
+				}
+				p.request = loadgen.Request(method, b.rig.Address, target{org: s.Org, site: p.id}.insights()+path, b.rig.Token, []byte(p.body), uncached)
+				if err := p.record(ctx, s); err != nil {
+					return nil, fmt.Errorf("%s: %w", q.name, err)
+				}
+				list = append(list, p)
+			}
+		}
+	}
+	return list, nil
+}
+
+// readyOnly is in the statement that asks whether visits can be read. If it fails, the
+// service reads events.
+const readyOnly = "mergeTreeProjection"
+
+// record asks the query service itself, without a node, and keeps its statements.
+func (p *panel) record(ctx context.Context, s *querySize) error {
+	config := query.DefaultConfig()
+	config.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	// Events alone may take longer and more than the node allows.
+	config.MaxTime, config.MaxMemory = 10*time.Minute, 8<<30
+	ask := func(service *query.Service) (headers map[string]string, err error) {
+		if p.path != "" {
+			_, headers, err = service.VisitorSegments(ctx, query.Asker{}, p.id, schema.PageRequest{}, time.Now())
+			return headers, err
+		}
+		_, headers, err = service.Answer(ctx, query.Asker{}, query.Aggregate, p.id, []byte(p.body), time.Now())
+		return headers, err
+	}
+	var headers map[string]string
+	var err error
+	if p.raw, headers, err = statementsOf(&listening{Conn: s.conn, refused: readyOnly}, config, ask); err != nil {
+		return err
+	}
+	if headers["Octavo-Source"] != "raw" || headers["Octavo-Result"] != "exact" {
+		return fmt.Errorf("the statement to compare with reads %s, %s", headers["Octavo-Source"], headers["Octavo-Result"])
+	}
+	if p.bare, headers, err = statementsOf(&listening{Conn: s.conn}, config, ask); err != nil {
+		return err
+	}
+	p.source = headers["Octavo-Source"] + ", " + headers["Octavo-Result"]
+	return nil
+}
+
+// ask sends the panel's request and returns how long its answer took, in milliseconds.
+func (p panel) ask(conn *loadgen.Conn) (float64, error) {
+	began := time.Now()
+	status, answer, err := conn.Exchange(p.request)
+	took := time.Since(began)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("status %d: %.500s", status, answer)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s, site %d, %d days: %w", p.name, p.site, p.days, err)
+	}
+	return millis(took), nil
+}

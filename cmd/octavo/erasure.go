@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/deadletter"
+	"github.com/octavo-docs/octavo/ingest/erasure"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// eraseEvery is the pause between two looks for erasures, retainEvery that between two for
+// events that sites no longer keep, which are deleted once a day.
+const (
+	eraseEvery  = time.Second
+	retainEvery = time.Hour
+)
+
+// startErasures erases visitors and old events in the background, on nodes with a sink. What
+// another node is at is left to it.
+func (n *node) startErasures() error {
+	if n.setup.sink == nil {
+		return nil
+	}
+	conn, err := n.openEvents("erasure of visitors", 1)
+	if err != nil {
+		return err
+	}
+	table, err := eventstore.New(eventstore.Config{Conn: conn, Cluster: n.settings.ClickHouseCluster})
+	if err != nil {
+		return err
+	}
+	log, err := n.erasureLog(10 * time.Second)
+	if err != nil {
+		return err
+	}
+	job, err := erasure.NewJob(erasure.JobConfig{
+		Ledger: n.store, Table: table, Metrics: n.metrics.Erasure, Logger: n.log,
+		Changed: func(site string) {
+			if questions := n.questions.Load(); questions != nil {
+				questions.Forget(site)
+			}
+		},
+		Honoured: func(ctx context.Context, version int64) (bool, error) {
+			return sink.Honoured(ctx, log, n.settings.sinkGroup(), version)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var retained time.Time
+		for pause(ctx, eraseEvery) {
+			if !n.setup.migrated.Load() {
+				continue
+			}
+			retain := time.Since(retained) >= retainEvery
+			err := n.erase(ctx, job, retain)
+			switch {
+			case err == nil && retain:
+				retained = time.Now()
+			case err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrLocked):
+				n.log.Warn("Visitors or old events cannot be erased now.", "error", err)
+				pause(ctx, layoutRetry)
+			case err != nil && retain:
+				pause(ctx, layoutRetry)
+			}
+		}
+	}()
+	n.onStop("erasure of visitors", func(context.Context) error {
+		cancel()
+		<-done
+		return nil
+	})
+	return nil
+}
+
+// erasureLog asks the event log what erasures need to know of it, until the node stops.
+func (n *node) erasureLog(timeout time.Duration) (*eventlog.Topic, error) {
+	access, err := n.backends.kafkaAccess()
+	if err != nil {
+		return nil, err
+	}
+	log := eventlog.NewTopic(n.backends.kafkaBrokers, access, "octavo-erasure", timeout, n.settings.KafkaTopic)
+	n.onStop("event log of erasures", func(context.Context) error { log.Close(); return nil })
+	return log, nil
+}
+
+// erasureLock is held by who erases visitors and old events.
+const erasureLock = "erasure of visitors"
+
+// erase does what is due, unless another node is at it.
+func (n *node) erase(ctx context.Context, job *erasure.Job, retain bool) (err error) {
+	pending, err := job.Pending(ctx)
+	if err != nil || pending.Count == 0 && !retain {
+		return err
+	}
+	_, release, err := n.lockAll(ctx, erasureLock)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, release()) }()
+	// Those who copy rows, and those who put them back.
+	exclude := func(ctx context.Context) (func(context.Context) error, func() error, error) {
+		return n.lockAll(ctx, layoutLock, repairLock)
+	}
+	err = job.Finish(ctx, pending)
+	if pending.Count > pending.Mutated {
+		err = firstError(err, job.Erase(ctx, exclude))
+	}
+	if retain {
+		err = firstError(err, job.Retain(ctx, exclude))
+	}
+	return err
+}
+
+// lockAll takes several locks, or none. holds is an error once one of them may be lost.
+func (n *node) lockAll(ctx context.Context, names ...string) (holds func(context.Context) error, release func() error, err error) {
+	var locks []*store.Lock
+	release = func() (err error) {
+		for _, lock := range locks {
+			err = firstError(err, lock.Release(context.WithoutCancel(ctx)))
+		}
+		return err
+	}
+	for _, name := range names {
+		lock, err := n.store.TryLock(ctx, name)
+		if err != nil {
+			return nil, nil, firstError(err, release())
+		}
+		locks = append(locks, lock)
+	}
+	holds = func(ctx context.Context) (err error) {
+		for _, lock := range locks {
+			err = firstError(err, lock.Holds(ctx))
+		}
+		return err
+	}
+	return holds, release, nil
+}
+
+func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
+	key, err := n.store.InsightsKey(ctx)
+	if err != nil {
+		return visitorErasures{}, err
+	}
+	log, err := n.erasureLog(2 * time.Second)
+	return visitorErasures{n.store, intake.NewHasher([16]byte(key)), log}, err
+}
+
+// visitorErasures answers the API's operations about erasing visitors.
+type visitorErasures struct {
+	store *store.Store
+	hash  intake.Hasher
+	log   *eventlog.Topic
+}
+
+func (v visitorErasures) Erase(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
+	keeps, err := v.log.Retention(ctx)
+	if err != nil {
+		// Tombstones that are forgotten too early cannot be had again, and erasing needs the log anyway.
+		return schema.VisitorErasure{}, schema.Unavailable(fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
+	}
+	e, err := v.store.AskErasure(ctx, site, v.hash.Visitor(site, visitor), logKeeps(keeps))
+	return erasureOf(visitor, e), err
+}
+
+func (v visitorErasures) Erasure(ctx context.Context, site, visitor string) (schema.VisitorErasure, error) {
+	e, err := v.store.Erasure(ctx, site, v.hash.Visitor(site, visitor))
+	return erasureOf(visitor, e), err
+}
+
+func erasureOf(visitor string, e store.Erasure) schema.VisitorErasure {
+	state := schema.ErasurePending
+	if e.DoneAt != nil {
+		state = schema.ErasureDone
+	}
+	utc := func(t *time.Time) *time.Time {
+		if t != nil {
+			*t = t.UTC()
+		}
+		return t
+	}
+	return schema.VisitorErasure{
+		Object: "visitor-erasure", Site: e.SiteID, Visitor: visitor, State: state, AskedAt: e.AskedAt.UTC(),
+		ErasedUntil: utc(e.ErasedUntil), DoneAt: utc(e.DoneAt), LogUntil: utc(e.LogUntil),
+	}
+}
+
+// logFiles is how much longer than their retention brokers may keep messages: they delete whole
+// files, and begin a new one every week at the latest (log.roll.hours).
+const logFiles = 8 * 24 * time.Hour
+
+// logKeeps is for how long the log and the dead letters keep an event, by the log's retention; 0 is
+// for ever. A message that could not be read becomes a letter only when it is looked at, and the
+// letter may be replayed on its last day: it then is in the log a second time.
+func logKeeps(retention time.Duration) time.Duration {
+	if retention == 0 {
+		return 0
+	}
+	return retention + deadletter.Retention + retention + 3*logFiles
+}

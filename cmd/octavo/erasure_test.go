@@ -1,0 +1,397 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	bin "encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/erasure"
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/ingest/intake"
+	"github.com/octavo-docs/octavo/ingest/sink"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// erasure asks for a visitor's erasure, or for its state.
+func (i *instance) erasure(method, visitor string, want int) (e schema.VisitorErasure) {
+	i.t.Helper()
+	status, body := i.request(method, i.insights()+"/visitors/"+visitor, i.token, nil)
+	if status != want {
+		i.t.Fatalf("%s: %d %s, want %d", method, status, body, want)
+	}
+	if err := json.Unmarshal(body, &e); err != nil {
+		i.t.Fatal(err)
+	}
+	return e
+}
+
+func (i *instance) untilErased(visitor string) (e schema.VisitorErasure) {
+	i.t.Helper()
+	i.until("the end of an erasure", func() error {
+		if e = i.erasure("GET", visitor, 200); e.State != schema.ErasureDone {
+			return fmt.Errorf("%+v", e)
+		}
+		return nil
+	})
+	return e
+}
+
+// blocks calls f with the blocks of a file of the insights engine: compressed columns are sequences
+// of a sum (16 bytes), a method, the compressed and the plain size, and data.
+func blocks(data []byte, f func(plain []byte)) {
+	for len(data) > 25 {
+		method, size, plain := data[16], bin.LittleEndian.Uint32(data[17:]), bin.LittleEndian.Uint32(data[21:])
+		if size < 9 || uint64(size)+16 > uint64(len(data)) || plain > 64<<20 {
+			return
+		}
+		packed := data[25 : 16+size]
+		data = data[16+size:]
+		if method == 0x91 { // several codecs: their number, their methods, the last one's block
+			n := int(packed[0])
+			packed = packed[1+n:]
+			if len(packed) < 9 {
+				continue
+			}
+			method, plain = packed[0], bin.LittleEndian.Uint32(packed[5:])
+			packed = packed[9:]
+		}
+		switch method {
+		case 0x02:
+			f(packed)
+		case 0x82:
+			out := make([]byte, plain)
+			if n, err := lz4.UncompressBlock(packed, out); err == nil {
+				f(out[:n])
+			}
+		case 0x90:
+			decoder, err := zstd.NewReader(nil)
+			if err != nil {
+				panic(err)
+			}
+			if out, err := decoder.DecodeAll(packed, nil); err == nil {
+				f(out)
+			}
+			decoder.Close()
+		}
+	}
+}
+
+// scan searches all files of the insights engine for needles, as they are and decompressed, and
+// says which files have them. It also says how many blocks it decompressed.
+func (i *instance) scan(needles map[string][]byte) (found map[string][]string, decompressed int) {
+	i.t.Helper()
+	found = map[string][]string{}
+	err := filepath.WalkDir(filepath.Join(i.dir, "clickhouse"), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // merges go on
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		look := func(plain []byte) {
+			for name, needle := range needles {
+				if bytes.Contains(plain, needle) {
+					found[name] = append(found[name], path)
+				}
+			}
+		}
+		look(data)
+		blocks(data, func(plain []byte) { decompressed++; look(plain) })
+		return nil
+	})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return found, decompressed
+}
+
+func (i *instance) postgres() *pgx.Conn {
+	i.t.Helper()
+	var engines notes
+	text, err := os.ReadFile(notesFile(&Settings{DataDir: i.dir}))
+	if err == nil {
+		err = json.Unmarshal(text, &engines)
+	}
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	conn, err := pgx.Connect(i.t.Context(), engines.Postgres)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.t.Cleanup(func() { _ = conn.Close(i.t.Context()) })
+	return conn
+}
+
+// TestEraseVisitor: while events flow, a visitor is erased. No byte of it is left in the insights
+// engine's files, columns and projections decompressed; neither a replayed dead letter nor a repair
+// brings it back; all other events are there; and what the visitor does later is stored.
+func TestEraseVisitor(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	pg, conn := i.postgres(), i.clickHouse()
+	if _, err := pg.Exec(t.Context(), "update sites set store_clear_ids = true where id = $1", i.site); err != nil {
+		t.Fatal(err)
+	}
+	var key []byte
+	if err := pg.QueryRow(t.Context(), "select value from secrets where name like '%insights%'").Scan(&key); err != nil {
+		t.Fatal(err)
+	}
+	hash := bin.LittleEndian.AppendUint64(nil, intake.NewHasher([16]byte(key)).Visitor(i.site, "mallory/é 1"))
+	needles := map[string][]byte{
+		"visitor": []byte("mallory/é 1"), "session": []byte("mallorys-session"), "url": []byte("secret-of-mallory"), "claim": []byte("mallory-claim-value"), "hash": hash,
+	}
+	event := func(path, at string) string {
+		return fmt.Sprintf(`{"type":"page_view","session":{"visitorId":"mallory/é 1","sessionId":"mallorys-session","visitorAuthClaims":{"who":"mallory-claim-value"}},"location":{"url":"https://docs.example.com/secret-of-mallory/%s"}%s}`, path, at)
+	}
+	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD CONSTRAINT poison CHECK position(url, 'poison') = 0"); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
+	mallorys := 0
+	for n := range 40 {
+		if status, body := i.post(i.token, pageView(fmt.Sprint("v", n)), event(fmt.Sprint(n), ""), event("import", `,"timestamp":"`+old+`"`), pageView("w")); status != 204 {
+			t.Fatalf("%d %s", status, body)
+		}
+		mallorys += 2
+	}
+	if status, body := i.post(i.token, event("poison", "")); status != 204 {
+		t.Fatalf("%d %s", status, body)
+	}
+	i.wantCounts(160, 42)
+	i.until("a dead letter", func() error {
+		list, err := i.octavo("deadletter", "list", "--json")
+		if err == nil && !strings.Contains(list, "constraint") {
+			err = errors.New(list)
+		}
+		return err
+	})
+	if found, n := i.scan(needles); len(found) != len(needles) || n == 0 {
+		t.Fatalf("the scan of %d blocks finds only %v: it would find nothing later either", n, found)
+	}
+
+	// Others' events flow until the end.
+	var flow sync.WaitGroup
+	ended, others := make(chan struct{}), 0
+	flow.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-ended:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			if status, _ := i.post(i.token, pageView(fmt.Sprint("f", n%30))); status == 204 {
+				others++
+			}
+		}
+	})
+	const path = "mallory%2F%C3%A9%201"
+	asked := i.erasure("DELETE", path, 202)
+	if asked.State != schema.ErasurePending || asked.Visitor != "mallory/é 1" || asked.LogUntil == nil || asked.LogUntil.Sub(asked.AskedAt) != (7+8+90+8+7+8)*24*time.Hour {
+		t.Errorf("%+v", asked)
+	}
+	unknown := i.erasure("DELETE", "nobody-at-all", 202)
+	if unknown.State != asked.State || unknown.LogUntil == nil {
+		t.Errorf("a visitor without events is told apart: %+v", unknown)
+	}
+	if status, _ := i.request("GET", i.insights()+"/visitors/other", i.token, nil); status != 404 {
+		t.Errorf("an erasure that nobody asked for: %d", status)
+	}
+	done := i.untilErased(path)
+	if done.ErasedUntil == nil || done.ErasedUntil.Before(asked.AskedAt) || done.DoneAt == nil {
+		t.Errorf("%+v", done)
+	}
+	if e := i.untilErased("nobody-at-all"); e.DoneAt == nil {
+		t.Errorf("%+v", e)
+	}
+	if found, _ := i.scan(needles); len(found) > 0 {
+		t.Errorf("after the erasure there are still %v", found)
+	}
+
+	if err := conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT poison"); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := i.octavo("deadletter", "replay", "--all"); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	close(ended)
+	flow.Wait()
+	i.wantCounts(80+others, 41+min(30, others))
+	repaired := func() {
+		t.Helper()
+		i.until("agreement of log and table", func() error {
+			output, err := i.octavo("reconcile", "--repair", "--json")
+			if err != nil {
+				return err
+			}
+			var sum sink.Reconciled
+			for line := range strings.Lines(output) {
+				var p sink.Reconciled
+				if err := json.Unmarshal([]byte(line), &p); err != nil {
+					return err
+				}
+				sum.Erased, sum.Restored, sum.Rows, sum.DeadLettered = sum.Erased+p.Erased, sum.Restored+p.Restored, sum.Rows+p.Rows, sum.DeadLettered+p.DeadLettered
+			}
+			if sum.Erased != int64(mallorys) || sum.Restored != 0 || sum.DeadLettered != 1 || sum.Rows != int64(80+others) {
+				return fmt.Errorf("%+v", sum)
+			}
+			return nil
+		})
+	}
+	repaired()
+	i.kill()
+	i.start()
+	repaired()
+	i.wantCounts(80+others, 41+min(30, others))
+	if found, _ := i.scan(needles); len(found) > 0 {
+		t.Errorf("after a repair there are %v", found)
+	}
+
+	i.until("the end of the erasure's window", func() error {
+		if left := time.Until(*done.ErasedUntil); left > 0 {
+			return fmt.Errorf("%v are left", left)
+		}
+		return nil
+	})
+	if status, body := i.post(i.token, event("later", "")); status != 204 {
+		t.Fatalf("%d %s", status, body)
+	}
+	i.wantCounts(81+others, 42+min(30, others))
+}
+
+// TestEraseWithoutKafka: nobody promises when the log will have lost a visitor's events without
+// asking it, and nothing is stored then.
+func TestEraseWithoutKafka(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil { // nobody answers there
+		t.Fatal(err)
+	}
+	log := eventlog.NewTopic([]string{listener.Addr().String()}, eventlog.Access{}, "test", time.Second, "events")
+	t.Cleanup(log.Close)
+	var noStore *store.Store // it would be a panic to ask it
+	_, err = visitorErasures{noStore, intake.NewHasher([16]byte{}), log}.Erase(t.Context(), "site", "visitor")
+	if e := schema.AsError(err); e.Code != schema.CodeUnavailable || e.RetryAfter != comeBack {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestOneNodeErases: while another node erases, this one leaves all of it alone, also what ends and
+// forgets erasures.
+func TestOneNodeErases(t *testing.T) {
+	t.Parallel()
+	address := storetest.URL(t)
+	st := storetest.Open(t, address)
+	table, err := eventstore.New(eventstore.Config{Conn: ingesttest.Table(t, enginetest.ClickHouse(t))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := erasure.NewJob(erasure.JobConfig{Ledger: st, Table: table, Honoured: func(context.Context, int64) (bool, error) { return true, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	// One waits for old parts, of which there are none; one is of no use any more.
+	if _, err := conn.Exec(t.Context(), `insert into erasures (site_id, visitor, log_until, mutated_at, done_at) values
+		('a', 1, null, now(), null), ('a', 2, now(), now(), now())`); err != nil {
+		t.Fatal(err)
+	}
+	want := func(done, forgotten bool) {
+		t.Helper()
+		first, err := st.Erasure(t.Context(), "a", 1)
+		if err != nil || done != (first.DoneAt != nil) {
+			t.Errorf("%+v, %v", first, err)
+		}
+		if second, err := st.Erasure(t.Context(), "a", 2); forgotten != (err != nil) {
+			t.Errorf("%+v, %v", second, err)
+		}
+	}
+	other, err := st.TryLock(t.Context(), erasureLock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{store: st}
+	if err := n.erase(t.Context(), job, true); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("beside another node: %v", err)
+	}
+	want(false, false)
+	if err := other.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The session's end frees the lock, a moment later.
+	eventually.Succeeds(t, 20*time.Second, "the lock", func() error { return n.erase(t.Context(), job, true) })
+	want(true, true)
+}
+
+// TestRetention: events that are older than their site keeps them are deleted; a repair leaves them
+// deleted.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	i := newInstance(t)
+	day := func(ago int) string {
+		return strings.Replace(pageView(fmt.Sprint("d", ago)), `"type"`, `"timestamp":"`+time.Now().AddDate(0, 0, -ago).UTC().Format(time.RFC3339)+`","type"`, 1)
+	}
+	if status, body := i.post(i.token, day(0), day(5), day(29), day(40), day(400)); status != 204 {
+		t.Fatalf("%d %s", status, body)
+	}
+	i.wantCounts(5, 5)
+	for body, want := range map[string]int{
+		`{"retentionDays":0}`: 400, `{"retentionDays":3651}`: 400, `{"retentionDays":"a"}`: 400, `{"retentionDays":1.5}`: 400, `{}`: 200, `{"retentionDays":null}`: 200,
+	} {
+		if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(body)); status != want || want == 400 && !strings.Contains(string(answer), "retentionDays") || want == 200 && string(answer) != `{"object":"insights-settings"}` {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+	if status, answer := i.request("PATCH", i.insights()+"/settings", i.token, []byte(`{"retentionDays":30}`)); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {
+		t.Fatalf("%d %s", status, answer)
+	}
+	i.stop() // the node looks when it starts, and then every hour
+	i.start()
+	i.wantCounts(3, 3)
+	i.until("agreement of log and table", func() error {
+		output, err := i.octavo("reconcile", "--repair")
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, output)
+		}
+		return err
+	})
+	i.wantCounts(3, 3)
+	if status, answer := i.request("GET", i.insights()+"/settings", i.token, nil); status != 200 || !strings.Contains(string(answer), `"retentionDays":30`) {
+		t.Errorf("%d %s", status, answer)
+	}
+}

@@ -1,0 +1,10 @@
+// Package erasure takes visitors, and events that are too old, out of the events table and keeps
+// them out. ERASURE.md says why that is sound.
+//
+//   - list.go: the tombstones, as every writer of the table has them in memory
+//   - job.go: the erasure itself, a state machine whose state is in Postgres
+//   - metrics.go: what it shows
+//
+// What it does to the table is in ingest/eventstore/delete.go. It imports schema and
+// ingest/eventstore. It must not import sink, which asks the list.
+package erasure

@@ -1,0 +1,357 @@
+package erasure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Ledger has the state of all erasures: the store.
+type Ledger interface {
+	BeginErasures(ctx context.Context, most int, window time.Duration) (schema.ErasureBatch, error)
+	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
+	RetryErasures(ctx context.Context, version int64) error
+	MarkMutated(ctx context.Context, version int64, at time.Time) error
+	FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error)
+	PendingErasures(ctx context.Context) (schema.PendingErasures, error)
+	ForgetErasures(ctx context.Context) error
+	RetentionDue(ctx context.Context) (bool, error)
+	BeginRetention(ctx context.Context, most int) ([]schema.Expiry, error)
+	CarriedOut(ctx context.Context, list []schema.Expiry) error
+}
+
+// JobConfig says what a Job works on. A zero member takes the default named beside it.
+type JobConfig struct {
+	Ledger Ledger                 // required
+	Table  *eventstore.ClickHouse // required
+	// Honoured reports whether all sinks honour the tombstones of a version. Required.
+	Honoured func(ctx context.Context, version int64) (bool, error)
+	// Changed hears of sites whose events were deleted; nil is nobody.
+	Changed func(site string)
+	Metrics *Metrics // nil measures nothing
+	Logger  *slog.Logger
+
+	// Window is how long after it begins an erasure still erases what arrives; 15 s. Before its last
+	// third the sinks must honour the tombstones, and the deletion begin: that is for clocks that
+	// differ. After a failure the next window is twice as long, and that third is as long as before.
+	Window time.Duration
+	Most   int           // visitors that one deletion erases; 100
+	Poll   time.Duration // between two looks at what the job waits for; 100 ms
+	step   func(name string) error
+}
+
+// Job erases visitors and events that are too old. All its state is in the ledger and in the
+// table's list of mutations, so another process goes on where a killed one stopped. The caller
+// holds a lock that keeps other jobs away.
+type Job struct {
+	cfg    JobConfig
+	logged string
+	shown  time.Time // the metrics
+	pace   retry.LogPace
+}
+
+// Exclude takes the locks that keep moves of the table and repairs away. holds returns an error
+// once another process may have them, release gives them back.
+type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
+
+// NewJob builds a job. It starts nothing.
+func NewJob(cfg JobConfig) (*Job, error) {
+	if cfg.Ledger == nil || cfg.Table == nil || cfg.Honoured == nil {
+		return nil, errors.New("cannot build the erasure of visitors without its ledger, the table and the sinks")
+	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Window = cmp.Or(cfg.Window, 15*time.Second)
+	cfg.Most = cmp.Or(cfg.Most, 100)
+	cfg.Poll = cmp.Or(cfg.Poll, 100*time.Millisecond)
+	if cfg.Changed == nil {
+		cfg.Changed = func(string) {}
+	}
+	if cfg.step == nil {
+		cfg.step = func(string) error { return nil }
+	}
+	return &Job{cfg: cfg}, nil
+}
+
+// Pending is what there is for Erase and Finish to do, which any node may ask. It shows the metrics.
+func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
+	j.shown = time.Now()
+	pending, err := j.cfg.Ledger.PendingErasures(ctx)
+	if err == nil {
+		j.cfg.Metrics.pendingIs(pending.Count, pending.Oldest)
+	}
+	return pending, err
+}
+
+// wait pauses. Meanwhile it keeps the metrics fresh, which tell of an erasure that never ends, and
+// ends earlier erasures.
+func (j *Job) wait(ctx context.Context) {
+	if time.Since(j.shown) > time.Second {
+		if pending, err := j.Pending(ctx); err == nil {
+			_ = j.Finish(ctx, pending) // what failed is done again
+		}
+	}
+	retry.Sleep(ctx, j.cfg.Poll)
+}
+
+// excluding does something while nobody moves the table or repairs it. It does nothing while a
+// move is unfinished: the mover goes on, and this job after it.
+func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
+	holds, release, err := exclude(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	moving, err := j.cfg.Table.Moving(ctx)
+	if err != nil {
+		return err
+	}
+	if moving {
+		if j.pace.Due() {
+			j.cfg.Logger.Warn("Visitors and old events are not erased while the events table is moved to another layout.")
+		}
+		return errMoving
+	}
+	return do(holds)
+}
+
+var errMoving = errors.New("the events table is being moved")
+
+// Erase goes on with the erasures that were begun, and begins those that wait. While it waits
+// for the sinks, the table can be moved and repaired.
+func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
+	err := j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
+		begun, err := j.cfg.Ledger.BegunErasures(ctx)
+		for _, b := range begun {
+			if err == nil {
+				err = j.goOn(ctx, b, holds)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return unlessMoving(err)
+	}
+	b, err := j.cfg.Ledger.BeginErasures(ctx, j.cfg.Most, j.cfg.Window)
+	if err != nil || b.Version == 0 {
+		return err
+	}
+	if err := j.cfg.step("begun"); err != nil {
+		return err
+	}
+	if honoured, err := j.honoured(ctx, b); err != nil || !honoured {
+		return err
+	}
+	return unlessMoving(j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
+		if err := j.begin(ctx, b, holds); err != nil {
+			return err
+		}
+		return j.goOn(ctx, b, holds)
+	}))
+}
+
+func unlessMoving(err error) error {
+	if errors.Is(err, errMoving) {
+		return nil
+	}
+	return err
+}
+
+// latest is when the deletion of a batch must have begun: all rows in the table then are of events
+// that were received before ErasedUntil.
+func (j *Job) latest(b schema.ErasureBatch) time.Time { return b.ErasedUntil.Add(-j.cfg.Window / 3) }
+
+// honoured waits until no sink adds to the rows of a batch. If that takes too long, goOn lets the
+// ledger begin the batch again.
+func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
+	bounded, cancel := context.WithDeadline(ctx, j.latest(b))
+	defer cancel()
+	var last error // none if the sinks could be asked
+	for first := true; ; first = false {
+		honoured, err := j.cfg.Honoured(bounded, b.Version)
+		if honoured && err == nil {
+			return true, j.cfg.step("honoured")
+		}
+		// An error because time is up says nothing, unless the first question took all of it.
+		if first || err == nil || bounded.Err() == nil {
+			last = err
+		}
+		if bounded.Err() == nil {
+			j.wait(bounded)
+			continue
+		}
+		switch {
+		case ctx.Err() != nil:
+		case last != nil:
+			j.cfg.Logger.Warn("Visitors cannot be erased yet: it cannot be asked whether the log's partitions have sinks that know of it.", "visitors", len(b.Visitors), "error", last)
+		default:
+			j.cfg.Logger.Warn("Visitors cannot be erased yet: not every partition of the log has a sink that knows of it.", "visitors", len(b.Visitors))
+		}
+		return false, ctx.Err()
+	}
+}
+
+// begin deletes the rows of a batch, if there is time.
+func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
+	bounded, cancel := context.WithDeadline(ctx, j.latest(b))
+	defer cancel()
+	// What an earlier owner of a partition inserts late, the engine drops; wait for it all the same.
+	if err := j.cfg.Table.Settle(bounded); err != nil {
+		return err
+	}
+	if err := holds(bounded); err != nil {
+		return err
+	}
+	if err := j.cfg.Table.Delete(bounded, deletionName(b.Version), whereVisitors(b)); err != nil {
+		return err
+	}
+	return j.cfg.step("deleting")
+}
+
+func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
+
+func whereVisitors(b schema.ErasureBatch) string {
+	list := make([]string, len(b.Visitors))
+	for i, v := range b.Visitors {
+		list[i] = fmt.Sprintf("(%s, %d)", sqltree.Quote(v.SiteID), v.Visitor)
+	}
+	return "(site, visitor) IN (" + strings.Join(list, ", ") + ")"
+}
+
+// goOn waits for the deletion of a batch. One that is not there, or began too late, is begun again
+// with new tombstones.
+func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
+	d, err := j.await(ctx, deletionName(b.Version), holds)
+	if err != nil {
+		return err
+	}
+	if !d.Found || !d.Created.Before(j.latest(b)) {
+		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
+	}
+	left, err := j.cfg.Table.Having(ctx, whereVisitors(b))
+	if err != nil {
+		return err
+	}
+	// Before then no later event can have been received.
+	if left > 0 && time.Now().Before(j.latest(b)) {
+		j.cfg.Logger.Error("Rows of erased visitors are still there: they are deleted again.", "rows", left)
+		return j.cfg.Ledger.RetryErasures(ctx, b.Version)
+	}
+	if err := j.cfg.step("deleted"); err != nil {
+		return err
+	}
+	if err := j.cfg.Ledger.MarkMutated(ctx, b.Version, d.Now); err != nil {
+		return err
+	}
+	for _, v := range b.Visitors {
+		j.cfg.Changed(v.SiteID)
+	}
+	return j.cfg.step("marked")
+}
+
+// await waits until a deletion, if there is one, is done.
+func (j *Job) await(ctx context.Context, name string, holds func(context.Context) error) (eventstore.Deletion, error) {
+	for {
+		d, err := j.cfg.Table.Deletion(ctx, name)
+		if err != nil || !d.Found || d.Done {
+			return d, err
+		}
+		if d.Failure != "" && d.Failure != j.logged {
+			j.cfg.Logger.Error("The engine cannot delete rows, and retries.", "deletion", name, "error", d.Failure)
+			j.logged = d.Failure
+		}
+		if err := holds(ctx); err != nil {
+			return d, err
+		}
+		j.wait(ctx)
+		if ctx.Err() != nil {
+			return d, ctx.Err()
+		}
+	}
+}
+
+// Finish ends the erasures whose replaced parts have left the disks.
+func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
+	if pending.Mutated == 0 {
+		return nil
+	}
+	old, err := j.cfg.Table.OldParts(ctx, pending.FirstMutated)
+	if err != nil || old > 0 {
+		return err
+	}
+	done, err := j.cfg.Ledger.FinishErasures(ctx, pending.FirstMutated)
+	if err == nil {
+		j.cfg.Metrics.finished(done)
+	}
+	return err
+}
+
+// Retain forgets erasures that nothing can undo any more, and deletes the events that their sites
+// no longer keep, once a day.
+func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
+	if err := j.cfg.Ledger.ForgetErasures(ctx); err != nil {
+		return err
+	}
+	for {
+		due, err := j.cfg.Ledger.RetentionDue(ctx)
+		if err != nil || !due {
+			return err
+		}
+		err = j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
+			list, err := j.cfg.Ledger.BeginRetention(ctx, j.cfg.Most)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			if err := j.retain(ctx, list, holds); err != nil {
+				return err
+			}
+			if err := j.cfg.step("expired"); err != nil {
+				return err
+			}
+			return j.cfg.Ledger.CarriedOut(ctx, list)
+		})
+		if err != nil {
+			return unlessMoving(err)
+		}
+	}
+}
+
+func (j *Job) retain(ctx context.Context, list []schema.Expiry, holds func(context.Context) error) error {
+	conditions := make([]string, len(list))
+	for i, e := range list {
+		// Spelled for the primary key too.
+		conditions[i] = fmt.Sprintf("(site = %s AND time < toDateTime64(%d, 3, 'UTC') AND toStartOfHour(time) <= toDateTime(%d, 'UTC'))", sqltree.Quote(e.SiteID), e.Before.Unix(), max(0, e.Before.Unix()))
+	}
+	where := strings.Join(conditions, " OR ")
+	rows, err := j.cfg.Table.Having(ctx, where)
+	if err != nil || rows == 0 {
+		return err
+	}
+	if err := holds(ctx); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("octavo retention %s %d", list[0].SiteID, time.Now().UnixMilli())
+	if err := j.cfg.Table.Delete(ctx, name, where); err != nil {
+		return err
+	}
+	if err := j.cfg.step("expiring"); err != nil {
+		return err
+	}
+	if d, err := j.await(ctx, name, holds); err != nil || !d.Found {
+		return cmp.Or(err, errors.New("the deletion of old events was killed"))
+	}
+	for _, e := range list {
+		j.cfg.Changed(e.SiteID)
+	}
+	j.cfg.Metrics.expiredRows(rows)
+	j.cfg.Logger.Info("Deleted events that their sites no longer keep.", "sites", len(list), "rows", rows)
+	return nil
+}

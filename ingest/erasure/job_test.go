@@ -1,0 +1,342 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+func held(context.Context) (func(context.Context) error, func() error, error) {
+	return func(context.Context) error { return nil }, func() error { return nil }, nil
+}
+
+type rig struct {
+	t     *testing.T
+	store *store.Store
+	table *eventstore.ClickHouse
+	conn  driver.Conn
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, store: storetest.Open(t, storetest.URL(t)), conn: ingesttest.Table(t, enginetest.ClickHouse(t))}
+	var err error
+	if r.table, err = eventstore.New(eventstore.Config{Conn: r.conn, SettleWait: time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) job(change func(*JobConfig)) *Job {
+	r.t.Helper()
+	cfg := JobConfig{
+		Ledger: r.store, Table: r.table, Logger: ingesttest.Logger(r.t), Poll: time.Millisecond,
+		Honoured: func(context.Context, int64) (bool, error) { return true, nil },
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	j, err := NewJob(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return j
+}
+
+func (r *rig) exec(statement string) {
+	r.t.Helper()
+	if err := r.conn.Exec(r.t.Context(), statement); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) insert(site string, visitor int) {
+	r.t.Helper()
+	r.exec(fmt.Sprintf("INSERT INTO events (site, visitor, session, time) SELECT '%s', %d, number %% 3, now64(3) - number * 86400 FROM numbers(100)", site, visitor))
+}
+
+func (r *rig) rows(site string, visitor int) (n uint64) {
+	r.t.Helper()
+	if err := r.conn.QueryRow(r.t.Context(), fmt.Sprintf("SELECT count() FROM events WHERE site = '%s' AND visitor = %d", site, visitor)).Scan(&n); err != nil {
+		r.t.Fatal(err)
+	}
+	return n
+}
+
+func (r *rig) ask(site string, visitor uint64) store.Erasure {
+	r.t.Helper()
+	e, err := r.store.AskErasure(r.t.Context(), site, visitor, time.Hour)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return e
+}
+
+// TestEraseKilled: an erasure whose process is killed at any step is finished by the next one,
+// also if their first windows are too short, and it takes nothing else away.
+func TestEraseKilled(t *testing.T) {
+	t.Parallel()
+	for _, window := range []time.Duration{time.Minute, 50 * time.Millisecond} {
+		t.Run(window.String(), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			killed := errors.New("killed")
+			passed := map[string]bool{}
+			for step := range 6 { // the last one gets through
+				site := fmt.Sprint("site", step)
+				for visitor := range 4 {
+					r.insert(site, visitor)
+				}
+				r.ask(site, 1)
+				r.ask(site, 2)
+				steps := 0
+				err := r.job(func(c *JobConfig) {
+					c.Window = window
+					c.step = func(name string) error {
+						passed[name] = true
+						if steps++; steps > step {
+							return killed
+						}
+						return nil
+					}
+				}).Erase(t.Context(), held)
+				if err != nil && !errors.Is(err, killed) && window > time.Second {
+					t.Fatal(err)
+				}
+				eventually.Succeeds(t, ingesttest.Patience, "an erasure to get through", func() error {
+					j := r.job(func(c *JobConfig) { c.Window = window })
+					pending, err := j.Pending(t.Context())
+					if err == nil && pending.Count > pending.Mutated {
+						err = errors.Join(errors.New("not yet"), j.Erase(t.Context(), held))
+					}
+					return err
+				})
+				for visitor, want := range []uint64{100, 0, 0, 100} {
+					if n := r.rows(site, visitor); n != want {
+						t.Fatalf("killed at step %d: visitor %d has %d rows", step, visitor, n)
+					}
+				}
+			}
+			if window > time.Second && len(passed) != 5 {
+				t.Errorf("steps %v", passed)
+			}
+		})
+	}
+}
+
+// TestEraseWaits: nothing is deleted before the sinks honour the tombstones, nor while the lock is
+// lost or the table is moved.
+func TestEraseWaits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.insert("a", 1)
+	asked := r.ask("a", 1)
+	version := int64(0)
+	err := r.job(func(c *JobConfig) {
+		c.Window = 300 * time.Millisecond
+		c.Honoured = func(_ context.Context, v int64) (bool, error) { version = v; return false, nil }
+	}).Erase(t.Context(), held)
+	if n := r.rows("a", 1); err != nil || n != 100 || version == 0 {
+		t.Errorf("the sinks do not know: %v, %d rows, version %d", err, n, version)
+	}
+	list, upTo, err := r.store.Tombstones(t.Context(), 0)
+	if err != nil || len(list) != 1 || list[0].Version != version || upTo != version || list[0].SiteID != "a" || list[0].Visitor != 1 || !list[0].Before.After(asked.AskedAt) {
+		t.Errorf("tombstones %+v up to %d, %v", list, upTo, err)
+	}
+	lost := errors.New("lost")
+	if err := r.job(nil).Erase(t.Context(), func(context.Context) (func(context.Context) error, func() error, error) {
+		return func(context.Context) error { return lost }, func() error { return nil }, nil
+	}); !errors.Is(err, lost) || r.rows("a", 1) != 100 {
+		t.Errorf("without the lock: %v, %d rows", err, r.rows("a", 1))
+	}
+	r.exec(insights.NextStatement(insights.Topology{}))
+	if err := r.job(nil).Erase(t.Context(), held); err != nil || r.rows("a", 1) != 100 {
+		t.Errorf("while the table is moved: %v, %d rows", err, r.rows("a", 1))
+	}
+	r.exec("DROP TABLE " + insights.NextTable)
+	for range 2 { // the first finds what the one without the lock began
+		if err := r.job(nil).Erase(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := r.rows("a", 1); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestEraseSaysWhyItWaits: an operator is told whether sinks are missing or cannot be asked, and a
+// node that stops says neither.
+func TestEraseSaysWhyItWaits(t *testing.T) {
+	t.Parallel()
+	const missing, unknown = "not every partition", "cannot be asked"
+	away := errors.New("no broker")
+	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	for _, c := range []struct {
+		name        string
+		first, then func(ctx context.Context) error // of what is asked; nil is the answer no
+		want        string
+	}{
+		{"no", nil, nil, missing},
+		{"an error", func(context.Context) error { return away }, func(context.Context) error { return away }, away.Error()},
+		{"an error, then no", func(context.Context) error { return away }, nil, missing},
+		{"no, then nothing", nil, late, missing},
+		{"an error, then nothing", func(context.Context) error { return away }, late, away.Error()},
+		{"nothing", late, late, unknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var said strings.Builder
+			ctx, stop := context.WithCancel(t.Context())
+			ask := c.first
+			j := Job{shown: time.Now().Add(time.Hour), cfg: JobConfig{
+				Poll: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&said, nil)),
+				Honoured: func(ctx context.Context, _ int64) (honoured bool, err error) {
+					if ask != nil {
+						err = ask(ctx)
+					}
+					ask = c.then
+					return false, err
+				},
+			}}
+			batch := schema.ErasureBatch{ErasedUntil: time.Now().Add(time.Second)}
+			if honoured, err := j.honoured(ctx, batch); honoured || err != nil || !strings.Contains(said.String(), c.want) || strings.Contains(said.String(), unknown) != (c.want != missing) {
+				t.Errorf("%v, %q", err, said.String())
+			}
+			said.Reset()
+			stop()
+			if _, err := j.honoured(ctx, batch); !errors.Is(err, context.Canceled) || said.Len() > 0 {
+				t.Errorf("of a node that stops: %v, %q", err, said.String())
+			}
+		})
+	}
+}
+
+// TestFinish: an erasure is done when no replaced part is on the disk. Asking again while it covers
+// the moment changes nothing; later it begins anew; and it is forgotten when the log has expired.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.insert("a", 1)
+	r.ask("a", 1)
+	j := r.job(nil)
+	if err := j.Erase(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	begun, err := r.store.Erasure(t.Context(), "a", 1)
+	if err != nil || begun.ErasedUntil == nil || begun.MutatedAt == nil || begun.DoneAt != nil {
+		t.Fatalf("%+v, %v", begun, err)
+	}
+	finish := func() (left int64) {
+		t.Helper()
+		pending, err := j.Pending(t.Context())
+		if err == nil {
+			err = j.Finish(t.Context(), pending)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pending.Count
+	}
+	finish()
+	if e, err := r.store.Erasure(t.Context(), "a", 1); err != nil || e.DoneAt != nil {
+		t.Errorf("done while the old part is there: %+v, %v", e, err)
+	}
+	if e := r.ask("a", 1); e.Version == nil || !e.ErasedUntil.Equal(*begun.ErasedUntil) || !e.AskedAt.Equal(begun.AskedAt) {
+		t.Errorf("asked again at once: %+v, before %+v", e, begun)
+	}
+	eventually.True(t, ingesttest.PartsPatience, "the old part to leave the disk", func() bool {
+		finish()
+		e, err := r.store.Erasure(t.Context(), "a", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.DoneAt != nil && e.ErasedUntil.Before(time.Now())
+	})
+	if left := finish(); left > 0 {
+		t.Errorf("%d are pending", left)
+	}
+	if err := r.store.ForgetErasures(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list, _, err := r.store.Tombstones(t.Context(), 0); err != nil || len(list) != 1 {
+		t.Errorf("a tombstone that is needed: %+v, %v", list, err)
+	}
+	if e := r.ask("a", 1); e.Version != nil || e.DoneAt != nil || e.MutatedAt != nil || e.ErasedUntil != nil || !e.AskedAt.After(begun.AskedAt) {
+		t.Errorf("asked again later: %+v", e)
+	}
+}
+
+// TestFinishInTurn: erasures that come later do not keep an earlier one from being done, and
+// versions grow with time, so that none is given twice.
+func TestFinishInTurn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	began, mutated := time.Now(), time.Now().Truncate(time.Second)
+	var versions []int64
+	for i := range 2 {
+		r.ask("a", uint64(i))
+		b, err := r.store.BeginErasures(t.Context(), 1, time.Second)
+		if err != nil || len(b.Visitors) != 1 || b.Version < began.UnixMilli() {
+			t.Fatalf("%+v, %v", b, err)
+		}
+		versions = append(versions, b.Version)
+		if err := r.store.MarkMutated(t.Context(), b.Version, mutated.Add(time.Duration(i)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.ask("b", 1) // it has not begun
+	pending, err := r.store.PendingErasures(t.Context())
+	if err != nil || pending.Count != 3 || pending.Mutated != 2 || !pending.FirstMutated.Equal(mutated) || versions[1] <= versions[0] {
+		t.Errorf("%+v, %v; versions %v", pending, err, versions)
+	}
+	if done, err := r.store.FinishErasures(t.Context(), pending.FirstMutated); done != 1 || err != nil {
+		t.Errorf("%d are done, %v", done, err)
+	}
+	if e, err := r.store.Erasure(t.Context(), "a", 0); err != nil || e.DoneAt == nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+	// Asked again, one that is not done keeps its place.
+	before := r.ask("a", 1)
+	if again := r.ask("a", 1); !again.AskedAt.Equal(before.AskedAt) {
+		t.Errorf("%+v, before %+v", again, before)
+	}
+}
+
+// TestFinishWhileWaiting: an erasure is done while a later one waits for the sinks.
+func TestFinishWhileWaiting(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ask("a", 1)
+	b, err := r.store.BeginErasures(t.Context(), 1, time.Second)
+	if err == nil {
+		err = r.store.MarkMutated(t.Context(), b.Version, time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.insert("a", 2)
+	r.ask("a", 2)
+	if err := r.job(func(c *JobConfig) {
+		c.Honoured = func(ctx context.Context, _ int64) (bool, error) {
+			first, err := r.store.Erasure(ctx, "a", 1)
+			return first.DoneAt != nil, err
+		}
+	}).Erase(t.Context(), held); err != nil || r.rows("a", 2) != 0 {
+		t.Errorf("%v, %d rows of the later one", err, r.rows("a", 2))
+	}
+}

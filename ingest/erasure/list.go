@@ -1,0 +1,211 @@
+package erasure
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/octavo-docs/octavo/ingest/retry"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// Source has the tombstones: the store.
+type Source interface {
+	Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error)
+	// RaiseTombstones makes the version at least as high.
+	RaiseTombstones(ctx context.Context, version int64) error
+}
+
+// mark says which events of a visitor are erased: those received before a time.
+type mark struct {
+	version, before int64 // before in milliseconds
+}
+
+// Visitors are the erased visitors of a site.
+type Visitors struct {
+	marks map[uint64][]mark // by version
+	upTo  int64
+}
+
+// None reports whether there is no erased visitor.
+func (v Visitors) None() bool { return len(v.marks) == 0 }
+
+// Has reports whether an event that was received at a time, in milliseconds, is erased.
+func (v Visitors) Has(visitor uint64, received int64) bool {
+	for _, m := range v.marks[visitor] {
+		if received < m.before && m.version <= v.upTo {
+			return true
+		}
+	}
+	return false
+}
+
+// View is the list as of a version. It does not change. A nil one is empty.
+type View struct {
+	Version int64
+	sites   map[string]map[uint64][]mark
+}
+
+// Site are the erased visitors of a site.
+func (v *View) Site(site string) Visitors {
+	if v == nil || len(v.sites) == 0 {
+		return Visitors{}
+	}
+	return Visitors{v.sites[site], v.Version}
+}
+
+// None reports whether nobody is erased.
+func (v *View) None() bool { return v == nil || len(v.sites) == 0 }
+
+// At is the view as it was at an earlier version.
+func (v *View) At(version int64) *View { return &View{version, v.sites} }
+
+func (v *View) with(list []schema.Tombstone, version int64) *View {
+	next := &View{version, maps.Clone(v.sites)}
+	if next.sites == nil {
+		next.sites = map[string]map[uint64][]mark{}
+	}
+	copied := map[string]bool{}
+	for _, t := range list {
+		if !copied[t.SiteID] {
+			visitors := maps.Clone(next.sites[t.SiteID])
+			if visitors == nil {
+				visitors = map[uint64][]mark{}
+			}
+			next.sites[t.SiteID], copied[t.SiteID] = visitors, true
+		}
+		marks := next.sites[t.SiteID][t.Visitor]
+		next.sites[t.SiteID][t.Visitor] = append(marks[:len(marks):len(marks)], mark{t.Version, t.Before.UnixMilli()})
+	}
+	return next
+}
+
+// List follows the tombstones. It only grows; those that are no longer needed leave it with the
+// process. A nil List is for tests: it has no tombstones.
+type List struct {
+	source Source
+	logger *slog.Logger
+	every  time.Duration
+	view   atomic.Pointer[View]
+
+	mu      sync.Mutex
+	changed chan struct{} // closed by the next change
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// NewList builds a list that looks for new tombstones this often; 0 is every second. It starts
+// nothing.
+func NewList(source Source, every time.Duration, logger *slog.Logger) *List {
+	l := &List{source: source, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), every: cmp.Or(every, time.Second), changed: make(chan struct{})}
+	l.view.Store(&View{})
+	return l
+}
+
+// Start follows the tombstones until Stop.
+func (l *List) Start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel, l.done = cancel, make(chan struct{})
+	go func() {
+		defer close(l.done)
+		var pace retry.LogPace
+		for ctx.Err() == nil {
+			attempt, stop := context.WithTimeout(ctx, 10*time.Second)
+			err := l.Load(attempt)
+			stop()
+			if err != nil && ctx.Err() == nil && pace.Due() {
+				l.logger.Warn("Cannot ask which visitors are erased: until it can, erasures are not done.", "error", err)
+			}
+			retry.Sleep(ctx, l.every)
+		}
+	}()
+	return nil
+}
+
+// Stop ends it.
+func (l *List) Stop(context.Context) error {
+	if l.cancel != nil {
+		l.cancel()
+		<-l.done
+	}
+	return nil
+}
+
+// Load looks for new tombstones once. The list then has all that there were when it was called.
+func (l *List) Load(ctx context.Context) error {
+	list, version, err := l.source.Tombstones(ctx, l.view.Load().Version)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	had := l.view.Load()
+	if version <= had.Version {
+		return nil
+	}
+	// What another call was faster with is there already.
+	list = slices.DeleteFunc(list, func(t schema.Tombstone) bool { return t.Version <= had.Version })
+	l.view.Store(had.with(list, version))
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return nil
+}
+
+// View is the list as it is now.
+func (l *List) View() *View {
+	if l == nil {
+		return nil
+	}
+	return l.view.Load()
+}
+
+// Changed is closed when the list changes after this call.
+func (l *List) Changed() <-chan struct{} {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+// Await waits until the list has a version. The first version is 1, so a list that has one has
+// been read. If the source answers and has not come so far, a backup of it was restored: its
+// tombstones since then are lost, and waiting would not bring them back.
+func (l *List) Await(ctx context.Context, version int64) error {
+	if l == nil {
+		return nil
+	}
+	var pace retry.LogPace
+	for {
+		changed := l.Changed()
+		if l.View().Version >= version {
+			return nil
+		}
+		err := l.Load(ctx)
+		switch had := l.View().Version; {
+		case had >= version:
+			return nil
+		case err == nil && version > 1:
+			l.logger.Error("Postgres has lost tombstones, as by a restored backup: erase the visitors since then again.", "had", version, "has", had)
+			err = l.source.RaiseTombstones(ctx, version)
+		}
+		if err != nil && ctx.Err() == nil && pace.Due() {
+			l.logger.Warn("A partition waits until it is known which visitors are erased.", "error", err)
+		}
+		again, stop := context.WithTimeout(ctx, l.every)
+		select {
+		case <-changed:
+		case <-again.Done():
+		}
+		stop()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package erasure
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestRetentionLonger: a site that keeps events for longer than before keeps what it imports then.
+func TestRetentionLonger(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	retain := func(days int) {
+		t.Helper()
+		if err := r.store.SetRetention(t.Context(), "a", &days); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.job(nil).Retain(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What has the age of its limit is left out: midnight may pass meanwhile.
+	rows := func(from, to int) (n uint64) {
+		t.Helper()
+		ages := fmt.Sprintf("SELECT count() FROM events WHERE site = 'a' AND time BETWEEN now() - INTERVAL %d DAY AND now() - INTERVAL %d DAY", to, from)
+		if err := r.conn.QueryRow(t.Context(), ages).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	r.insert("a", 1) // an event a day, for 100 days
+	retain(10)
+	if n := rows(12, 1000); n != 0 {
+		t.Errorf("%d rows are too old", n)
+	}
+	r.insert("a", 2)
+	retain(60)
+	if kept, old := rows(12, 58), rows(62, 1000); kept < 45 || old != 0 {
+		t.Errorf("of an import %d rows are kept, %d are too old", kept, old)
+	}
+}
+
+// TestRetentionChangedMeanwhile: days that were changed while events were deleted are carried out
+// again, and so are days of which the run began yesterday.
+func TestRetentionChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	set := func(days int) {
+		t.Helper()
+		if err := r.store.SetRetention(t.Context(), "a", &days); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due := func(want bool) {
+		t.Helper()
+		if is, err := r.store.RetentionDue(t.Context()); is != want || err != nil {
+			t.Errorf("due: %v, %v", is, err)
+		}
+	}
+	set(10)
+	list, err := r.store.BeginRetention(t.Context(), 100)
+	if err != nil || len(list) != 1 || list[0].Days != 10 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	set(5)
+	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	due(true)
+	if list, err = r.store.BeginRetention(t.Context(), 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	due(false)
+	list[0].Before = list[0].Before.AddDate(0, 0, -1)
+	if err := r.store.CarriedOut(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	due(true)
+}

@@ -1,0 +1,89 @@
+package eventstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Rows are deleted by a mutation, which rewrites the parts that have such rows, with their
+// projections. (DELETE FROM only hides rows, and the engine refuses it on the table.)
+
+func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
+
+// Delete begins to delete the rows that are in the table now and for which where holds. Deletion
+// finds it by its name, also after a restart.
+func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
+	on := ""
+	if c.cfg.Cluster != "" {
+		on = " ON CLUSTER " + sqltree.Ident(c.cfg.Cluster)
+	}
+	statement := "ALTER TABLE " + c.topology().LocalTable() + on + " DELETE WHERE (" + where + ") OR site = " + sqltree.Quote(name) + " SETTINGS mutations_sync = 0"
+	if err := c.cfg.Conn.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("cannot delete rows: %w", err)
+	}
+	return nil
+}
+
+// Deletion is how far a Delete is.
+type Deletion struct {
+	Found   bool
+	Done    bool      // no active part has such a row
+	Created time.Time // at the latest, to the second; by the server's clock, as Now
+	Now     time.Time
+	Failure string // of the last attempt; the server goes on trying
+}
+
+// Deletion looks for a Delete in the table that is there now.
+func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err error) {
+	var hosts, all uint64
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT uniqExact(hostName()), (SELECT uniqExact(hostName()) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+"), countIf(NOT is_done) = 0, max(create_time), now(), max(latest_fail_reason) FROM "+
+		onAllNodes(c.cfg.Cluster, "system.mutations")+" WHERE database = currentDatabase() AND table = {table:String} AND position(command, {name:String}) > 0 AND NOT is_killed",
+		clickhouse.Named("table", c.topology().LocalTable()), clickhouse.Named("name", sqltree.Quote(name))).
+		Scan(&hosts, &all, &d.Done, &d.Created, &d.Now, &d.Failure)
+	if err != nil {
+		return d, fmt.Errorf("cannot ask how far a deletion is: %w", err)
+	}
+	d.Found = hosts == all
+	d.Done = d.Done && d.Found
+	return d, nil
+}
+
+// OldParts is how many parts the server still has on its disks that were replaced until a time by
+// its clock, or may have: it reads such parts some time after it starts.
+func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
+	tables := "(" + sqltree.Quote(c.topology().LocalTable()) + ", " + sqltree.Quote(insights.NextTable) + ")"
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.parts")+" WHERE database = currentDatabase() AND table IN "+tables+" AND NOT active AND toUnixTimestamp(remove_time) <= {until:UInt32})"+
+		" + (SELECT count() FROM "+onAllNodes(c.cfg.Cluster, "system.dropped_tables")+" WHERE database = currentDatabase() AND table IN "+tables+")"+
+		" + (SELECT countIf(uptime() < "+fmt.Sprint(oldPartsKnown)+" AND toUnixTimestamp(now()) - uptime() >= {until:UInt32}) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+")",
+		clickhouse.Named("until", until.Unix())).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask for replaced parts: %w", err)
+	}
+	return n, nil
+}
+
+// oldPartsKnown is how many seconds after its start the server knows which replaced parts it has.
+const oldPartsKnown = 60
+
+// Moving reports whether a move to another layout is unfinished: its tables have rows twice.
+func (c *ClickHouse) Moving(ctx context.Context) (moving bool, err error) {
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT count() > 0 FROM system.tables WHERE database = currentDatabase() AND name = '"+insights.NextTable+"'").Scan(&moving)
+	if err != nil {
+		err = fmt.Errorf("cannot ask whether the events table is moved: %w", err)
+	}
+	return moving, err
+}
+
+// Having is how many rows there are for which where holds.
+func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {
+	if err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+where).Scan(&n); err != nil {
+		err = fmt.Errorf("cannot count rows: %w", err)
+	}
+	return n, err
+}

@@ -1,0 +1,59 @@
+package eventstore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/ingest/ingesttest"
+)
+
+// TestDelete: a deletion takes rows out of events and visits, is found by its name, and the parts
+// that had the rows leave the disk.
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	for i := range 3 {
+		insertNumbered(t, store, i)
+	}
+	if d, err := store.Deletion(t.Context(), "test 1"); err != nil || d.Found || d.Done {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	before, err := store.Having(t.Context(), "log_offset = 1")
+	if err != nil || before == 0 {
+		t.Fatalf("%d rows, %v", before, err)
+	}
+	if err := store.Delete(t.Context(), "test 1", "log_offset = 1"); err != nil {
+		t.Fatal(err)
+	}
+	var d Deletion
+	eventually.True(t, ingesttest.Patience, "the deletion", func() bool {
+		if d, err = store.Deletion(t.Context(), "test 1"); err != nil || !d.Found {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		return d.Done
+	})
+	if d.Created.Before(time.Now().Add(-time.Minute)) || d.Now.Before(d.Created) || d.Failure != "" {
+		t.Errorf("%+v", d)
+	}
+	if other, err := store.Deletion(t.Context(), "test"); err != nil || other.Found {
+		t.Errorf("another name: %+v, %v", other, err)
+	}
+	after, err := store.Having(t.Context(), "log_offset = 1")
+	if events := visitEvents(t, conn); err != nil || after != 0 || events != 1500-before {
+		t.Errorf("%d rows, %d events in visits, %v", after, events, err)
+	}
+	if old, err := store.OldParts(t.Context(), d.Now); err != nil || old == 0 {
+		t.Errorf("%d replaced parts right after a deletion, %v", old, err)
+	}
+	eventually.True(t, ingesttest.PartsPatience, "the replaced parts to leave the disk", func() bool {
+		old, err := store.OldParts(t.Context(), d.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return old == 0
+	})
+	if moving, err := store.Moving(t.Context()); err != nil || moving {
+		t.Errorf("moving %v, %v", moving, err)
+	}
+}

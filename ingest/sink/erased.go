@@ -1,0 +1,131 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// erase leaves the events of erased visitors out of a cut. Nothing before has changed its rows.
+//
+// A cut that the previous owner announced is repeated with the tombstones that it was announced
+// with, so that it has the same rows under its token: if it had none, the insert of an owner that
+// is only paused could still be stored. The eraser waits for a later cut.
+func (g *generation) erase(c *cut) error {
+	p, view := c.partition, g.sink.cfg.Erased.View()
+	if view == nil {
+		return nil
+	}
+	if p.intent > c.from {
+		view = view.At(p.committed.erased)
+	}
+	c.honours = view.Version
+	if view.None() {
+		return nil
+	}
+	for _, m := range c.messages {
+		visitors := view.Site(m.message.Site)
+		if visitors.None() {
+			continue
+		}
+		for i := range m.message.Count {
+			if visitors.Has(c.rows.Content(m.first+i).Visitor, m.message.ReceivedMillis) {
+				if c.erased == nil {
+					c.erased = map[int]bool{}
+				}
+				c.erased[m.first+i] = true
+			}
+		}
+	}
+	if len(c.erased) == 0 {
+		return nil
+	}
+	return c.rebuild(0, c.total, nil, g.scratch)
+}
+
+// honour prepares the commit that says of every partition which tombstones its next cut honours.
+// A partition whose previous owner announced a cut says so with its own first cut.
+func (g *generation) honour() {
+	view := g.sink.cfg.Erased.View()
+	if view == nil || view.Version == g.honoured {
+		return
+	}
+	all := true
+	for _, p := range g.partitions {
+		at := &p.done
+		if !p.prepared {
+			at = p.located.Load()
+		}
+		if at == nil {
+			all = false
+			continue
+		}
+		if at.erased < view.Version {
+			at.erased = view.Version
+			g.stored[p.id] = *at
+		}
+	}
+	if all {
+		g.honoured = view.Version
+	}
+}
+
+// honourAgain is how soon partitions are looked at again of which nothing could be said yet.
+const honourAgain = time.Second
+
+// mayHonour says when honour may have something to do.
+func (g *generation) mayHonour() <-chan struct{} {
+	list := g.sink.cfg.Erased
+	changed := list.Changed()
+	if view := list.View(); view == nil || view.Version == g.honoured && len(g.stored) == 0 {
+		return changed
+	}
+	again := make(chan struct{})
+	time.AfterFunc(honourAgain, func() { close(again) })
+	return again
+}
+
+// erased reports whether an event of a message has no row because its visitor was erased.
+func (r *Reconciler) erased(l logged, event insights.RowContent) bool {
+	return r.cfg.Erased.View().Site(event.Site).Has(event.Visitor, l.message.ReceivedMillis)
+}
+
+// expired reports whether an event of a message has no row because it was too old when old events
+// were deleted.
+func (r *Reconciler) expired(l logged, event insights.RowContent) bool {
+	return slices.ContainsFunc(r.cfg.Expired[event.Site], func(e schema.Expiry) bool {
+		return event.TimeMillis < e.Before.UnixMilli() && l.message.ReceivedMillis < e.CarriedOut.UnixMilli()
+	})
+}
+
+// gone reports whether an event has no row on purpose.
+func (r *Reconciler) gone(l logged, event insights.RowContent) bool {
+	return r.erased(l, event) || r.expired(l, event)
+}
+
+// Honoured reports whether the sinks of a group will store no event that tombstones of a version
+// erase, whoever owns a partition by then: each partition's commit says so, and an owner never
+// knows less than the commit that it starts from.
+func Honoured(ctx context.Context, log *eventlog.Topic, group string, version int64) (bool, error) {
+	count, err := log.Partitions(ctx)
+	if err != nil {
+		return false, err
+	}
+	list, err := groupProgress(ctx, log, group, partitionRange(count))
+	if errors.Is(err, kafka.GroupIdNotFound) {
+		return false, nil // no sink has ever committed
+	}
+	for _, p := range list {
+		if p.erased < version {
+			return false, err
+		}
+	}
+	return err == nil, err
+}

@@ -1,0 +1,199 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// keeping lets a service share its answers.
+func keeping(c *Config) { c.Keep, c.KeepBytes = time.Hour, 1<<20 }
+
+// askers are those that take part in the only run.
+func askers(s *Service) int {
+	s.answers.mu.Lock()
+	defer s.answers.mu.Unlock()
+	for _, f := range s.answers.runs {
+		return f.askers
+	}
+	return 0
+}
+
+func wantAskers(t *testing.T, s *Service, n int) {
+	t.Helper()
+	eventually.True(t, patience, fmt.Sprint(n, " to take part"), func() bool { return askers(s) == n })
+}
+
+func wantAnswers(t *testing.T, s *Service, want map[origin]float64) {
+	t.Helper()
+	for _, from := range origins() {
+		if got := testutil.ToFloat64(s.metrics.answers[Aggregate][from]); got != want[from] {
+			t.Errorf("%v answers %s, want %v", got, from, want[from])
+		}
+	}
+}
+
+// TestEqualQuestionsRunOnce: equal questions that are asked at once are one for the
+// engine, also those whose token has no slot left; another question is not.
+func TestEqualQuestionsRunOnce(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, keeping, func(c *Config) { c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 8, 4, 1, time.Hour })
+	var wait sync.WaitGroup
+	bodies := make(chan string, 100)
+	ask := func(token, body string) {
+		wait.Go(func() {
+			answer, headers, err := service.Aggregate(t.Context(), Asker{Organization: "a", Token: token}, testSite, []byte(body), testNow)
+			if err != nil || headers[headerSource] == "" {
+				t.Errorf("%v %v", headers, err)
+			}
+			bodies <- string(answer)
+		})
+	}
+	for i := range 40 {
+		ask(fmt.Sprint(i%20), byCountry)
+	}
+	done := <-engine.started
+	wantAskers(t, service, 40)
+	eventually.True(t, patience, "only one to run or wait for a slot", func() bool {
+		return testutil.ToFloat64(service.metrics.running) == 1 && testutil.ToFloat64(service.metrics.waiting) == 0
+	})
+	ask("20", strings.Replace(byCountry, "{", `{"accuracy":"exact",`, 1))
+	other := <-engine.started
+	close(done)
+	close(other)
+	wait.Wait()
+	for first := <-bodies; len(bodies) > 0; {
+		if next := <-bodies; next != first {
+			t.Errorf("%s and %s", first, next)
+		}
+	}
+	if len(engine.started) != 0 {
+		t.Errorf("the engine has seen %d more statements", len(engine.started))
+	}
+	wantAnswers(t, service, map[origin]float64{fromRun: 2, fromShared: 39})
+	if len(service.answers.runs) != 0 || len(service.admission.parties) != 0 {
+		t.Errorf("left: %v, %v", service.answers.runs, service.admission.parties)
+	}
+}
+
+// TestWhoRunsMayLeave: when the client that a question runs for goes away, those that
+// wait for its answer get one; when one of those goes away, nothing happens.
+func TestWhoRunsMayLeave(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, keeping)
+	var wait sync.WaitGroup
+	ask := func(token string, want schema.Code) (leave func()) {
+		ctx, leave := context.WithCancel(t.Context())
+		wait.Go(func() {
+			_, _, err := service.Aggregate(ctx, Asker{Token: token}, testSite, []byte(byCountry), testNow)
+			if want == 0 && err != nil || want != 0 && !schema.IsCode(err, want) {
+				t.Errorf("%s: %v, want %d", token, err, want)
+			}
+		})
+		return leave
+	}
+	runs := ask("1", schema.CodeUnavailable)
+	<-engine.started
+	waits := ask("2", schema.CodeUnavailable)
+	stays := []func(){ask("3", 0), ask("4", 0)}
+	wantAskers(t, service, 4)
+	waits()
+	wantAskers(t, service, 3)
+	runs()
+	close(<-engine.started)
+	wait.Wait()
+	for _, leave := range stays {
+		leave()
+	}
+	if n := testutil.ToFloat64(service.metrics.answers[Aggregate][fromRun]); n != 1 || len(engine.started) != 0 || len(service.answers.runs) != 0 {
+		t.Errorf("%v answers were made, %d more statements, %d runs", n, len(engine.started), len(service.answers.runs))
+	}
+}
+
+// TestTurnsAreOnesOwn: who is over its share is told so, and nobody who asks the same.
+func TestTurnsAreOnesOwn(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, keeping, func(c *Config) { c.Concurrency, c.PerToken, c.QueueWait = 2, 1, time.Hour })
+	all := asking{t: t, service: service}
+	var running []chan struct{}
+	const each = float64(unknownRows)
+	another := 0 // each is a question of its own
+	other := func() string {
+		another++
+		return strings.Replace(byCountry, "{", fmt.Sprintf(`{"limit":%d,`, another), 1)
+	}
+	for _, token := range []string{"greedy", "other"} {
+		all.ask(t.Context(), Asker{Token: token}, other())
+		running = append(running, <-engine.started)
+	}
+	all.ask(t.Context(), Asker{Token: "modest"}, byCountry)
+	all.waiting(1, each)
+	ctx, leave := context.WithCancel(t.Context())
+	for range waitersPerSlot*2 - 1 {
+		all.ask(ctx, Asker{Token: "greedy"}, other())
+	}
+	all.waiting(waitersPerSlot*2, waitersPerSlot*2*each)
+	if _, _, err := service.Aggregate(t.Context(), Asker{Token: "greedy"}, testSite, []byte(byCountry), testNow); !schema.IsCode(err, schema.CodeTooManyRequests) {
+		t.Errorf("greedy: %v", err)
+	}
+	leave()
+	all.waiting(1, each)
+	for _, done := range running {
+		close(done)
+	}
+	close(<-engine.started)
+	all.answered()
+	if len(engine.started) != 0 {
+		t.Errorf("%d more statements", len(engine.started))
+	}
+}
+
+// failing is an engine that fails when it is told to.
+type failing struct {
+	driver.Conn
+	started chan chan error
+}
+
+func (f failing) Query(_ context.Context, sql string, _ ...any) (driver.Rows, error) {
+	if !strings.Contains(sql, "country") {
+		return noRows{}, nil
+	}
+	done := make(chan error)
+	f.started <- done
+	return nil, <-done
+}
+
+// TestTooHeavyForAll: a question that is too heavy runs once for all who asked it.
+func TestTooHeavyForAll(t *testing.T) {
+	t.Parallel()
+	engine := failing{started: make(chan chan error, 10)}
+	service := newService(engine, keeping)
+	var wait sync.WaitGroup
+	for range 5 {
+		wait.Go(func() {
+			if _, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(byCountry), testNow); !schema.IsCode(err, schema.CodeBadRequest) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	done := <-engine.started
+	wantAskers(t, service, 5)
+	done <- &clickhouse.Exception{Code: codeTimeout}
+	wait.Wait()
+	if n := testutil.ToFloat64(service.metrics.errors[Aggregate][classTooHeavy]); n != 5 || len(engine.started) != 0 {
+		t.Errorf("%v failed, %d more statements", n, len(engine.started))
+	}
+}

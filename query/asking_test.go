@@ -1,0 +1,44 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
+)
+
+// asking are several who ask about testSite at once. All get an answer but those who leave.
+type asking struct {
+	t       *testing.T
+	service *Service
+	wait    sync.WaitGroup
+}
+
+func (a *asking) ask(ctx context.Context, who Asker, body string) {
+	a.wait.Go(func() {
+		if _, _, err := a.service.Aggregate(ctx, who, testSite, []byte(body), testNow); err != nil && ctx.Err() == nil {
+			a.t.Errorf("%+v: %v", who, err)
+		}
+	})
+}
+
+// waiting waits until so many wait for their turn, with so many rows.
+func (a *asking) waiting(n, rows float64) {
+	a.t.Helper()
+	eventually.True(a.t, patience, fmt.Sprint(n, " to wait"), func() bool {
+		return testutil.ToFloat64(a.service.metrics.waiting) == n && testutil.ToFloat64(a.service.metrics.waitingRows) == rows
+	})
+}
+
+// answered waits for all answers. Then nobody runs or waits any more.
+func (a *asking) answered() {
+	a.t.Helper()
+	a.wait.Wait()
+	if s := a.service; len(s.answers.runs) != 0 || len(s.admission.parties) != 0 {
+		a.t.Errorf("left: %v, %v", s.answers.runs, s.admission.parties)
+	}
+}

@@ -1,0 +1,119 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// cost is how many rows a question reads, as far as can be known before it has its
+// turn: nothing is read to find out. The questions of a site with unknown rows count
+// the rows when they run (sources.go), within their own turn and time.
+type cost int64
+
+const (
+	// unknownRows is the cost of a long range of a site whose rows are not known.
+	unknownRows cost = 2_000_000
+	// lightRows are read in a few hundredths of a second on two cores. A question of
+	// no more takes a slot only, and passes those that wait for others' rows.
+	lightRows cost = 400_000
+)
+
+// weight is what a question takes of the rows that may be read at once.
+func (c cost) weight() int64 {
+	if c <= lightRows {
+		return 0
+	}
+	return int64(c)
+}
+
+// cost of a statement over a scope, which reads the refs: see choose.
+func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	site := s.sites[sc.site]
+	switch {
+	case site != nil && site.days != nil:
+		sum := sc.rowsOf(site.days)
+		if s.visits && s.limits.best(sc, sum, refs, estimate).source != rawEvents {
+			return cost(sum.visits), true
+		}
+		return cost(sum.events), true
+	case s.limits.isShort(sc):
+		return lightRows, false
+	}
+	return unknownRows, false
+}
+
+func (p plan) weigh(q *question) {
+	scopes := []scope{p.scope}
+	if p.compare != nil {
+		scopes = append(scopes, p.compare.of(p).scope)
+	}
+	q.weigh(slices.Concat(p.groups, p.measures()), p.estimate(), scopes...)
+	q.size.groups, q.size.exact = len(p.groups), p.exact && p.counts()
+}
+
+func (f funnel) weigh(q *question) {
+	q.weigh(append(reads(f.steps...), ref{column: insights.Datetime}), insights.CountExact, f.scope)
+}
+
+func (p retention) weigh(q *question) { q.weigh(p.refs(), insights.CountExact, p.scope) }
+
+// weigh gives the question the cost of reading the scopes, of which the first is the
+// request's. Events that are joined with their sessions are read twice.
+func (q *question) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
+	q.cost, q.known = 0, true
+	for _, sc := range scopes {
+		rows, known := q.service.sources.cost(sc, refs, estimate)
+		if len(sc.sessions) > 0 {
+			rows *= 2
+		}
+		q.cost, q.known = q.cost+rows, q.known && known
+	}
+	q.size = size{length: scopes[0].to.Sub(scopes[0].from)}
+}
+
+// rowsOf are the rows of a scope's range, about: of a day that is not wholly in it, as
+// many as its hours have of those with events. Today has only some as yet.
+func (s scope) rowsOf(days []dayRows) (sum dayRows) {
+	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
+	for _, d := range days {
+		begin, end := d.day, d.day.Add(24*time.Hour)
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if !begin.Before(end) {
+			continue
+		}
+		hours := min(uint64(end.Sub(begin)/time.Hour), d.hours)
+		sum.events, sum.visits = sum.events+d.events*hours/d.hours, sum.visits+d.visits*hours/d.hours
+	}
+	return sum
+}
+
+// firstCount waits until another question has counted a site's rows for the first time:
+// without them all questions of a dashboard would read each event.
+func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
+	select {
+	case <-site.first:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return site.days
+}
+
+// ended lets those go on that wait for the first count. The caller holds sources.mu.
+func (r *siteRows) ended() {
+	select {
+	case <-r.first:
+	default:
+		close(r.first)
+	}
+}

@@ -1,0 +1,202 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// counting counts how often the rows of a site are counted.
+type counting struct {
+	driver.Conn
+	mu     sync.Mutex
+	counts int
+}
+
+func (c *counting) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, "AS day") {
+		c.mu.Lock()
+		c.counts++
+		c.mu.Unlock()
+	}
+	return c.Conn.Query(ctx, sql, args...)
+}
+
+// TestRowsAreCountedOnce: the first questions of a site count its rows once, and none
+// of them reads events because of that.
+func TestRowsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	conn := &counting{Conn: store(t)}
+	insert(t, conn, testSite, fixture())
+	service := fromVisits(conn)
+	if ready, err := service.sources.ready(t.Context()); err != nil || !ready {
+		t.Fatal(ready, err)
+	}
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			_, headers, err := service.Aggregate(t.Context(), Asker{Organization: fmt.Sprint(i)}, testSite, []byte(`{"range":"last30Days"}`), testNow)
+			if err != nil || headers[headerSource] != visitsName {
+				t.Errorf("%v %v", headers, err)
+			}
+		})
+	}
+	wait.Wait()
+	if conn.counts != 1 {
+		t.Errorf("the rows were counted %d times", conn.counts)
+	}
+}
+
+// knows tells a service how many rows a site has on each of the last days.
+func (s *Service) knows(site string, days int, each dayRows) {
+	r := &siteRows{counted: time.Now().Add(time.Hour), visits: true, first: make(chan struct{})}
+	close(r.first)
+	each.hours = 24
+	for i := range days {
+		each.day = testNow.Truncate(24*time.Hour).AddDate(0, 0, -i)
+		r.days = append(r.days, each)
+	}
+	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
+}
+
+// TestCosts: a question costs the rows of its range that its source has, those of both
+// ranges if it compares, and a guess if the rows are not known.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	service := newService(newSlow(t))
+	service.knows(testSite, 400, dayRows{events: 100_000, visits: 20_000})
+	service.knows("large", 400, dayRows{events: 960_000, visits: 240_000})
+	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13} // as yet
+	for _, c := range []struct {
+		site, body string
+		cost       cost
+		known      bool
+	}{
+		{testSite, `{"range":"last24Hours"}`, 50_000 + 54_166, true}, // 12 hours of yesterday, 13 of today
+		{testSite, `{"range":"last30Days"}`, 10_000 + 29*20_000 + 10_833, true},
+		{testSite, `{"range":"last30Days","groupBy":[{"column":"page"}]}`, 50_000 + 29*100_000 + 54_166, true},
+		{testSite, `{"range":"last30Days","compare":"previousPeriod"}`, 10_000 + 29*20_000 + 10_833 + 10_000 + 29*20_000 + 10_833, true},
+		{"large", `{"range":"last24Hours"}`, 25 * 40_000, true}, // is read as events, however few visits it has
+		{"large", `{"range":"last7Days"}`, (12 + 6*24 + 13) * 10_000, true},
+		{"large", `{"range":{"from":"2026-03-15T11:45:00Z","to":"2026-03-15T12:15:00Z"}}`, 2 * 40_000, true},
+		{"large", `{"range":{"from":"2026-03-14T12:00:00Z","to":"2026-03-14T13:00:00Z"}}`, 40_000, true},
+		{testSite, `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}}`, 0, true},
+		{"unknown", `{"range":"last24Hours"}`, lightRows, false},
+		{"unknown", `{"range":"last30Days"}`, unknownRows, false},
+	} {
+		p, err := compile(c.site, []byte(c.body), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := service.question(Aggregate, Asker{}, c.site)
+		if p.weigh(q); q.cost != c.cost || q.known != c.known {
+			t.Errorf("%s: %d rows, known %v; want %d, %v", c.body, q.cost, q.known, c.cost, c.known)
+		}
+	}
+	q := service.question(kindSegments, Asker{}, testSite)
+	if q.weighSegments(segmentPage{to: testNow}); q.cost != 2*(10_000+29*20_000+10_833) {
+		t.Errorf("segments cost %d rows", q.cost)
+	}
+}
+
+// TestLightPassesHeavy: questions wait for the rows of others, each within the rows of
+// its token, its organization and the node, and light ones do not. One that is heavier
+// than all its token may read runs when the token reads nothing else.
+func TestLightPassesHeavy(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 8, 6, 4, time.Hour
+		c.Rows, c.RowsPerOrganization, c.RowsPerToken = 10_000_000, 8_000_000, 4_000_000
+	})
+	service.knows(testSite, 366, dayRows{events: 100_000, visits: 100_000})
+	service.knows("light", 366, dayRows{events: 1000, visits: 1000})
+	all := asking{t: t, service: service}
+	ask := func(organization, token, preset string) {
+		all.ask(t.Context(), Asker{Organization: organization, Token: token}, `{"range":"`+preset+`"}`)
+	}
+	const week = 50_000 + 6*100_000 + 54_166
+	ask("a", "1", "lastYear") // 36.5 million rows
+	first := <-engine.started
+	ask("a", "1", "last7Days")
+	all.waiting(1, week) // for its token's rows
+	ask("a", "2", "lastYear")
+	second := <-engine.started
+	ask("a", "3", "last7Days")
+	all.waiting(2, 2*week) // for its organization's
+	ask("b", "1", "last3Months")
+	all.waiting(3, 2*week+4_000_000) // for the node's
+	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
+		t.Errorf("%v rows are read", n)
+	}
+	for range 100 {
+		for _, who := range []Asker{{Organization: "a", Token: "1"}, {Organization: "a", Token: "3"}, {Organization: "b", Token: "1"}, {Organization: "c"}} {
+			if _, _, err := service.Aggregate(t.Context(), who, "light", []byte(`{"range":"lastYear"}`), testNow); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(engine.started) != 0 {
+		t.Error("a heavy question has passed another")
+	}
+	close(second)
+	third := <-engine.started // b's, whose organization reads nothing
+	fourth := <-engine.started
+	close(first)
+	close(<-engine.started)
+	for _, done := range []chan struct{}{third, fourth} {
+		close(done)
+	}
+	all.answered()
+	if n := testutil.ToFloat64(service.metrics.runningRows) + testutil.ToFloat64(service.metrics.waitingRows); n != 0 {
+		t.Errorf("left: %v rows", n)
+	}
+}
+
+// TestLighter: who asked too much is told what to change in this very question.
+func TestLighter(t *testing.T) {
+	t.Parallel()
+	service := newService(newSlow(t), func(c *Config) { c.MaxRowsRead = 10_000_000 })
+	service.knows(testSite, 366, dayRows{events: 100_000, visits: 100_000})
+	for _, c := range []struct {
+		name, site, body string
+		err              error
+		read             uint64
+		want             string
+	}{
+		{"rows", testSite, `{"range":"lastYear","groupBy":[{"column":"page"},{"column":"url"}]}`, &clickhouse.Exception{Code: codeTooManyRows}, 0,
+			"narrow the range of 365 days to about 80 days, add filters or group by fewer than 2 columns"},
+		{"time", testSite, `{"range":"lastYear"}`, &clickhouse.Exception{Code: codeTimeout}, 18_300_000, "narrow the range of 365 days to about 146 days or add filters"},
+		{"hours", testSite, `{"range":"last30Days"}`, errQueryTime, 100_000, "narrow the range of 30 days to about 19 hours or add filters"},
+		{"few rows", testSite, `{"range":"last24Hours","groupBy":[{"column":"url"}]}`, errQueryTime, 200_000, "narrow the range of 24 hours, add filters or do not group"},
+		{"minutes", testSite, `{"range":{"from":"2026-03-15T11:00:00Z","to":"2026-03-15T11:10:00Z"}}`, errQueryTime, 4200, "narrow the range of 10 minutes or add filters"},
+		{"an hour", testSite, `{"range":{"from":"2026-03-15T11:00:00Z","to":"2026-03-15T12:00:00Z"}}`, errQueryTime, 4200, "narrow the range of 1 hour or add filters"},
+		{"memory", testSite, `{"range":"lastYear","groupBy":[{"column":"url"}],"select":[{"column":"visitorsCount"}],"accuracy":"exact"}`, &clickhouse.Exception{Code: codeMemory}, 1,
+			"narrow the range of 365 days, add filters, do not group or leave out accuracy"},
+		{"unknown", "unknown", `{"range":"lastYear"}`, errQueryTime, 1, "narrow the range of 365 days or add filters"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := compile(c.site, []byte(c.body), testNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := service.question(Aggregate, Asker{}, c.site)
+			p.weigh(q)
+			q.rowsRead = c.read
+			e, ok := errors.AsType[*schema.Error](q.failed(t.Context(), c.err))
+			if want := tooHeavy + ": " + c.want; !ok || e.Code != schema.CodeBadRequest || e.Message != want {
+				t.Errorf("%v, want %s", e, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// drawReport draws what requests of reports have in common.
+func drawReport(t *rapid.T, events []insights.Event, n *naive) (r naiveRange, zone string, where []naiveFilter) {
+	bounds := rapid.SampledFrom([][2]time.Time{
+		{time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC), testNow},
+		{testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -21), testNow}, {testNow.AddDate(0, 0, -15), testNow},
+		{time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), time.Date(2026, 3, 9, 0, 0, 0, 0, time.UTC)},
+	}).Draw(t, "range")
+	if rapid.IntRange(0, 3).Draw(t, "filtered") == 0 {
+		where = append(where, drawCondition(t, events, n, 2, false))
+	}
+	return naiveRange{bounds[0], bounds[1]}, rapid.SampledFrom(zones).Draw(t, "zone"), where
+}
+
+// drawStep draws conditions that many events meet, in most cases.
+func drawStep(t *rapid.T, events []insights.Event, n *naive) (s naiveStep) {
+	switch rapid.IntRange(0, 5).Draw(t, "step") {
+	case 0:
+	case 1:
+		s.Where = append(s.Where, drawCondition(t, events, n, 1, false))
+	default:
+		f := naiveFilter{Column: "eventType", Values: []any{}}
+		for range rapid.IntRange(1, 2).Draw(t, "types") {
+			f.Values = append(f.Values, insights.EventTypes.Word(events[rapid.IntRange(0, len(events)-1).Draw(t, "like")].Type))
+		}
+		s.Where = append(s.Where, f)
+	}
+	return s
+}
+
+// TestDifferentialReports compares random funnels and retentions with the naive
+// evaluator.
+func TestDifferentialReports(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	n := naiveCells(t, conn)
+	data := map[string][]insights.Event{"none": nil}
+	for i, size := range []int{3, 400} {
+		site := fmt.Sprint("site", i)
+		data[site] = randomEvents(rand.New(rand.NewPCG(11, uint64(i))), size)
+		insert(t, conn, site, data[site])
+	}
+	oneThread := func(c *Config) { c.MaxThreads = 1 }
+	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
+	visits.sources.limits = sourceLimits{many: math.MaxUint64}
+	funnels, retentions, converted, read := 0, 0, 0, map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		site := rapid.SampledFrom([]string{"none", "site0", "site1", "site1", "site1", "site1"}).Draw(t, "site")
+		service := rapid.SampledFrom([]*Service{raw, visits, visits}).Draw(t, "service")
+		in, zone, where := drawReport(t, data["site1"], n)
+		refusal := naiveFilterRefusal("where", where)
+		var request any
+		var of Report
+		var member string
+		var want []any
+		if rapid.Bool().Draw(t, "funnel") {
+			f := naiveFunnel{Range: in, Zone: zone, Where: where, By: rapid.SampledFrom([]string{"", "visitor", "session"}).Draw(t, "by")}
+			f.Window = rapid.SampledFrom([]int{0, 1, 3600, 86400, 5 * 86400, 366 * 86400}).Draw(t, "window")
+			for i := range rapid.IntRange(2, 5).Draw(t, "steps") {
+				f.Steps = append(f.Steps, drawStep(t, data["site1"], n))
+				if refusal == "" {
+					refusal = naiveFilterRefusal(fmt.Sprintf("steps[%d].where", i), f.Steps[i].Where)
+				}
+			}
+			if refusal == "" {
+				want = n.funnel(data[site], f)
+			}
+			request, of, member = f, Funnel, "steps"
+			funnels++
+		} else {
+			r := naiveRetention{Range: in, Zone: zone, Where: where, Interval: rapid.SampledFrom([]string{"", "hour", "day", "week", "month"}).Draw(t, "interval")}
+			if rapid.Bool().Draw(t, "first") {
+				step := drawStep(t, data["site1"], n)
+				r.First = &step
+				if refusal == "" {
+					refusal = naiveFilterRefusal("first.where", step.Where)
+				}
+			}
+			if rapid.Bool().Draw(t, "return") {
+				step := drawStep(t, data["site1"], n)
+				r.Return = &step
+				if refusal == "" {
+					refusal = naiveFilterRefusal("return.where", step.Where)
+				}
+			}
+			if periods := rapid.IntRange(-1, 20).Draw(t, "periods"); periods >= 0 {
+				r.Periods = &periods
+			}
+			if refusal == "" {
+				var ok bool
+				if want, ok = n.retention(data[site], r); !ok {
+					refusal = "interval cuts the range into more than 400 buckets"
+				}
+			}
+			request, of, member = r, Retention, "cohorts"
+			retentions++
+		}
+		body, err := json.Marshal(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, headers, err := service.Answer(context.Background(), Asker{}, of, site, body, testNow)
+		if refusal != "" {
+			if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, refusal) {
+				t.Fatalf("%s: %v, want a 400 that %s", body, err, refusal)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if !same(map[string]any{member: want}, decodeAny(got)) {
+			t.Fatalf("%s on %s of %s:\ngot  %s\nwant %v", body, site, headers[headerSource], got, want)
+		}
+		read[member+" of "+headers[headerSource]]++
+		if strings.Contains(string(got), `"conversionFromPrevious":0.`) {
+			converted++
+		}
+	})
+	t.Logf("%d funnels (%d with a part that went on), %d retentions; %v", funnels, converted, retentions, read)
+	if funnels > 200 && (converted < funnels/20 || read["cohorts of visits"] == 0 || read["cohorts of raw"] == 0) {
+		t.Errorf("%d of %d funnels have a part that went on; %v", converted, funnels, read)
+	}
+}

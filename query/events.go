@@ -1,0 +1,45 @@
+package query
+
+import "time"
+
+// scope is the scope of a report that only filters events.
+func (q *scopeRequest) scope(site string, now time.Time) (s scope, err error) {
+	zone, from, to, err := q.when(ceil(now))
+	if err != nil {
+		return s, err
+	}
+	s = newScope(site, from, to, zone)
+	s.where, err = resolveEvents(q.filters)
+	return s, err
+}
+
+// resolveEvents gives conditions on events, and refuses those on metrics.
+func resolveEvents(list []conditionRequest) (where []condition, err error) {
+	for _, r := range list {
+		c, err := resolveCondition(r, true)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, c)
+	}
+	return where, nil
+}
+
+// reads are the columns that conditions read.
+func reads(lists ...[]condition) (refs []ref) {
+	for _, list := range lists {
+		for f := range filters(list) {
+			refs = append(refs, f.ref)
+		}
+	}
+	return refs
+}
+
+// conditionsOf reads an object with where alone: conditions on events.
+func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionRequest, err error) {
+	err = r.object([]string{"where"}, func(name string) (err error) {
+		list, err = r.conditions(at(path, name), left)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,93 @@
+package query
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// naiveSession is all that happened in a session in a range.
+type naiveSession struct {
+	views       []*insights.Event // by time, then by page
+	first, last int64             // event, in milliseconds
+}
+
+type naiveVisit struct{ visitor, session uint64 }
+
+func (n *naive) sessionsOf(events []insights.Event, r naiveRange) map[naiveVisit]*naiveSession {
+	sessions := map[naiveVisit]*naiveSession{}
+	for i := range events {
+		e := &events[i]
+		if t := n.time(e); t.Before(r.From) || !t.Before(r.To) {
+			continue
+		}
+		v := naiveVisit{e.Visitor, e.Session}
+		s := sessions[v]
+		if s == nil {
+			s = &naiveSession{first: e.TimeMillis, last: e.TimeMillis}
+			sessions[v] = s
+		}
+		s.first, s.last = min(s.first, e.TimeMillis), max(s.last, e.TimeMillis)
+		if insights.EventTypes.Word(e.Type) == "page_view" {
+			s.views = append(s.views, e)
+		}
+	}
+	for _, s := range sessions {
+		slices.SortFunc(s.views, func(a, b *insights.Event) int {
+			return cmp.Or(cmp.Compare(a.TimeMillis, b.TimeMillis), compareKeys(naivePage(a)[0].key, naivePage(b)[0].key))
+		})
+	}
+	return sessions
+}
+
+// sessionPageColumn reads a page of an event's session. Where no sessions are known it is
+// the event's own page, which filters draw.
+func sessionPageColumn(of func(views []*insights.Event) *insights.Event) naiveColumn {
+	return naiveColumn{
+		match: naivePageKey,
+		read: func(n *naive, e *insights.Event, _ string) []naiveValue {
+			if n.sessions == nil {
+				return naivePage(e)
+			}
+			views := n.sessions[naiveVisit{e.Visitor, e.Session}].views
+			if len(views) == 0 {
+				return naivePage(&insights.Event{})
+			}
+			return naivePage(of(views))
+		},
+	}
+}
+
+// mean is a sum divided by a number, null of none.
+func mean(sum, count int) (any, float64) {
+	if count == 0 {
+		return nil, math.NaN()
+	}
+	m := float64(sum) / float64(count)
+	return m, m
+}
+
+// viewing gives the number of sessions with a page view, with only one, and that of
+// their page views.
+func (g *naiveGroup) viewing() (sessions, bounces, views int) {
+	for _, s := range g.whole {
+		if len(s.views) > 0 {
+			sessions++
+		}
+		if len(s.views) == 1 {
+			bounces++
+		}
+		views += len(s.views)
+	}
+	return sessions, bounces, views
+}
+
+func (g *naiveGroup) duration() (any, float64) {
+	var millis int
+	for _, s := range g.whole {
+		millis += int(s.last - s.first)
+	}
+	return mean(millis, 1000*len(g.whole))
+}

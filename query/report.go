@@ -1,0 +1,66 @@
+package query
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Report is a kind of report.
+type Report string
+
+// The reports that have a request.
+const (
+	Aggregate Report = "aggregate"
+	Funnel    Report = "funnel"
+	Retention Report = "retention"
+)
+
+// Reports lists them.
+func Reports() []Report { return slices.Sorted(maps.Keys(compilers)) }
+
+// compilers make a report of a request.
+var compilers = map[Report]func(site string, body []byte, now time.Time) (report, error){
+	Aggregate: compiler(compile),
+	Funnel:    compiler(compileFunnel),
+	Retention: compiler(compileRetention),
+}
+
+func compiler[R report](compile func(string, []byte, time.Time) (R, error)) func(string, []byte, time.Time) (report, error) {
+	return func(site string, body []byte, now time.Time) (report, error) { return compile(site, body, now) }
+}
+
+// report is what a request means.
+type report interface {
+	String() string
+	identity() string // scope.key
+	// weigh tells a question what it costs.
+	weigh(q *question)
+	// answer runs the report's statements.
+	answer(ctx context.Context, q *question) ([]byte, error)
+}
+
+func (s scope) identity() string { return s.key }
+
+// Answer answers the request in body for one of the [Reports] on a site. The result is
+// JSON and the headers that go with it; every error is a *schema.Error.
+func (s *Service) Answer(ctx context.Context, who Asker, of Report, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
+	q := s.question(of, who, site)
+	r, err := compilers[of](site, body, now)
+	return q.reported(ctx, r, err)
+}
+
+// reported answers a question with a report; err is what is wrong with its request.
+func (q *question) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
+	if err != nil {
+		return nil, nil, q.invalid(err)
+	}
+	r.weigh(q)
+	return q.shared(ctx, r.identity(), func(ctx context.Context) ([]byte, error) { return r.answer(ctx, q) })
+}
+
+// visitors says that the question's groups are as many as the visitors of a scope.
+func (q *question) visitors(sc scope) {
+	q.spills, q.joins = true, len(sc.sessions) > 0
+}

@@ -1,0 +1,246 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// Aggregate answers an aggregate request, as most tests do.
+func (s *Service) Aggregate(ctx context.Context, who Asker, site string, body []byte, now time.Time) ([]byte, map[string]string, error) {
+	return s.Answer(ctx, who, Aggregate, site, body, now)
+}
+
+// lowered is a report with one statement.
+type lowered interface {
+	report
+	lower() sqltree.Statement
+}
+
+// compileReport compiles a request for a kind of report other than aggregates.
+func compileReport(of Report, site, body string) (lowered, error) {
+	r, err := compilers[of](site, []byte(body), testNow)
+	return r.(lowered), err
+}
+
+var reportKinds = []Report{Funnel, Retention}
+
+// TestReports runs testdata/reports.txt on the real engine. A case's name begins with
+// its kind of report.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	insert(t, conn, "site_2", fixture()[:3])
+	service := newService(conn)
+	cases := readCases(t, "testdata/reports.txt")
+	got := make([]testCase, len(cases))
+	for i, c := range cases {
+		got[i] = testCase{name: c.name, request: c.request}
+		word, _, _ := strings.Cut(c.name, ":")
+		q := service.question(Report(word), Asker{}, testSite)
+		r, err := compileReport(Report(word), testSite, c.request)
+		answer, headers, err := q.reported(t.Context(), r, err)
+		if err != nil {
+			got[i].add("error", errorText(err))
+			continue
+		}
+		st := r.lower()
+		got[i].add("plan", r.String())
+		got[i].add("sql", st.SQL)
+		got[i].add("params", paramsText(st))
+		got[i].add("answer", string(answer))
+		var lines []string
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			lines = append(lines, name+": "+headers[name])
+		}
+		got[i].add("headers", strings.Join(lines, "\n"))
+	}
+	golden(t, "reports", "testdata/reports.txt", cases, got)
+}
+
+// injected are a funnel and a retention with a text in each place that takes one.
+func injected(text string) map[Report]string {
+	q := string(insights.AppendText(nil, text))
+	pattern := string(insights.AppendText(nil, regexp.QuoteMeta(text[:min(len(text), 100)])))
+	where := `"where":[{"column":"url","operator":"notIn","values":[` + q + `]},{"or":[{"column":"entryPage","values":[{"page":` + q + `,"space":` + q + `}]},
+		{"column":"visitorClaim","claim":` + q + `,"operator":"matches","values":[` + pattern + `]}]}]`
+	return map[Report]string{
+		Funnel:    `{"range":"lastYear",` + where + `,"window":` + fmt.Sprint(1+len(text)) + `,"steps":[{` + where + `},{},{` + where + `}]}`,
+		Retention: `{"range":"last30Days",` + where + `,"periods":` + fmt.Sprint(len(text)%50) + `,"first":{` + where + `},"return":{` + where + `}}`,
+	}
+}
+
+// TestValuesAreNotInReports: reports' statements that differ only in values are the same
+// text, and the engine takes every value for what it is.
+func TestValuesAreNotInReports(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn)
+	want := map[Report]string{}
+	for _, evil := range injections {
+		for of, body := range injected(evil) {
+			r, err := compileReport(of, "site"+evil, body)
+			if err != nil {
+				t.Fatalf("%q: %v", evil, err)
+			}
+			sql := r.lower().SQL
+			if want[of] == "" {
+				want[of] = sql
+			}
+			if sql != want[of] {
+				t.Errorf("%q changes the statement:\n%s\n%s", evil, sql, want[of])
+			}
+			checkSQL(t, sql)
+			if r, err = compileReport(of, testSite, body); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := service.question(of, Asker{}, testSite).reported(t.Context(), r, nil); err != nil {
+				t.Errorf("%s of %q: %v", of, evil, err)
+			}
+		}
+	}
+}
+
+// TestReportsAreImmutable lowers and describes one report from several goroutines: the
+// race detector sees any write.
+func TestReportsAreImmutable(t *testing.T) {
+	t.Parallel()
+	for of, body := range injected("x") {
+		r, err := compileReport(of, testSite, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, statement := r.String(), r.lower()
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				for range 50 {
+					if r.lower().SQL != statement.SQL || r.String() != text {
+						t.Errorf("the %s changed", of)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+// FuzzReports: any body gives an error that names its fault, or a statement without a
+// word that is not of this program.
+func FuzzReports(f *testing.F) {
+	for _, c := range readCases(f, "testdata/reports.txt") {
+		f.Add([]byte(c.request))
+	}
+	for _, evil := range injections {
+		for _, body := range injected(evil) {
+			f.Add([]byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, of := range reportKinds {
+			r, err := compileReport(of, testSite, string(body))
+			if err != nil {
+				if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message == "" {
+					t.Fatalf("%v", err)
+				}
+				continue
+			}
+			checkSQL(t, r.lower().SQL)
+		}
+	})
+}
+
+// TestSessionsOutgrowMemory: the refusal says what makes the question lighter.
+func TestSessionsOutgrowMemory(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 500_000)
+	service := newService(conn, func(c *Config) { c.MaxMemory = 24 << 20 })
+	for _, body := range []string{
+		`{"range":"last30Days","select":[{"column":"bounceRate"},{"column":"visitorsCount"}]}`,
+		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
+		`{"range":"last30Days","accuracy":"exact","select":[{"column":"bounceRate"},{"column":"visitorsCount"}]}`,
+	} {
+		_, _, err := service.Aggregate(t.Context(), Asker{}, testSite, []byte(body), testNow)
+		if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || e.Message != tooWide {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	// A report's visitors go to disk.
+	body := []byte(`{"range":"last30Days","steps":[{},{}]}`)
+	answer, _, err := newService(conn, func(c *Config) { c.MaxMemory = 80 << 20 }).Answer(t.Context(), Asker{}, Funnel, testSite, body, testNow)
+	if err != nil || !strings.HasPrefix(string(answer), `{"steps":[{"count":`) {
+		t.Errorf("%s, %v", answer, err)
+	}
+}
+
+// TestReportsAreShared: equal reports have one answer, whatever their kind, and no other
+// report has it.
+func TestReportsAreShared(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn, keeping)
+	keys := map[string]string{}
+	for _, c := range readCases(t, "testdata/reports.txt") {
+		word, _, _ := strings.Cut(c.name, ":")
+		of := Report(word)
+		r, err := compilers[of](testSite, []byte(c.request), testNow)
+		if err != nil {
+			continue
+		}
+		if other, ok := keys[word+r.identity()]; ok {
+			t.Errorf("%s and %s have one key", c.name, other)
+		}
+		keys[word+r.identity()] = c.name
+		var first string
+		for i := range 2 {
+			later, err := compilers[of](testSite, []byte(c.request), testNow.Add(time.Duration(i)*time.Second))
+			q := service.question(of, Asker{}, testSite)
+			answer, headers, err := q.reported(t.Context(), later, err)
+			if err != nil {
+				break
+			}
+			if _, aged := headers[headerAge]; aged != (i > 0) || i > 0 && string(answer) != first {
+				t.Errorf("%s: answer %d is %s %v, after %s", c.name, i, answer, headers, first)
+			}
+			first = string(answer)
+		}
+	}
+	if len(keys) < 5 {
+		t.Errorf("%d reports only", len(keys))
+	}
+}
+
+// TestWhereOfSteps: errors about the conditions of steps do not name a where that the
+// request does not have.
+func TestWhereOfSteps(t *testing.T) {
+	t.Parallel()
+	service := newService(newSlow(t))
+	for kind, want := range map[Report]string{Aggregate: "where", Funnel: "", Retention: ""} {
+		e, _ := errors.AsType[*schema.Error](service.question(kind, Asker{}, testSite).failed(t.Context(), &clickhouse.Exception{Code: codeRegexp}))
+		if e == nil || e.Code != schema.CodeBadRequest || (len(e.Details) > 0) != (want != "") || want != "" && e.Details[0].Field != want || !strings.HasSuffix(e.Message, "where "+badPattern) {
+			t.Errorf("%s: %+v", kind, e)
+		}
+	}
+	step := `{"where":[` + strings.TrimSuffix(strings.Repeat(`{"column":"url","values":["a"]},`, maxFilters/2), ",") + `]},`
+	_, err := compileFunnel(testSite, []byte(`{"range":"lastYear","steps":[`+strings.Repeat(step, 2)+`{"where":[{"column":"url","values":["a"]}]}]}`), testNow)
+	if want := "steps[2].where[0] is one too many: a request must have at most 100 conditions and groups of them"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

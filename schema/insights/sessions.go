@@ -1,0 +1,131 @@
+package insights
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// A session is what a visitor did under one session id. Columns of sessions are about all
+// of the session's events in a question's range, whatever the question's conditions select.
+
+// SessionPart is something about a session that statements read as a column.
+type SessionPart struct {
+	Name string
+	// Of aggregates it from the session's events.
+	Of func() sqltree.Expr
+}
+
+var (
+	sessionViews  = &SessionPart{"session_views", func() sqltree.Expr { return sqltree.Call("countIf", isPageView()) }}
+	sessionMillis = &SessionPart{"session_millis", func() sqltree.Expr {
+		return sqltree.Bin(sqltree.Sub, sqltree.Call("max", UnixMillis()), sqltree.Call("min", UnixMillis()))
+	}}
+	sessionEntry = &SessionPart{"session_entry", func() sqltree.Expr { return viewedPage(sqltree.Call("minIf", pageView(), isPageView())) }}
+	sessionExit  = &SessionPart{"session_exit", func() sqltree.Expr { return viewedPage(sqltree.Call("maxIf", pageView(), isPageView())) }}
+)
+
+// UnixMillis reads an event's time as a number.
+func UnixMillis() sqltree.Expr { return sqltree.Call("toUnixTimestamp64Milli", TimeExpr()) }
+
+func isPageView() sqltree.Expr {
+	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
+}
+
+// pageView is a moment and a page: of several page views at the same moment the first is
+// the first by space and page, and the last is the last.
+func pageView() sqltree.Expr {
+	return sqltree.Call("tuple", UnixMillis(), pageOfSpace(Arguments{}, Env{}))
+}
+
+func viewedPage(view sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("tupleElement", view, sqltree.Int(2))
+}
+
+// SessionKey are the columns that tell a site's sessions apart.
+func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col("session")} }
+
+// Actor is who events are of.
+type Actor struct {
+	Word string // in requests
+	Key  []sqltree.Expr
+}
+
+// Actors are those that a request may name, the default first.
+var Actors = []Actor{{"visitor", SessionKey()[:1]}, {"session", SessionKey()}}
+
+// RowOf is how a row of a session reads the part, if the rows that it is made of have it.
+func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
+
+// CountOf is the number of such events in a row that is made of several events.
+func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
+
+// sessionMetric is a mean over sessions.
+func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
+	c := metric(name, meanValue{}, comparison, doc, func(Env) sqltree.Expr { return mean() })
+	c.Session = parts
+	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
+	// No mean sorts like an absent value, before all others. The bits of numbers that are
+	// not negative sort as the numbers do, and cursors hold them without loss.
+	c.Rank = &Rank{
+		Of: func(value sqltree.Expr) sqltree.Expr {
+			return sqltree.Call("reinterpretAsInt64", sqltree.Call("ifNotFinite", value, sqltree.Call("toFloat64", sqltree.Int(-1))))
+		},
+		New: func() any { return new(int64) },
+	}
+	return c
+}
+
+func bounceRate() sqltree.Expr {
+	bounces := sqltree.Call("countIf", sqltree.Bin(sqltree.Eq, sqltree.Col(sessionViews.Name), sqltree.Int(1)))
+	return sqltree.Call("divide", bounces, viewingSessions())
+}
+
+func pagesPerSession() sqltree.Expr {
+	return sqltree.Call("divide", sqltree.Call("sum", sqltree.Col(sessionViews.Name)), viewingSessions())
+}
+
+func viewingSessions() sqltree.Expr {
+	return sqltree.Call("countIf", sqltree.Bin(sqltree.Gt, sqltree.Col(sessionViews.Name), sqltree.Int(0)))
+}
+
+func sessionDuration() sqltree.Expr {
+	millis := sqltree.Call("sum", sqltree.Col(sessionMillis.Name))
+	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sqltree.Call("count"), sqltree.Int(1000)))
+}
+
+// sessionPage is a dimension of a page of the session.
+func sessionPage(name, doc string, part *SessionPart) Column {
+	return Column{
+		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
+		Session: []*SessionPart{part}, Doc: doc, Expr: reads(part.Name),
+	}
+}
+
+// meanValue is a number, or null where there was nothing to take the mean of.
+type meanValue struct{}
+
+func (meanValue) Shape() string      { return "number or null" }
+func (meanValue) Type() sqltree.Type { return sqltree.T("Float64") }
+func (meanValue) New() any           { return new(float64) }
+
+// Parse takes numbers only: a condition on a metric compares.
+func (meanValue) Parse(raw jsontext.Value) (any, error) {
+	n, ok := parseNumber(raw)
+	if !ok {
+		return nil, errors.New("must be a number")
+	}
+	return n, nil
+}
+
+func (meanValue) Append(dst []byte, scanned any) []byte {
+	mean := *scanned.(*float64)
+	if math.IsNaN(mean) {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, mean, 'f', -1, 64)
+}

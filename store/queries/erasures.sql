@@ -1,0 +1,126 @@
+-- name: AskErasure :one
+-- Index: erasures_pkey. An erasure that covers this moment stays as it is; any other begins anew, and keeps its place if it
+-- is not done.
+insert into erasures as e (site_id, visitor, log_until)
+values ($1, $2, now() + sqlc.narg(keep)::interval)
+on conflict (site_id, visitor) do update set
+    asked_at     = case when e.erased_until > now() or e.done_at is null then e.asked_at else now() end,
+    log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
+    version      = case when e.erased_until > now() then e.version end,
+    attempts     = case when e.erased_until > now() or e.done_at is null then e.attempts else 0 end,
+    mutated_at   = case when e.erased_until > now() then e.mutated_at end,
+    done_at      = case when e.erased_until > now() then e.done_at end,
+    erased_until = case when e.erased_until > now() then e.erased_until end
+returning *;
+
+-- name: Erasure :one
+-- Index: erasures_pkey.
+select * from erasures where site_id = $1 and visitor = $2;
+
+-- name: SiteErasures :one
+-- Index: erasures_pending_site. None if AskErasure would not add one.
+select count(*) from erasures e where e.done_at is null and e.site_id = $1
+and not exists (select from erasures o where o.site_id = $1 and o.visitor = $2 and (o.done_at is null or o.erased_until > now()));
+
+-- name: NextTombstoneVersion :one
+-- A version has the time in it: one that was given before a restored backup is never given again.
+update tombstone_version set version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint) returning version;
+
+-- name: RaiseTombstoneVersion :exec
+update tombstone_version set version = greatest(version, sqlc.arg(version)::bigint);
+
+-- name: BeginErasures :many
+-- Index: erasures_pending. Those that failed before get more time.
+with batch as (
+    select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit sqlc.arg(most)::integer for update
+), time as (
+    select now() + sqlc.arg(window_time)::interval * power(2, least(6, max(e.attempts))) as until
+    from erasures e join batch b on e.site_id = b.site_id and e.visitor = b.visitor
+)
+update erasures e set
+    version = sqlc.arg(version), erased_until = t.until, log_until = e.log_until + (t.until - coalesce(e.erased_until, e.asked_at))
+from batch b, time t
+where e.site_id = b.site_id and e.visitor = b.visitor
+returning e.site_id, e.visitor, t.until::timestamptz as until;
+
+-- name: AddTombstones :exec
+-- Index: erasures_pending.
+insert into tombstones (version, site_id, visitor, before)
+select e.version, e.site_id, e.visitor, e.erased_until from erasures e where e.version = $1 and e.done_at is null;
+
+-- name: BegunErasures :many
+-- Index: erasures_pending. They have tombstones, and their rows may still be there.
+-- Sorts: those that are under way.
+select version::bigint as version, erased_until::timestamptz as erased_until, site_id, visitor from erasures
+where done_at is null and version is not null and mutated_at is null order by version;
+
+-- name: RetryErasures :exec
+-- Index: erasures_pending.
+update erasures set version = null, attempts = attempts + 1 where version = $1 and mutated_at is null and done_at is null;
+
+-- name: MarkMutated :exec
+-- Index: erasures_pending.
+update erasures set mutated_at = sqlc.arg(mutated_at)::timestamptz where version = $1 and mutated_at is null and done_at is null;
+
+-- name: FinishErasures :execrows
+-- Index: erasures_pending.
+update erasures set done_at = now() where done_at is null and mutated_at <= sqlc.arg(mutated_at)::timestamptz;
+
+-- name: PendingErasures :one
+-- Index: erasures_pending. When the first of them left the active parts: later ones must not keep it waiting.
+select count(*), coalesce(extract(epoch from now() - min(asked_at)), 0)::float8 as oldest,
+    count(mutated_at) as mutated, coalesce(min(mutated_at), now())::timestamptz as first_mutated
+from erasures where done_at is null;
+
+-- name: ForgetErasures :execrows
+-- Index: erasures_done. Those of which neither the log nor the dead letters have anything any more.
+with gone as (
+    delete from erasures where done_at is not null and log_until < now() returning site_id, visitor
+)
+delete from tombstones t using gone g where t.site_id = g.site_id and t.visitor = g.visitor;
+
+-- name: TombstoneVersion :one
+select version from tombstone_version;
+
+-- name: TombstonesAfter :many
+-- Index: tombstones_pkey.
+select version, site_id, visitor, before from tombstones where version > sqlc.arg(after) and version <= sqlc.arg(upto) order by version;
+
+-- name: Retention :one
+-- Index: retentions_pkey.
+select days from retentions where site_id = $1;
+
+-- name: SetRetention :exec
+insert into retentions (site_id, days) values ($1, $2)
+on conflict (site_id) do update set days = excluded.days, carried_out = case when retentions.days is distinct from excluded.days then null else retentions.carried_out end;
+
+-- name: RetentionIsDue :one
+select exists (select from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC')));
+
+-- name: BeginRetention :many
+-- Sites with events that may be too old by now, which are once a day. The days are those of UTC, whatever zone the session has.
+with due as (
+    select site_id, days, (date_trunc('day', now() at time zone 'UTC') - make_interval(days => days)) at time zone 'UTC' as before
+    from retentions where days is not null and (carried_out is null or carried_out < date_trunc('day', now(), 'UTC'))
+    order by site_id limit sqlc.arg(most)::integer
+), covered as (
+    delete from expiries e using due d where e.site_id = d.site_id and e.before < d.before
+), begun as (
+    -- Already now: a process that is killed after the deletion cannot say so any more.
+    insert into expiries (site_id, before, carried_out) select site_id, before, now() from due
+    on conflict (site_id, before) do update set carried_out = excluded.carried_out
+)
+select site_id, before::timestamptz as before, days::integer as days from due;
+
+-- name: CarriedOut :exec
+-- Where the days were changed meanwhile, the new ones are still due. What was begun before midnight counts for the day before.
+with c as (
+    select unnest(sqlc.arg(sites)::text[]) as site_id, unnest(sqlc.arg(before)::timestamptz[]) as before, unnest(sqlc.arg(days)::integer[]) as days
+), expired as (
+    update expiries e set carried_out = now() from c where e.site_id = c.site_id and e.before = c.before
+)
+update retentions r set carried_out = (c.before at time zone 'UTC' + make_interval(days => c.days)) at time zone 'UTC'
+from c where r.site_id = c.site_id and r.days = c.days;
+
+-- name: Expiries :many
+select site_id, before, carried_out from expiries;
