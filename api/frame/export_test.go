@@ -61,6 +61,9 @@ func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release f
 	return b.release, err
 }
 
+// Taken is the memory, in bytes, that bodies hold.
+func (m BodyMemory) Taken() int64 { return m.gate.Inside() }
+
 // Holders counts the tokens that hold memory.
 func (m BodyMemory) Holders() int {
 	m.mu.Lock()
