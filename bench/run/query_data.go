@@ -147,6 +147,9 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	if err := s.settle(ctx); err != nil {
 		return err
 	}
+	if err := s.age(ctx); err != nil {
+		return err
+	}
 	merged := time.Since(began) - inserted
 	if err := s.derive(ctx); err != nil {
 		return err
@@ -268,6 +271,21 @@ func (s *querySize) countDays(ctx context.Context, sql string) (map[int32]uint64
 // settle waits until the engine has merged what it merges by itself.
 func (s *querySize) settle(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.merges WHERE database = currentDatabase()", 10)
+}
+
+// age makes one part of each month that is over, as the engine does of a table that is a
+// day older.
+func (s *querySize) age(ctx context.Context) error {
+	var months []string
+	if err := s.conn.QueryRow(ctx, "SELECT arrayPopBack(arraySort(groupUniqArray(partition_id))) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&months); err != nil {
+		return err
+	}
+	for _, month := range months {
+		if err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+insights.Table+" PARTITION ID '"+month+"' FINAL SETTINGS optimize_skip_merged_partitions = 1"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // derive makes the visits of all rows as the node does for an older table.

@@ -2,6 +2,7 @@ package insights
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,21 @@ const Table = "events"
 
 // NextTable becomes Table when the layout changes: see ingest.Layout.
 const NextTable = Table + "_next"
+
+// StatesTable is the name of a table of aggregate states, which the query service makes and
+// fills (query/states.go), by what its columns are made of. Another version's columns may
+// have other types.
+func StatesTable(columns string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(columns)) // a hash never fails to write
+	for _, c := range storedColumns() {
+		_, _ = h.Write([]byte(c.Name + c.Type))
+	}
+	return fmt.Sprintf("octavo_states_%016x", h.Sum64())
+}
+
+// StatesTables is the pattern of their names.
+const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
 // The columns that come from an event's place in the log. Partition, offset and
 // index identify a row forever.
@@ -84,10 +100,14 @@ type tableSetting struct{ name, value string }
 // (ingest/DELIVERY.md): by default none on a single node, and those of the last
 // hour on a cluster.
 //
-// The last four make an acknowledged insert survive a power cut: its files, its
-// folder and their names are synced before the answer. A merged part is synced
+// The four about fsync make an acknowledged insert survive a power cut: its files,
+// its folder and their names are synced before the answer. A merged part is synced
 // too, because the parts that it replaces are deleted soon after it, in the
 // embedded engine at once.
+//
+// A month that is over gets no more rows, since rows are partitioned by arrival.
+// A day later the engine makes one part of it: a question reads a granule of
+// each part at least, and opens each part's visits.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
@@ -95,6 +115,8 @@ var tableSettings = []tableSetting{
 	{"fsync_part_directory", "1"},
 	{"min_rows_to_fsync_after_merge", "1"},
 	{"min_compressed_bytes_to_fsync_after_merge", "1"},
+	{"min_age_to_force_merge_seconds", "86400"},
+	{"min_age_to_force_merge_on_partition_only", "1"},
 }
 
 // clusterSettings are added on a cluster, where Keeper holds the tokens, for as

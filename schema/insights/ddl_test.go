@@ -76,25 +76,26 @@ func TestSettingStatements(t *testing.T) {
 	const (
 		before = "MergeTree PARTITION BY toYYYYMM(time) ORDER BY (site, time) SETTINGS index_granularity = 8192"
 		window = ", non_replicated_deduplication_window = 100000"
-		synced = ", fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1"
-		alter  = "ALTER TABLE events MODIFY SETTING "
-		onAll  = "ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING "
+		always = ", fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1" +
+			", min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1"
+		alter = "ALTER TABLE events MODIFY SETTING "
+		onAll = "ALTER TABLE events_local ON CLUSTER octavo MODIFY SETTING "
 	)
 	for name, c := range map[string]struct {
 		topology     Topology
 		engine, want string
 	}{
-		"none":                 {Topology{}, "MergeTree ORDER BY time", alter + (window + synced)[2:]},
-		"off":                  {Topology{}, before + ", non_replicated_deduplication_window = 0, fsync_after_insert = 0" + synced[len(", fsync_after_insert = 1"):], alter + window[2:] + ", fsync_after_insert = 1"},
-		"of the first version": {Topology{}, before + window, alter + synced[2:]},
-		"today's":              {Topology{}, before + window + synced, ""},
-		"statistics":           {Topology{Statistics: true}, before + window + synced, alter + "auto_statistics_types = ''"},
-		"some statistics":      {Topology{Statistics: true}, before + window + synced + ", auto_statistics_types = 'minmax, uniq'", alter + "auto_statistics_types = ''"},
-		"no statistics":        {Topology{Statistics: true}, before + window + synced + ", auto_statistics_types = ''", ""},
-		"cluster, one": {Topology{Cluster: "octavo"}, before + window + synced + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 3600, min_compressed_bytes_to_fsync_after_fetch = 1",
+		"none":                 {Topology{}, "MergeTree ORDER BY time", alter + (window + always)[2:]},
+		"off":                  {Topology{}, before + ", non_replicated_deduplication_window = 0, fsync_after_insert = 0" + always[len(", fsync_after_insert = 1"):], alter + window[2:] + ", fsync_after_insert = 1"},
+		"of the first version": {Topology{}, before + window, alter + always[2:]},
+		"today's":              {Topology{}, before + window + always, ""},
+		"statistics":           {Topology{Statistics: true}, before + window + always, alter + "auto_statistics_types = ''"},
+		"some statistics":      {Topology{Statistics: true}, before + window + always + ", auto_statistics_types = 'minmax, uniq'", alter + "auto_statistics_types = ''"},
+		"no statistics":        {Topology{Statistics: true}, before + window + always + ", auto_statistics_types = ''", ""},
+		"cluster, one": {Topology{Cluster: "octavo"}, before + window + always + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 3600, min_compressed_bytes_to_fsync_after_fetch = 1",
 			onAll + "replicated_deduplication_window_seconds = 604800"},
 		"cluster, all": {Topology{Cluster: "octavo"}, before,
-			onAll + (window + synced)[2:] + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1"},
+			onAll + (window + always)[2:] + ", replicated_deduplication_window = 100000, replicated_deduplication_window_seconds = 604800, min_compressed_bytes_to_fsync_after_fetch = 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(SettingStatements(c.topology, c.engine), "; "); got != c.want {
