@@ -50,14 +50,23 @@ func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) 
 		e = newEncoder(p, st)
 		return q.rows(ctx, st.Statement, st.targets, e.row)
 	}
+	whole, begin := p, time.Now()
 	err = q.from(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.estimate(), func(sc scope) error {
+		if ok, err := q.fromStates(ctx, whole, sc, run); ok || err != nil {
+			return err
+		}
 		if p.counts() {
 			return q.count(sc, run)
 		}
 		return run(sc)
 	})
+	if err != nil {
+		return nil, err
+	}
+	q.service.states.answered(q.later, time.Since(begin))
+	q.later = nil
 	if e.approximate {
 		q.approximate = max(q.approximate, e.plan.env.Counting)
 	}
-	return e, err
+	return e, nil
 }

@@ -29,6 +29,10 @@ type Config struct {
 	Keep      time.Duration
 	KeepBytes int
 
+	// StateBytes is how much of the engine's disk the aggregate states of months that are
+	// over may take, which make long ranges quick that are asked for again; 0 keeps none.
+	StateBytes uint64
+
 	// MaxTime ends a question whose statements together take longer.
 	MaxTime time.Duration
 	// MaxRowsRead refuses a query that would read more rows of the table.
@@ -46,7 +50,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs everything. It keeps no answers.
+// DefaultConfig suits a small machine that runs everything. It keeps no answers and no states.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
@@ -58,7 +62,8 @@ func DefaultConfig() Config {
 }
 
 // settings are sent with every statement; left is the time it may take.
-// readonly=2 forbids writes and DDL, 1 would forbid these settings too.
+// readonly=2 forbids writes and DDL, 1 would forbid these settings too. Statements that
+// keep states are without it: see question.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":              2,
@@ -69,6 +74,9 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_memory_usage":      c.MaxMemory,
 		"max_result_rows":       maxLimit + 1, // a row more than asked for shows that there is another page
 		"result_overflow_mode":  "throw",
+		// Where the engine's process may change priorities (CAP_SYS_NICE), inserts and merges
+		// go before questions.
+		"os_thread_priority": 10,
 		// A request of 10,000 values makes a statement of a megabyte or two.
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,

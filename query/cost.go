@@ -31,20 +31,31 @@ func (c cost) weight() int64 {
 
 // cost of a statement over a scope, which reads the refs: see choose.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	site := s.sites[sc.site]
-	switch {
-	case site != nil && site.days != nil:
-		sum := sc.rowsOf(site.days)
-		if s.visits && s.limits.best(sc, sum, refs, estimate).source != rawEvents {
-			return cost(sum.visits), true
-		}
-		return cost(sum.events), true
-	case s.limits.isShort(sc):
+	if _, rows, known := s.expect(sc, refs, estimate); known {
+		return cost(rows), true
+	}
+	if s.limits.isShort(sc) {
 		return lightRows, false
 	}
 	return unknownRows, false
+}
+
+// expect is the best way to read a scope, and how many rows that reads, if the rows of its
+// site are known.
+func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	site := s.sites[sc.site]
+	if site == nil || site.days == nil {
+		return sc, 0, false
+	}
+	sum := sc.rowsOf(site.days)
+	best = s.limits.best(sc, sum, refs, estimate)
+	if s.visits && best.source != rawEvents {
+		return best, sum.visits, true
+	}
+	best.source = rawEvents
+	return best, sum.events, true
 }
 
 func (p plan) weigh(q *question) {
@@ -52,7 +63,17 @@ func (p plan) weigh(q *question) {
 	if p.compare != nil {
 		scopes = append(scopes, p.compare.of(p).scope)
 	}
-	q.weigh(slices.Concat(p.groups, p.measures()), p.estimate(), scopes...)
+	refs, estimate := slices.Concat(p.groups, p.measures()), p.estimate()
+	q.weigh(refs, estimate, scopes...)
+	plans := []plan{p}
+	if p.compare != nil {
+		plans = append(plans, p.compare.of(p))
+	}
+	for _, p := range plans {
+		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
+			q.cost += q.service.states.cost(p, best, rows, q.service.sources) - cost(rows)
+		}
+	}
 	q.size.groups, q.size.exact = len(p.groups), p.exact && p.counts()
 }
 
@@ -74,6 +95,54 @@ func (q *question) weigh(refs []ref, estimate insights.Counting, scopes ...scope
 		q.cost, q.known = q.cost+rows, q.known && known
 	}
 	q.size = size{length: scopes[0].to.Sub(scopes[0].from)}
+}
+
+// cost is what a plan costs, of which the best other way reads some rows: as much as is
+// left to read if its states are kept, and all events of what is made.
+func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
+	p.env.Counting = best.env.Counting
+	if s.bytes == 0 || rows <= of.limits.keep || !p.hasStates(p.env.Counting) {
+		return cost(rows)
+	}
+	s.mu.Lock()
+	parts, known := s.parts, time.Since(s.listed) < trustParts && len(s.parts.names) > 0
+	s.mu.Unlock()
+	if !known {
+		return cost(rows)
+	}
+	sc, ok := p.ofStates(parts, s.cuts, best.source.visits != nil)
+	if !ok {
+		return cost(rows)
+	}
+	left, kept := s.left(sc.source.states)
+	if !kept {
+		return cost(rows)
+	}
+	sum := uint64(0)
+	for _, sc := range left {
+		sum += of.known(sc).events
+	}
+	return cost(sum)
+}
+
+// left is what is read as events beside kept states, or to make them; kept is false if
+// none are.
+func (s *stateStore) left(st *states) (left []scope, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left = slices.Clone(st.rest)
+	for _, span := range st.spans {
+		have, known := s.spans.Peek(span.key)
+		switch {
+		case known && time.Now().Before(have.until):
+			kept = true
+			continue
+		case known && s.due(have):
+			kept = true
+		}
+		left = append(left, span.scope)
+	}
+	return left, kept
 }
 
 // rowsOf are the rows of a scope's range, about: of a day that is not wholly in it, as

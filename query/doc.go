@@ -14,13 +14,13 @@
 // immutable result, passes.go makes the decisions, lower.go turns the plan into a
 // tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
 // sources.go chooses what a statement reads when it is run: events, or visits
-// (visits.go). sessions.go joins events and their sessions, for columns that are about
+// (visits.go), or aggregate states (states.go, keep.go, statestore.go). sessions.go joins events and their sessions, for columns that are about
 // sessions.
 //
 // A column's row in the column table (schema/insights) alone says what the column
 // is, how it is read and how its values look: no code here knows a column by
-// name. No code here writes SQL text either, and no value of a request becomes
-// part of it.
+// name. No code here writes SQL text either, but around statements about states, and no
+// value of a request becomes part of it.
 //
 // # What a request means
 //
@@ -107,6 +107,21 @@
 // long past; [Service.Forget] drops a site's at once. Who asks for a fresh answer gets
 // one that is made from then on, and so does who asks after it was given. Rights are not
 // part of the key: who may ask is decided before.
+//
+// # Aggregate states
+//
+// Of a long range that is asked for again, the aggregate states of months that are over
+// are kept in tables of the engine (states.go): a row for each group, with counts and
+// sketches. They are made by the second question that needs them (keep.go), and read for
+// a day. What is kept is of the table's parts, by name, which never change: rows that come
+// later are in other parts, and are read beside the states; where rows were deleted,
+// there are other parts too. After each statement the node asks whether the parts are
+// still the table's and the states all there (statestore.go), and else reads the events.
+// So states make answers quick and never change them. A node reads its own states only,
+// under a random name for each try: what another process, or one that failed, has left is
+// never read. Making them is the only thing that a question writes, and it may take half of
+// the question's time at most. Spans without events are not kept, nor what has most of its
+// events in other parts, as after an import of old ones.
 //
 // The package imports fair, schema, schema/insights and schema/sqltree of this
 // module; never store, ingest, api or cmd.

@@ -46,6 +46,7 @@ func classes() []class {
 
 // Exception codes of the engine, from ClickHouse's ErrorCodes.cpp.
 const (
+	codeNoTable            = 60
 	codeTooManyRows        = 158
 	codeTimeout            = 159
 	codeTooDeep            = 167
@@ -150,6 +151,12 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 // failed because the whole server is full may succeed when it is sent again.
 func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
+}
+
+// noTable reports whether a table is not there.
+func noTable(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && e.Code == codeNoTable
 }
 
 // outOfMemory reports whether a query exceeded its own memory limit.

@@ -25,7 +25,7 @@ type Explanation struct {
 	Took    time.Duration
 }
 
-// ExplainedStatement is a statement that was run. One that counted exactly and ran
+// ExplainedStatement is a statement that was run, also one that makes aggregate states. One that counted exactly and ran
 // out of memory is followed by the one in bounded memory.
 type ExplainedStatement struct {
 	SQL            string

@@ -23,25 +23,19 @@ type statement struct {
 func lower(p plan) statement {
 	var s statement
 	p.env.Visits = p.env.Visits || p.perSession() // rows of sessions have numbers of events too
-	var columns []sqltree.Aliased
-	var groups, keys []sqltree.Expr
-	read := func(prefix string, r ref, e sqltree.Expr) {
-		columns = append(columns, sqltree.Aliased{Expr: e, As: prefix + strconv.Itoa(len(columns))})
+	columns, keys := p.groupColumns()
+	var groups []sqltree.Expr
+	read := func(r ref) {
 		s.reads, s.targets = append(s.reads, r), append(s.targets, r.column.Value.New())
 	}
 	alias := func(r ref) sqltree.Expr { return sqltree.Col(columns[slices.Index(s.reads, r)].As) }
 	for _, g := range p.groups {
-		if by := g.column.Grouped; by != nil {
-			read("d", g, by.Value())
-			keys = append(keys, by.Keys()...)
-		} else {
-			read("d", g, p.expr(g))
-			keys = append(keys, alias(g))
-		}
+		read(g)
 		groups = append(groups, alias(g))
 	}
 	for _, m := range p.measures() {
-		read("m", m, p.expr(m))
+		columns = append(columns, sqltree.Aliased{Expr: p.expr(m), As: "m" + strconv.Itoa(len(columns))})
+		read(m)
 	}
 	for _, r := range p.output {
 		s.output = append(s.output, slices.Index(s.reads, r))
@@ -79,4 +73,20 @@ func lower(p plan) statement {
 	}
 	s.Statement = tree.Print()
 	return s
+}
+
+// groupColumns read the plan's groups. The keys tell groups apart.
+func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
+	for i, g := range p.groups {
+		c := sqltree.Aliased{As: "d" + strconv.Itoa(i)}
+		if by := g.column.Grouped; by != nil {
+			c.Expr = by.Value()
+			keys = append(keys, by.Keys()...)
+		} else {
+			c.Expr = p.expr(g)
+			keys = append(keys, sqltree.Col(c.As))
+		}
+		columns = append(columns, c)
+	}
+	return columns, keys
 }

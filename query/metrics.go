@@ -23,6 +23,7 @@ type Metrics struct {
 	waitSeconds              prometheus.Histogram
 	answers                  map[Report]map[origin]prometheus.Counter
 	keptBytes                prometheus.Gauge
+	states                   map[stateOutcome]prometheus.Counter
 }
 
 // NewMetrics registers the metrics of queries.
@@ -72,6 +73,14 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		Name: "octavo_query_kept_bytes",
 		Help: "Bytes of answers that are kept for a moment, for equal queries.",
 	})
+	states := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "octavo_query_states_total",
+		Help: "Aggregate states of months that are over: answers read from them (read), spans of time that they were made of (made), tries in vain because parts were replaced or states were gone (replaced), and tries that failed (failed): the log says why.",
+	}, []string{"outcome"})
+	m.states = map[stateOutcome]prometheus.Counter{}
+	for _, outcome := range []stateOutcome{statesRead, statesMade, statesReplaced, statesFailed} {
+		m.states[outcome] = states.WithLabelValues(string(outcome))
+	}
 	m.waitSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "octavo_query_wait_seconds",
 		Help:    "How long queries waited for a slot or until their rows fitted, including those that were refused in the end.",
@@ -89,6 +98,6 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			m.errors[kind][class] = failures.WithLabelValues(string(kind), string(class))
 		}
 	}
-	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes)
+	r.MustRegister(seconds, rowsRead, failures, m.bounded, m.running, m.waiting, m.waitSeconds, m.runningRows, m.waitingRows, answers, m.keptBytes, states)
 	return m
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -31,17 +32,43 @@ const Grace = 12 * time.Second
 
 // rows runs a statement and calls each for every row, scanned into targets.
 func (q *question) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+	var rows uint64
+	return q.told(st, &rows, func() error {
+		return q.run(ctx, st, nil, func(ctx context.Context, args []any) error {
+			return q.read(ctx, st.SQL, args, targets, func() { rows++; each() })
+		})
+	})
+}
+
+// write runs a statement that makes, fills or drops a table of states.
+func (q *question) write(ctx context.Context, st sqltree.Statement, settings clickhouse.Settings) error {
+	var none uint64
+	return q.told(st, &none, func() error {
+		settings["readonly"] = nil
+		return q.run(ctx, st, settings, func(ctx context.Context, args []any) error {
+			if err := q.service.conn.Exec(ctx, st.SQL, args...); err != nil {
+				return fmt.Errorf("cannot keep states: %w", cause(ctx, err))
+			}
+			return nil
+		})
+	})
+}
+
+// told runs a statement and tells the one who asked for it, if there is one.
+func (q *question) told(st sqltree.Statement, rows *uint64, run func() error) error {
 	if q.ran == nil {
-		return q.run(ctx, st, targets, each)
+		return run()
 	}
 	x, begin, before := ExplainedStatement{SQL: st.SQL, Source: q.source.name, Params: st.Params}, time.Now(), q.rowsRead
-	x.Err = q.run(ctx, st, targets, func() { x.Rows++; each() })
-	x.Took, x.RowsRead = time.Since(begin), q.rowsRead-before
+	x.Err = run()
+	x.Took, x.Rows, x.RowsRead = time.Since(begin), *rows, q.rowsRead-before
 	q.ran(x)
 	return x.Err
 }
 
-func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+// run runs a statement with the limits of its question. more settings take the place of
+// the usual ones; nil is none.
+func (q *question) run(ctx context.Context, st sqltree.Statement, more clickhouse.Settings, run func(ctx context.Context, args []any) error) error {
 	if len(st.Params) > maxParams {
 		return fmt.Errorf("%w: it has %d parameters", errTooLong, len(st.Params))
 	}
@@ -67,6 +94,8 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 	if q.spills {
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 2
 	}
+	maps.Copy(settings, more)
+	maps.DeleteFunc(settings, func(_ string, value any) bool { return value == nil })
 	options := []clickhouse.QueryOption{
 		clickhouse.WithSettings(settings),
 		clickhouse.WithProgress(func(p *clickhouse.Progress) { rowsRead.Add(p.Rows) }),
@@ -75,8 +104,12 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, targets []any,
 		settings["log_comment"] = q.comment()
 		options = append(options, clickhouse.WithQueryID(q.queryID()))
 	}
-	ctx = clickhouse.Context(ctx, options...)
-	rows, err := q.service.conn.Query(ctx, st.SQL, arguments(st.Params)...)
+	return run(clickhouse.Context(ctx, options...), arguments(st.Params))
+}
+
+// read reads the rows of a statement.
+func (q *question) read(ctx context.Context, sql string, args, targets []any, each func()) error {
+	rows, err := q.service.conn.Query(ctx, sql, args...)
 	if err != nil {
 		return fmt.Errorf("cannot run the query: %w", cause(ctx, err))
 	}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,8 +18,8 @@ import (
 const (
 	// headerResult is "exact" or "approximate".
 	headerResult = "Octavo-Result"
-	// headerSource is where the rows came from: "raw", or "visits" if only the ends of
-	// the range did.
+	// headerSource is where the rows came from: "raw", or else "visits" or "states" if only
+	// some of them did.
 	headerSource = "Octavo-Source"
 	// headerBound is how far an approximate count may be off.
 	headerBound = "Octavo-Error-Bound"
@@ -44,6 +45,7 @@ type Service struct {
 	metrics   *Metrics
 	admission *admission
 	sources   *sources
+	states    *stateStore
 	answers   *answers
 	log       *slog.Logger
 	grace     time.Duration
@@ -56,7 +58,8 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	if log == nil {
 		log = slog.Default()
 	}
-	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: newSources(c, conn, log), answers: newAnswers(c, m), log: log, grace: Grace}
+	s := newSources(c, conn, log)
+	return &Service{config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: s, states: newStateStore(c, s), answers: newAnswers(c, m), log: log, grace: Grace}
 }
 
 // question is one call's work on the engine. Each kind of report has its own
@@ -77,9 +80,10 @@ type question struct {
 	known bool // whether cost is more than a guess
 	size  size
 
+	later       []string // keys of states that a later question may make
 	rowsRead    uint64
 	source      source                   // where the statement's rows come from
-	visits      bool                     // whether a statement read visits
+	summary     string                   // what a statement read instead of events, as far as it could; "" for nothing
 	approximate insights.Counting        // how a count of different values was made that may be off
 	truncated   bool                     // there are rows after the limit
 	within      scope                    // whose range the answer is about, if the request has none
@@ -120,10 +124,7 @@ func (q *question) admitted(ctx context.Context, answer answerFunc) ([]byte, map
 	if err != nil {
 		return nil, nil, q.failed(ctx, err)
 	}
-	headers[headerSource] = rawEvents.name
-	if q.visits {
-		headers[headerSource] = visitsName
-	}
+	headers[headerSource] = cmp.Or(q.summary, rawEvents.name)
 	if q.approximate != insights.CountExact {
 		headers[headerResult], headers[headerBound] = "approximate", bounds[q.approximate]
 	}
@@ -173,7 +174,9 @@ func (q *question) from(ctx context.Context, sc scope, refs []ref, estimate insi
 			err = run(sc)
 		}
 	}
-	q.visits = q.visits || q.source != rawEvents
+	if q.source != rawEvents {
+		q.summary = q.source.name
+	}
 	return err
 }
 

@@ -40,7 +40,7 @@ func TestUniquesBound(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	service := newService(conn)
-	for _, n := range []int{1, 4096, 4097, 16384, 16385, 65536, 65537, 400000} {
+	for _, n := range []int{1, 1024, 1025, 4096, 16384, 16385, 65536, 65537, 400000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			site := fmt.Sprint("u", n)
 			fill(t, conn, site, n)
@@ -286,7 +286,7 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	if want := len(kinds())*(2+len(classes())+len(origins())) + 7; series != want || invalid != 1 || answered != 1 || read == 0 {
+	if want := len(kinds())*(2+len(classes())+len(origins())) + 11; series != want || invalid != 1 || answered != 1 || read == 0 {
 		t.Errorf("%d series, want %d; %v invalid, %d answered from %v rows", series, want, invalid, answered, read)
 	}
 }

@@ -47,6 +47,9 @@ func (p plan) perSession() bool {
 // grouped begins the statement of the plan's groups, given its groups and then its
 // measures as columns. keys tell the groups apart.
 func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
+	if st := p.source.states; st != nil {
+		return st.read(p, columns, groups)
+	}
 	if !p.perSession() {
 		tree := p.read(columns)
 		tree.GroupBy = keys

@@ -62,9 +62,11 @@ type sourceLimits struct {
 	// many rows take longer than a tenth of a second to count their visitors exactly, on
 	// two cores. Of fewer, a sketch is no faster (bench/results, "sources").
 	many uint64
+	// keep rows take so long to read that states of them are kept.
+	keep uint64
 }
 
-var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000}
+var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: 800_000}
 
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
@@ -77,15 +79,19 @@ func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate ins
 	if s.limits.isShort(sc) {
 		return sc // best would say so too, but its rows had to be counted
 	}
-	settings := s.config.settings(maxChoice)
-	delete(settings, "max_result_rows") // a site may have events on the days of decades
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(settings))
-	best, err := s.best(ctx, sc, refs, estimate)
+	best, err := s.best(s.config.choosing(ctx), sc, refs, estimate)
 	if err != nil {
 		s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", sc.site, "error", err)
 		return sc
 	}
 	return best
+}
+
+// choosing gives the statements of a choice their limits.
+func (c Config) choosing(ctx context.Context) context.Context {
+	settings := c.settings(maxChoice)
+	delete(settings, "max_result_rows") // a site may have events on the days of decades
+	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
 }
 
 func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) (scope, error) {
@@ -231,6 +237,16 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 		return nil, err // some are worse than none
 	}
 	return days, nil
+}
+
+// known are the rows of a scope, about; none if they are not known.
+func (s *sources) known(sc scope) dayRows {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if site := s.sites[sc.site]; site != nil {
+		return sc.rowsOf(site.days)
+	}
+	return dayRows{}
 }
 
 // query asks for all questions, so it goes on when the one that asks ends.

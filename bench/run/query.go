@@ -155,6 +155,10 @@ func (a asked) groups() (list []group) {
 	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
 }
 
+// unmeasured is how many rounds fill caches: the node keeps aggregate states of what it is
+// asked for the second time.
+const unmeasured = 2
+
 // warm asks each question in turns with its statements on events alone, with one client.
 func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures sizeFigures, err error) {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
@@ -163,8 +167,9 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 	}
 	defer conn.Close()
 	ours, raw := asked{panels: panels}, asked{panels: panels}
-	for round := range b.rounds + 1 {
-		progress("round %d of %d", round, b.rounds)
+	var first []asked
+	for round := range b.rounds + unmeasured {
+		progress("round %d of %d", round+1, b.rounds+unmeasured)
 		took, alone := make([]float64, len(panels)), make([]float64, len(panels))
 		for i, p := range panels {
 			if ctx.Err() != nil {
@@ -181,11 +186,16 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 				}
 			}
 		}
-		if round > 0 { // the first only fills caches
+		if round < unmeasured {
+			first = append(first, asked{panels: panels, rounds: [][]float64{took}})
+		} else {
 			ours.rounds, raw.rounds = append(ours.rounds, took), append(raw.rounds, alone)
 		}
 	}
 	name := number(float64(s.events)) + " events, warm: "
+	for i, a := range first {
+		b.report.add(row{What: fmt.Sprintf("%s12 months of the largest site, asked for time %d, p95", name, i+1), Unit: "ms", Ours: spreadOf(a.of(0.95, longOfLargest))})
+	}
 	for _, g := range ours.groups() {
 		for _, q := range []float64{0.5, 0.95} {
 			x, y := ours.of(q, g.panel), raw.of(q, g.panel)
@@ -200,6 +210,10 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) (figures
 func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
 	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})
+	segments := func(p panel) bool { return p.path != "" && p.site == layoutAsked[0] }
+	if slices.ContainsFunc(ours.panels, segments) {
+		b.report.add(row{What: name + "visitor segments of the largest site, 30 days", Unit: "ms", Ours: spreadOf(ours.of(0.95, segments)), Budget: s.goal(budget{AtMost: 500})})
+	}
 	var faster []float64
 	var texts []string
 	for i, p := range ours.panels {
@@ -214,7 +228,7 @@ func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	}
 	b.report.add(row{
 		What: name + "12 months of the largest site, times faster than raw SQL", Unit: "×", Ours: spreadOf(faster), Budget: s.goal(budget{AtLeast: 10}),
-		Notes: []string{fmt.Sprintf("median, lowest and highest of %d questions", len(faster)), "ms / raw ms: " + strings.Join(texts, ", ")},
+		Notes: []string{fmt.Sprintf("median, lowest and highest of %d questions", len(faster)), "ms / raw ms (source when first asked): " + strings.Join(texts, ", ")},
 	})
 }
 

@@ -86,6 +86,7 @@ type Settings struct {
 	QueryRowsPerToken int64         `env:"OCTAVO_QUERY_ROWS_PER_TOKEN" default:"4000000" help:"How many of them one token may read; a query of more counts as so many. 0: no limit."`
 	QueryQueueWait    time.Duration `env:"OCTAVO_QUERY_QUEUE_WAIT" default:"10s" help:"How long a query waits for its turn. Then it is answered 429 if its own organization or token is at its limit, and 503 if others fill the node."`
 	QueryCache        time.Duration `env:"OCTAVO_QUERY_CACHE" default:"5s" help:"How old an answer may be that is given to the next who asks the same; one that was made quickly is kept for less, ten times as long as its asker waited. 0: every query is run. Requests with Cache-Control: no-cache always are."`
+	QueryStates       int64         `env:"OCTAVO_QUERY_STATES" default:"2048" help:"Disk of the insights store, in MiB, for aggregate states of months that are over, which make long ranges quick that are asked for again within a day. They need a single server, and its login the right to create tables. 0: none are kept."`
 	QueryMaxTime      time.Duration `env:"OCTAVO_QUERY_MAX_TIME" default:"20s" help:"How long a query may run; a slower one is answered 400."`
 	QueryMaxMemory    int64         `env:"OCTAVO_QUERY_MAX_MEMORY" default:"512" help:"Memory that one query may use in the insights store, in MiB."`
 	QueryMaxRows      uint64        `env:"OCTAVO_QUERY_MAX_ROWS" default:"2000000000" help:"Rows that one query may read."`
@@ -218,6 +219,9 @@ func (s *Settings) validateQueries() error {
 	if s.QueryCache < 0 || s.QueryCache > maxQueryCache {
 		return fmt.Errorf("OCTAVO_QUERY_CACHE: must be from 0 to %s", maxQueryCache)
 	}
+	if s.QueryStates < 0 || s.QueryStates > maxQueryStates {
+		return fmt.Errorf("OCTAVO_QUERY_STATES: must be from 0 to %d", maxQueryStates)
+	}
 	if s.QueryMaxThreads < 0 {
 		return fmt.Errorf("OCTAVO_QUERY_MAX_THREADS: must not be negative")
 	}
@@ -228,6 +232,7 @@ func (s *Settings) validateQueries() error {
 const (
 	maxQueryConcurrency = 10_000
 	maxQueryMemory      = 1 << 30 // MiB
+	maxQueryStates      = 1 << 30 // MiB
 	// maxQueryCache is not for mistakes only: until then an erased visitor is counted.
 	maxQueryCache = time.Minute
 )
@@ -237,10 +242,14 @@ const queryCacheBytes = 8 << 20
 
 // queryConfig has the limits of queries on the insights store.
 func (s *Settings) queryConfig() query.Config {
+	states := uint64(s.QueryStates) << 20
+	if s.ClickHouseCluster != "" {
+		states = 0 // its parts are on several servers
+	}
 	return query.Config{
 		Concurrency: s.QueryConcurrency, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
 		Rows: s.QueryRows, RowsPerOrganization: s.QueryRowsPerOrg, RowsPerToken: s.QueryRowsPerToken,
-		Keep: s.QueryCache, KeepBytes: queryCacheBytes,
+		Keep: s.QueryCache, KeepBytes: queryCacheBytes, StateBytes: states,
 		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory) << 20, MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
 	}
 }

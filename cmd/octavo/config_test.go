@@ -54,6 +54,7 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--query-rows=0":                     "",
 		"--query-cache=-1s":                  "OCTAVO_QUERY_CACHE",
 		"--query-cache=61s":                  "OCTAVO_QUERY_CACHE",
+		"--query-states=-1":                  "OCTAVO_QUERY_STATES",
 		"--query-cache=0":                    "",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)

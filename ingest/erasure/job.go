@@ -56,7 +56,9 @@ type Job struct {
 	cfg    JobConfig
 	logged string
 	shown  time.Time // the metrics
-	pace   retry.LogPace
+	// left is when the parts that a mutation had replaced were first seen to have left the disks.
+	left struct{ mutated, at time.Time }
+	pace retry.LogPace
 }
 
 // Exclude takes the locks that keep moves of the table and repairs away. holds returns an error
@@ -278,7 +280,7 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends the erasures whose replaced parts have left the disks.
+// Finish ends the erasures whose replaced parts, and the states of these, have left the disks.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil
@@ -287,11 +289,28 @@ func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error 
 	if err != nil || old > 0 {
 		return err
 	}
+	if states, err := j.states(ctx, pending.FirstMutated); err != nil || states > 0 {
+		return err
+	}
 	done, err := j.cfg.Ledger.FinishErasures(ctx, pending.FirstMutated)
 	if err == nil {
 		j.cfg.Metrics.finished(done)
 	}
 	return err
+}
+
+// states drops the aggregate states that may be of replaced parts, and returns how many of them are
+// left. No statement reads such parts any more when they have left the disks, so from then on none
+// are made.
+func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err error) {
+	if !j.left.mutated.Equal(mutated) {
+		now, err := j.cfg.Table.Now(ctx)
+		if err != nil {
+			return 0, err
+		}
+		j.left.mutated, j.left.at = mutated, now
+	}
+	return j.cfg.Table.DropStates(ctx, j.left.at)
 }
 
 // Retain forgets erasures that nothing can undo any more, and deletes the events that their sites

@@ -2,7 +2,9 @@ package eventstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -66,6 +68,50 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 		return 0, fmt.Errorf("cannot ask for replaced parts: %w", err)
 	}
 	return n, nil
+}
+
+// DropStates drops the aggregate states that were made until a time by the server's clock, which
+// queries notice, and returns how many parts of them the disk still has. A cluster has none.
+func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
+	if c.cfg.Cluster != "" {
+		return 0, nil
+	}
+	ofStates := []any{clickhouse.Named("tables", insights.StatesTables), clickhouse.Named("until", until.Unix())}
+	rows, err := c.cfg.Conn.Query(ctx, "SELECT table, arrayJoin(groupArray(100)(partition_id)) FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND active AND toUnixTimestamp(modification_time) <= {until:UInt32} GROUP BY table", ofStates...)
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask for aggregate states: %w", err)
+	}
+	drops := map[string][]string{}
+	for rows.Next() {
+		var table, partition string
+		if err := rows.Scan(&table, &partition); err != nil {
+			return 0, errors.Join(fmt.Errorf("cannot read which aggregate states there are: %w", err), rows.Close())
+		}
+		drops[table] = append(drops[table], "DROP PARTITION ID "+sqltree.Quote(partition))
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, fmt.Errorf("cannot ask for aggregate states: %w", err)
+	}
+	var failed error
+	for table, partitions := range drops {
+		if err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(table)+" "+strings.Join(partitions, ", ")); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("cannot drop aggregate states: %w", err))
+		}
+	}
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND toUnixTimestamp(modification_time) <= {until:UInt32})"+
+		" + (SELECT count() FROM system.dropped_tables WHERE database = currentDatabase() AND match(table, {tables:String}))", ofStates...).Scan(&left)
+	if err != nil {
+		return 0, errors.Join(failed, fmt.Errorf("cannot ask for aggregate states: %w", err))
+	}
+	return left, failed
+}
+
+// Now is the server's clock, to the second.
+func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
+	if err = c.cfg.Conn.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		err = fmt.Errorf("cannot ask for the time: %w", err)
+	}
+	return now, err
 }
 
 // oldPartsKnown is how many seconds after its start the server knows which replaced parts it has.

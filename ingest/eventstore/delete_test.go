@@ -57,3 +57,46 @@ func TestDelete(t *testing.T) {
 		t.Errorf("moving %v, %v", moving, err)
 	}
 }
+
+// TestDropStates: aggregate states that were made until a time leave the disk, and later ones
+// stay.
+func TestDropStates(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	exec := func(statement string) {
+		t.Helper()
+		if err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := func() (at time.Time) {
+		t.Helper()
+		at, err := store.Now(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	drop := func(until time.Time) (left uint64) {
+		t.Helper()
+		left, err := store.DropStates(t.Context(), until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	const table = "octavo_states_0123456789abcdef"
+	exec("CREATE TABLE " + table + " (key String) ENGINE = MergeTree PARTITION BY key ORDER BY () SETTINGS old_parts_lifetime = 1")
+	exec("CREATE TABLE octavo_states_of_others AS " + table)
+	exec("INSERT INTO octavo_states_of_others VALUES ('a')")
+	exec("INSERT INTO " + table + " VALUES ('a'), ('it''s b')")
+	until := now()
+	eventually.True(t, ingesttest.Patience, "another second", func() bool { return now().After(until) })
+	exec("INSERT INTO " + table + " VALUES ('later')")
+	drop(until)
+	var left, others uint64
+	if err := conn.QueryRow(t.Context(), "SELECT countIf(key = 'later') * 10 + count(), (SELECT count() FROM octavo_states_of_others) FROM "+table).Scan(&left, &others); err != nil || left != 11 || others != 1 {
+		t.Errorf("left %d, of others %d, %v", left, others, err)
+	}
+	eventually.True(t, ingesttest.PartsPatience, "the parts to leave the disk", func() bool { return drop(until) == 0 })
+}

@@ -107,15 +107,16 @@ func metric(name string, v Value, operators []*Operator, doc string, e func(Env)
 const UniquesBound = 1 << 16
 
 // SketchedExactly is the number of different values up to which a sketch is exact.
-const SketchedExactly = 1 << 12
+const SketchedExactly = 1 << 10
 
 // TotalsExactly is SketchedExactly of the larger sketch of totals.
 const TotalsExactly = 1 << 14
 
 // uniques counts different values: exactly; or in bounded memory (about 1 MB per
-// cell), exactly up to UniquesBound and within 1 % beyond; or with a sketch of 2^17
-// registers (100 KB per cell, which fit into a core's cache), within 2 %; or, of a single
-// cell, with one of 2^19 registers, within 0.5 %.
+// cell), exactly up to UniquesBound and within 1 % beyond; or with a sketch of 2^15
+// registers (24 KB per cell, many of which fit into a core's cache), within 2 %; or, of a
+// single cell, with one of 2^19 registers, within 0.5 %. Of 1,801 cells of 1,000 and more
+// visitors, 99 % were within 1.0 % and all within 1.7 %.
 //
 // Measured on 26.5: uniqExact is also the fastest of all where cells are small
 // (200 cells of 1,500 visitors: 208 ms; uniqCombined64(19) 239; the bounded
@@ -129,19 +130,38 @@ func uniques(column string) func(Arguments, Env) sqltree.Expr {
 		sketch := func(bits int64) sqltree.Expr {
 			return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c)
 		}
-		switch env.Counting {
-		case CountExact:
+		switch {
+		case env.States:
+			return sqltree.Parametric("uniqCombined64Merge", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, sqltree.Col(stateOf(column)))
+		case env.Counting == CountExact:
 			return sqltree.Call("uniqExact", c)
-		case CountSketched:
-			return sketch(17)
-		case CountTotals:
-			return sketch(19)
-		case CountBounded:
+		case env.Counting != CountBounded:
+			return sketch(sketchBits[env.Counting])
 		}
 		kept := sqltree.Call("length", sqltree.Parametric("groupUniqArray", []sqltree.Expr{sqltree.Int(UniquesBound + 1)}, c))
 		return sqltree.Call("if", sqltree.Bin(sqltree.Le, kept, sqltree.Int(UniquesBound)),
 			kept, sketch(19))
 	}
+}
+
+// sketchBits is how many registers a sketch has, as a power of two.
+var sketchBits = map[Counting]int64{CountSketched: 15, CountTotals: 19}
+
+func stateOf(column string) string { return column + "_state" }
+
+// States are what events are aggregated to, so that a measure of many can be counted
+// from that of parts of them: with Env.States the measure reads them. Different values
+// must be counted with a sketch.
+func (c *Column) States(env Env) (states []sqltree.Aliased) {
+	for _, counter := range c.Counters {
+		states = append(states, sqltree.Aliased{Expr: counter.count(env), As: counter.Name})
+	}
+	if c.Unique {
+		column := c.Visit[0]
+		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, sqltree.Col(column))
+		states = append(states, sqltree.Aliased{Expr: sketch, As: stateOf(column)})
+	}
+	return states
 }
 
 // uniqueCount is the metric of a column's different values.

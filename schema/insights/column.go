@@ -129,8 +129,10 @@ type Env struct {
 	Zone Zone
 	// Counting is how Unique measures count.
 	Counting Counting
-	// Visits says that rows are those of visits, with Counters' numbers.
+	// Visits says that rows have Counters' numbers: those of visits or sessions.
 	Visits bool
+	// States says that rows have what [Column.States] are aggregated to.
+	States bool
 }
 
 // Counting is a way to count different values.

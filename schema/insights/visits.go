@@ -68,7 +68,7 @@ func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type
 // count aggregates the events of a kind.
 func (c *Counter) count(env Env) sqltree.Expr {
 	switch {
-	case env.Visits:
+	case env.Visits, env.States:
 		return sqltree.Call("sum", sqltree.Col(c.Name))
 	case c.is == nil:
 		return sqltree.Call("count")

@@ -107,6 +107,9 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 	return z
 }
 
+// Within is the zone from one time to another.
+func (z Zone) Within(from, to time.Time) Zone { return NewZone(z.location, from, to) }
+
 // localTime reads what a clock in the zone shows when an event happens.
 func (z Zone) localTime() sqltree.Expr {
 	if len(z.spans) == 0 {

@@ -1,0 +1,174 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+// stateOutcome is what became of states, for metrics: a closed set.
+type stateOutcome string
+
+const (
+	statesRead     stateOutcome = "read"
+	statesMade     stateOutcome = "made"
+	statesReplaced stateOutcome = "replaced"
+	statesFailed   stateOutcome = "failed"
+)
+
+// fromStates answers a plan from kept states, and keeps those that are asked for again. ok
+// is false if the plan has to be read in the best other way: nothing that is wrong with
+// states is wrong with the question.
+func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(scope) error) (ok bool, err error) {
+	s := q.service.states
+	p.env.Counting = best.env.Counting
+	known := q.service.sources.known(p.scope)
+	rows := known.events
+	if best.source.visits != nil {
+		rows = known.visits
+	}
+	if s.bytes == 0 || rows <= q.service.sources.limits.keep || !p.hasStates(p.env.Counting) {
+		return false, nil
+	}
+	parts, err := s.settled(q.service.config.choosing(ctx))
+	if err != nil || len(parts.names) == 0 {
+		return false, q.ignored(ctx, err)
+	}
+	sc, ok := p.ofStates(parts, s.cuts, best.source.visits != nil)
+	if !ok {
+		return false, nil
+	}
+	st := sc.source.states
+	missing, later := s.prepare(st)
+	defer s.release(missing)
+	q.later = append(q.later, later...)
+	if len(st.spans) == 0 {
+		return false, nil
+	}
+	q.source = sc.source
+	var before uint64
+	right, blamed := false, missing
+	begun, err := q.keep(ctx, p, st, missing)
+	if err == nil {
+		before, blamed = q.rowsRead, st.spans
+		err = run(sc)
+	}
+	if err == nil {
+		blamed = nil
+		right, err = s.confirm(q.service.config.choosing(ctx), st, parts, missing)
+	}
+	if right {
+		if read := q.rowsRead - before; read > uint64(lightRows) && read > rows/2 {
+			s.failed(st.spans) // most is read as events, of other parts: they do not pay
+		}
+		q.service.metrics.states[statesMade].Add(float64(len(missing)))
+		q.service.metrics.states[statesRead].Inc()
+		return true, nil
+	}
+	q.source = best.source
+	switch {
+	case err == nil, noTable(err):
+		s.forget(st, missing)
+		q.service.metrics.states[statesReplaced].Inc()
+		err = nil
+	case !ended(ctx, err):
+		s.failed(blamed)
+	}
+	q.drop(ctx, st, s.unused(begun))
+	return false, q.ignored(ctx, err)
+}
+
+// ended reports whether an error is that of the question, which has no time or nobody who
+// waits for it.
+func ended(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, errQueryTime)
+}
+
+// ignored logs an error that only makes an answer slower. What ended the question is its
+// own error.
+func (q *question) ignored(ctx context.Context, err error) error {
+	if err == nil || ended(ctx, err) {
+		return err
+	}
+	q.service.metrics.states[statesFailed].Inc()
+	q.service.log.WarnContext(ctx, "A query reads events, because aggregate states could not be kept or read.", "site", q.site, "error", err)
+	return nil
+}
+
+// keep makes and keeps the states of spans. It leaves half of the question's time to read
+// events, should it take too long. begun are those that may have been written.
+func (q *question) keep(ctx context.Context, p plan, st *states, list []keptSpan) (begun []keptSpan, err error) {
+	half := time.Now().Add(time.Until(q.ends) / 2)
+	for _, span := range list {
+		made := st.making(p, span)
+		if err := q.makeRoom(ctx, st, made); err != nil {
+			return begun, err
+		}
+		left := time.Until(half).Seconds()
+		if left <= 0 {
+			return begun, errNoTime
+		}
+		begun = append(begun, span)
+		err := q.write(ctx, st.inserting(made), clickhouse.Settings{
+			"max_execution_time": left, "max_result_rows": nil,
+			"max_rows_to_group_by": q.service.states.groups, "group_by_overflow_mode": "throw",
+			// All of it is one part.
+			"max_insert_threads": 1, "min_insert_block_size_rows": oneBlock, "min_insert_block_size_bytes": 0, "max_insert_block_size": oneBlock,
+			"async_insert": 0, "deduplicate_insert_select": "disable", "insert_deduplicate": 0,
+		})
+		if err != nil {
+			return begun, err
+		}
+	}
+	return begun, nil
+}
+
+// oneBlock is more rows than a span has.
+const oneBlock = 1_000_000_000
+
+var (
+	errNoRoom = errors.New("there is no room for more aggregate states")
+	errNoTime = errors.New("aggregate states take too long to make")
+)
+
+// makeRoom makes a table for states, if there is room.
+func (q *question) makeRoom(ctx context.Context, st *states, made sqltree.Statement) error {
+	s := q.service.states
+	room, known, empty, err := s.room(q.service.config.choosing(ctx), st.table)
+	if err != nil || known {
+		return err
+	}
+	for _, name := range empty {
+		if err := q.write(ctx, sqltree.Statement{SQL: "DROP TABLE IF EXISTS " + sqltree.Ident(name)}, clickhouse.Settings{}); err != nil {
+			return err
+		}
+	}
+	if !room && len(empty) == 0 {
+		return errNoRoom
+	}
+	if err := q.write(ctx, st.creating(made), clickhouse.Settings{}); err != nil {
+		if !ended(ctx, err) {
+			s.stop() // its login may not do it, perhaps
+		}
+		return err
+	}
+	s.know(st.table)
+	return nil
+}
+
+// drop drops what was made of spans: it may be of parts that were replaced because
+// someone is being erased.
+func (q *question) drop(ctx context.Context, st *states, list []keptSpan) {
+	for _, span := range list {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice)
+		err := q.service.conn.Exec(noDeadline{ctx}, "ALTER TABLE "+sqltree.Ident(st.table)+" DROP PARTITION "+sqltree.Quote(span.row))
+		cancel()
+		if err != nil && !noTable(err) {
+			q.service.log.WarnContext(ctx, "Aggregate states that nobody reads are kept for a day.", "table", st.table, "error", err)
+		}
+	}
+}

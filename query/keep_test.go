@@ -1,0 +1,229 @@
+package query
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// meddling changes the table just before states are read, or just after they were made.
+type meddling struct {
+	driver.Conn
+	before, after string // texts of statements
+	meddle        func()
+}
+
+func (m *meddling) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if m.before != "" && strings.Contains(sql, m.before) {
+		m.meddle()
+	}
+	return m.Conn.Query(ctx, sql, args...)
+}
+
+func (m *meddling) Exec(ctx context.Context, sql string, args ...any) error {
+	err := m.Conn.Exec(ctx, sql, args...)
+	if m.after != "" && strings.HasPrefix(sql, m.after) {
+		m.meddle()
+	}
+	return err
+}
+
+// TestStatesMeddled: events that are deleted or merged while states are made or read are
+// counted as they are, and what was made of them is dropped.
+func TestStatesMeddled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after, statement string
+		events, visitors         int
+	}{
+		"deleted before they are read": {before: "UNION ALL", statement: "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2", events: 5, visitors: 3},
+		"deleted when they are made":   {after: "INSERT INTO", statement: "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2", events: 5, visitors: 3},
+		"merged before they are read":  {before: "UNION ALL", statement: "OPTIMIZE TABLE events FINAL", events: 16, visitors: 4},
+		"merged when they are made":    {after: "INSERT INTO", statement: "OPTIMIZE TABLE events FINAL", events: 16, visitors: 4},
+		"moved":                        {before: "UNION ALL", statement: "EXCHANGE TABLES events AND other", events: 0, visitors: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := store(t)
+			insert(t, conn, testSite, fixture())
+			if strings.HasPrefix(c.statement, "OPTIMIZE") {
+				insert(t, conn, testSite, earlier())
+			}
+			execute(t, conn, "CREATE TABLE other AS events")
+			m := &meddling{Conn: conn, before: c.before, after: c.after}
+			m.meddle = func() {
+				if m.before, m.after = "", ""; m.Conn.Exec(context.Background(), c.statement) != nil {
+					t.Error("cannot meddle")
+				}
+			}
+			ask := asked{t, keepingStates(m), totals}
+			ask.wants("visits", c.events, c.visitors)
+			if m.before+m.after != "" {
+				t.Fatal("nobody meddled")
+			}
+			for _, table := range stateTables(t, conn) {
+				var rows uint64
+				if err := conn.QueryRow(t.Context(), "SELECT count() FROM "+table).Scan(&rows); err != nil || rows > 0 {
+					t.Errorf("%d rows of states are left, %v", rows, err)
+				}
+			}
+		})
+	}
+}
+
+// TestStatesAreMadeOnce: what one question makes, another reads as events meanwhile.
+func TestStatesAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	m := &meddling{Conn: conn, after: "INSERT INTO"}
+	service := keepingStates(m)
+	m.meddle = func() {
+		m.after = ""
+		asked{t, service, strings.Replace(totals, "{", `{"limit":7,`, 1)}.wants("visits", 8, 4)
+	}
+	asked{t, service, totals}.wants("states", 8, 4)
+	if m.after != "" {
+		t.Error("nothing was made")
+	}
+}
+
+const byDevice = `{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"select":[{"column":"visitorDevice"},{"column":"eventsCount"}]}`
+
+// source asks, and returns where the answer came from.
+func (a asked) source() string {
+	a.t.Helper()
+	_, headers, err := a.service.Aggregate(a.t.Context(), Asker{}, testSite, []byte(a.request), testNow)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return headers[headerSource]
+}
+
+// TestStatesHaveNoRoom: without room, or with too many groups, events are read, and it is
+// not tried each time.
+func TestStatesHaveNoRoom(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Service){
+		"no room":         func(s *Service) { s.states.bytes = 1 },
+		"too many groups": func(s *Service) { s.states.groups = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := store(t)
+			insert(t, conn, testSite, fixture())
+			execute(t, conn, "CREATE TABLE octavo_states_0000000000000001 ENGINE = MergeTree ORDER BY () AS SELECT 1")
+			service := keepingStates(conn)
+			change(service)
+			for range 3 {
+				if source := (asked{t, service, byDevice}).source(); source != visitsName {
+					t.Errorf("from %s", source)
+				}
+				if failed := testutil.ToFloat64(service.metrics.states[statesFailed]); failed != 1 {
+					t.Errorf("%g tries failed, want 1", failed)
+				}
+			}
+		})
+	}
+}
+
+// TestStatesOfNothing: a span in which no event counts has no states, which does not keep
+// others from being kept, nor are they made again and again.
+func TestStatesOfNothing(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	made := 0
+	m := &meddling{Conn: conn, after: "INSERT INTO", meddle: func() { made++ }}
+	ask := asked{t, keepingStates(m), byDevice}
+	if source := ask.source(); source != visitsName || made < 2 {
+		t.Errorf("first from %s, made of %d spans", source, made)
+	}
+	made = 0
+	for range 2 {
+		if source := ask.source(); source != statesName || made > 0 {
+			t.Errorf("then from %s, made of %d spans", source, made)
+		}
+	}
+}
+
+// TestStatesOfManyGroups: there may be more groups than rows in an answer.
+func TestStatesOfManyGroups(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 20_000)
+	ask := asked{t, keepingStates(conn), `{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"},"groupBy":[{"column":"url"},{"column":"visitorGeoCountry"}],"limit":5}`}
+	if source := ask.source(); source != statesName {
+		t.Errorf("from %s", source)
+	}
+}
+
+// TestStatesOfTwoNodes: nodes keep states in the same tables, each its own.
+func TestStatesOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	one, two := asked{t, keepingStates(conn), totals}, asked{t, keepingStates(conn), totals}
+	for range 2 {
+		one.wants("states", 8, 4)
+		two.wants("states", 8, 4)
+	}
+}
+
+// TestStatesAfterAHangUp: who hangs up takes nothing from what is kept, and what was
+// half made is made by the next who asks.
+func TestStatesAfterAHangUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after string
+		made          bool // once more
+	}{
+		"while states are read": {before: "UNION ALL"},
+		"while they are made":   {after: "INSERT INTO", made: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := store(t)
+			insert(t, conn, testSite, fixture())
+			m := &meddling{Conn: conn}
+			service := keepingStates(m)
+			ask := asked{t, service, totals}
+			if !c.made {
+				ask.wants("states", 8, 4)
+			}
+			service.states.asks = 2
+			if c.made {
+				ask.wants("visits", 8, 4)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			m.before, m.after, m.meddle = c.before, c.after, leave
+			if _, _, err := service.Aggregate(ctx, Asker{}, testSite, []byte(totals), testNow); err == nil {
+				t.Error("who hung up got an answer")
+			}
+			made := false
+			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
+			if ask.wants("states", 8, 4); made != c.made {
+				t.Errorf("made again: %v, want %v", made, c.made)
+			}
+		})
+	}
+}
+
+// TestStatesTakeTooLong: states are not made of what takes most of a question's time.
+func TestStatesTakeTooLong(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := keepingStates(conn)
+	service.states.asks, service.states.longest = 2, 0
+	ask := asked{t, service, totals}
+	for range 3 {
+		ask.wants("visits", 8, 4)
+	}
+	service.states.longest = time.Hour
+	ask.wants("states", 8, 4)
+}

@@ -1,0 +1,272 @@
+package query
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+	"github.com/octavo-docs/octavo/schema/sqltree"
+)
+
+const statesName = "states"
+
+// states is a way to read a scope of a plan: aggregate states that were kept of parts
+// that hardly change any more, and the events of what is left.
+//
+// A part of a MergeTree table never changes: what is inserted, merged or deleted makes
+// others. So kept states are right for as long as their parts are the table's, which is
+// asked after each statement (statestore.go).
+type states struct {
+	table string
+	parts []string   // of which the states are, by name
+	spans []keptSpan // in which other parts' events are read
+	rest  []scope    // in which events of all parts are
+}
+
+// keptSpan is a time of which a plan's states are kept.
+type keptSpan struct {
+	scope
+	key string // of all that the states depend on
+	row string // of their rows in the table
+}
+
+const (
+	columnKey  = "key"
+	columnMade = "made"
+)
+
+// hasStates reports whether the plan's measures can be counted from states, if different
+// values are counted so. Groups of moments are as many as events.
+func (p plan) hasStates(counting insights.Counting) bool {
+	switch counting {
+	case insights.CountExact, insights.CountBounded:
+		if p.counts() {
+			return false
+		}
+	case insights.CountTotals, insights.CountSketched:
+	}
+	return len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, func(g ref) bool { return g.isTime() && g.args.Interval == nil })
+}
+
+// ofStates is the plan's scope read from states of the parts. Spans begin and end with
+// whole months, and up to them days, so that the same ones are asked for again: for a
+// month and a day. With visits, what is left is read from them.
+func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok bool) {
+	in := func(from, to time.Time) scope {
+		s := p.scope
+		s.from, s.to = from, to
+		return s
+	}
+	spans := cuts.spans(p.from, p.to, parts.end)
+	if len(spans) == 0 {
+		return p.scope, false
+	}
+	st := &states{parts: parts.names}
+	for _, span := range spans {
+		kept := keptSpan{scope: in(span.from, span.to)}
+		kept.env.Zone = kept.env.Zone.Within(span.from, span.to) // another range's would make another key
+		made := p.stateRows(kept.scope, st.ofParts()).Print()
+		st.table, kept.key = tableOf(made.SQL), keyOfStates(made, parts)
+		st.spans = append(st.spans, kept)
+	}
+	if from := spans[0].from; p.from.Before(from) {
+		st.rest = append(st.rest, in(p.from, from))
+	}
+	if to := spans[len(spans)-1].to; to.Before(p.to) {
+		st.rest = append(st.rest, in(to, p.to))
+	}
+	if visits {
+		for i, sc := range st.rest {
+			if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok {
+				st.rest[i] = of
+			}
+		}
+	}
+	sc = p.scope
+	sc.env.States, sc.source = true, source{name: statesName, states: st}
+	return sc, true
+}
+
+// rows are the rows of the spans' states, as a parameter.
+func (st *states) rows() sqltree.Expr {
+	list := make([]any, len(st.spans))
+	for i, span := range st.spans {
+		list[i] = span.row
+	}
+	return sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list)
+}
+
+// ofParts is "the event is in one of the parts".
+func (st *states) ofParts() sqltree.Expr {
+	list := make([]any, len(st.parts))
+	for i, name := range st.parts {
+		list[i] = name
+	}
+	return sqltree.Bin(sqltree.In, sqltree.Col("_part"), sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list))
+}
+
+// stateRows reads the plan's states of a scope's events.
+func (p plan) stateRows(sc scope, conditions ...sqltree.Expr) *sqltree.Select {
+	p.scope = sc
+	columns, keys := p.groupColumns()
+	tree := p.read(append(columns, p.stateColumns()...), conditions...)
+	tree.GroupBy = keys
+	return tree
+}
+
+// stateColumns are the states of the plan's measures.
+func (p plan) stateColumns() (columns []sqltree.Aliased) {
+	for _, m := range p.measures() {
+		for _, c := range m.column.States(p.env) {
+			if !slices.ContainsFunc(columns, func(have sqltree.Aliased) bool { return have.As == c.As }) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
+// read begins a statement over states: groups come first in columns.
+func (st *states) read(p plan, columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
+	outer := &sqltree.Select{GroupBy: groups}
+	kept := &sqltree.Select{Table: st.table}
+	for _, group := range groups {
+		outer.Columns = append(outer.Columns, sqltree.Aliased{Expr: group})
+		kept.Columns = append(kept.Columns, sqltree.Aliased{Expr: group})
+	}
+	outer.Columns = append(outer.Columns, columns[len(groups):]...)
+	for _, c := range p.stateColumns() {
+		kept.Columns = append(kept.Columns, sqltree.Aliased{Expr: sqltree.Col(c.As)})
+	}
+	kept.Where = sqltree.Bin(sqltree.In, sqltree.Col(columnKey), st.rows())
+	rows := kept
+	add := func(sc scope, conditions ...sqltree.Expr) {
+		events := p.stateRows(sc, conditions...)
+		events.Union, rows = rows, events
+	}
+	for _, sc := range st.kept() {
+		add(sc, sqltree.Not(st.ofParts()))
+	}
+	for _, sc := range st.rest {
+		add(sc)
+	}
+	outer.Sub = rows
+	return outer
+}
+
+// kept are the spans, of which those side by side are one.
+func (st *states) kept() (list []scope) {
+	for _, span := range st.spans {
+		if last := len(list) - 1; last >= 0 && list[last].to.Equal(span.from) {
+			list[last].to = span.to
+			list[last].env.Zone = span.env.Zone.Within(list[last].from, span.to)
+			continue
+		}
+		list = append(list, span.scope)
+	}
+	return list
+}
+
+// making is the statement that keeps a span's states.
+func (st *states) making(p plan, span keptSpan) sqltree.Statement {
+	tree := p.stateRows(span.scope, st.ofParts())
+	tree.Columns = append([]sqltree.Aliased{
+		{Expr: sqltree.Param(sqltree.T("String"), span.row), As: columnKey},
+		{Expr: sqltree.Call("now"), As: columnMade},
+	}, tree.Columns...)
+	return tree.Print()
+}
+
+// creating is the statement that makes the table of such states. Each row of the span is
+// in the same part, which is never merged and goes as a whole.
+func (st *states) creating(made sqltree.Statement) sqltree.Statement {
+	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(st.table) + `
+ENGINE = MergeTree
+PARTITION BY key
+ORDER BY tuple()
+TTL made + INTERVAL ` + strconv.Itoa(int(keepStates/time.Hour)+1) + ` HOUR
+SETTINGS ttl_only_drop_parts = 1, old_parts_lifetime = 1
+EMPTY AS
+` + made.SQL
+	return made
+}
+
+// inserting is the statement that fills it.
+func (st *states) inserting(made sqltree.Statement) sqltree.Statement {
+	made.SQL = "INSERT INTO " + sqltree.Ident(st.table) + "\n" + made.SQL
+	return made
+}
+
+// tableOf is the name of the table for states that a statement makes. What a statement says
+// has no values, so nobody's request can ask for a table of its own.
+func tableOf(sql string) string {
+	columns, _, _ := strings.Cut(sql, "\nWHERE ")
+	return insights.StatesTable(columns)
+}
+
+// keyOfStates tells states apart by all that they depend on.
+func keyOfStates(made sqltree.Statement, parts settledParts) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%q\n%s\n", parts.table, parts.versions, made.SQL)
+	for _, p := range made.Params {
+		fmt.Fprintf(&b, "%s %s = %#v\n", p.Name, p.Type, p.Value)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return string(sum[:])
+}
+
+// cut divides time.
+type cut struct{ floor, next func(time.Time) time.Time }
+
+// ceil is the first cut that is not before t.
+func (c cut) ceil(t time.Time) time.Time {
+	if at := c.floor(t); at.Before(t) {
+		return c.next(at)
+	}
+	return t
+}
+
+// cuts are where spans begin and end.
+type cuts struct{ coarse, fine cut }
+
+type span struct{ from, to time.Time }
+
+// usualCuts are months and days.
+var usualCuts = cuts{
+	coarse: cut{
+		floor: func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC) },
+		next:  func(t time.Time) time.Time { return t.AddDate(0, 1, 0) },
+	},
+	fine: every(24 * time.Hour),
+}
+
+// every cuts time into equal lengths.
+func every(d time.Duration) cut {
+	return cut{
+		floor: func(t time.Time) time.Time { return t.Truncate(d) },
+		next:  func(t time.Time) time.Time { return t.Add(d) },
+	}
+}
+
+// spans are the spans of a range, side by side. Nothing is kept of what is after end. A
+// range without a coarse span has none.
+func (c cuts) spans(from, to, end time.Time) (list []span) {
+	from, to = from.UTC(), to.UTC()
+	if to.After(end) {
+		to = end
+	}
+	first, last := c.coarse.ceil(from), c.coarse.floor(to)
+	if !first.Before(last) {
+		return nil
+	}
+	for _, s := range []span{{c.fine.ceil(from), first}, {first, last}, {last, c.fine.floor(to)}} {
+		if s.from.Before(s.to) {
+			list = append(list, s)
+		}
+	}
+	return list
+}

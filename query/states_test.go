@@ -1,0 +1,247 @@
+package query
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// keepingStates is a service that keeps the states of all that it can, of whole days and
+// hours, and counts visitors with sketches, which are exact for few of them.
+func keepingStates(conn driver.Conn, change ...func(*Config)) *Service {
+	s := newService(conn, append(change, func(c *Config) { c.StateBytes = 1 << 30 })...)
+	s.states.cuts, s.states.asks, s.states.settle, s.states.open, s.states.relist = cuts{coarse: every(24 * time.Hour), fine: every(time.Hour)}, 1, 0, true, time.Hour
+	s.sources.limits = sourceLimits{}
+	return s
+}
+
+// asked is a question of the tests of states.
+type asked struct {
+	t       *testing.T
+	service *Service
+	request string
+}
+
+const totals = `{"range":"last30Days","select":[{"column":"eventsCount"},{"column":"visitorsCount"}]}`
+
+// wants asks, and compares the answer's numbers and source.
+func (a asked) wants(source string, numbers ...int) {
+	a.t.Helper()
+	body, headers, err := a.service.Aggregate(a.t.Context(), Asker{}, testSite, []byte(a.request), testNow)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"columns":[{"column":"eventsCount","values":[%d]},{"column":"visitorsCount","values":[%d]}]}`, numbers[0], numbers[1])
+	if string(body) != want || headers[headerSource] != source {
+		a.t.Errorf("%s of %s, want %s of %s", body, headers[headerSource], want, source)
+	}
+}
+
+// earlier are the fixture's events again, a minute earlier: equal rows would be dropped as
+// a repeated insert.
+func earlier() []insights.Event {
+	events := fixture()
+	for i := range events {
+		events[i].TimeMillis -= 60_000
+	}
+	return events
+}
+
+func execute(t *testing.T, conn driver.Conn, statement string) {
+	t.Helper()
+	if err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStates: states are made when they are asked for again, of which no event is read
+// then; later events are read beside them; and when events are deleted, or parts are
+// merged, all are read, and states are made anew.
+func TestStates(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := keepingStates(conn)
+	service.states.asks = 2
+	ask := asked{t, service, totals}
+	ask.wants("visits", 8, 4)
+	ask.wants("states", 8, 4)
+	ask.wants("states", 8, 4)
+	insert(t, conn, testSite, earlier())
+	ask.wants("states", 16, 4) // though the list of parts is older
+	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2")
+	ask.wants("visits", 10, 3)
+	ask.wants("visits", 10, 3)
+	ask.wants("states", 10, 3)
+	execute(t, conn, "OPTIMIZE TABLE events FINAL")
+	ask.wants("visits", 10, 3)
+	ask.wants("visits", 10, 3)
+	ask.wants("states", 10, 3)
+}
+
+// TestStatesCostLittle: what is read from states costs what is left to read, before and
+// when it is read.
+func TestStatesCostLittle(t *testing.T) {
+	t.Parallel()
+	const events = 100_000
+	conn := store(t)
+	fill(t, conn, testSite, events)
+	service := keepingStates(conn)
+	p, err := compile(testSite, []byte(`{"range":"last30Days"}`), testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		q := service.ask()
+		p.weigh(q)
+		if _, err := p.answer(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && (q.cost > events/100 || q.rowsRead > events/100 || q.summary != statesName) {
+			t.Errorf("asked again it costs %d and reads %d rows, of %s; want a hundredth of %d", q.cost, q.rowsRead, q.summary, events)
+		}
+	}
+}
+
+// TestStatesGone: states that are not there any more are no part of an answer.
+func TestStatesGone(t *testing.T) {
+	t.Parallel()
+	for name, drop := range map[string]func(t *testing.T, conn driver.Conn, table string){
+		"the table": func(t *testing.T, conn driver.Conn, table string) { execute(t, conn, "DROP TABLE "+table) },
+		"the rows":  func(t *testing.T, conn driver.Conn, table string) { execute(t, conn, "TRUNCATE TABLE "+table) },
+		"some rows": func(t *testing.T, conn driver.Conn, table string) {
+			var key string
+			if err := conn.QueryRow(t.Context(), "SELECT any(key) FROM "+table).Scan(&key); err != nil {
+				t.Fatal(err)
+			}
+			execute(t, conn, "ALTER TABLE "+table+" DROP PARTITION '"+key+"'")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := store(t)
+			insert(t, conn, testSite, fixture())
+			ask := asked{t, keepingStates(conn), totals}
+			ask.wants("states", 8, 4)
+			drop(t, conn, stateTables(t, conn)[0])
+			ask.wants("visits", 8, 4)
+			ask.wants("states", 8, 4)
+		})
+	}
+}
+
+func stateTables(t *testing.T, conn driver.Conn) (tables []string) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), "SELECT groupArray(name) FROM system.tables WHERE database = currentDatabase() AND match(name, '"+insights.StatesTables+"')").Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+// TestStatesSQL: no value of a request is in a statement about states, nor in the name of
+// their table; and what they depend on is in their key.
+func TestStatesSQL(t *testing.T) {
+	t.Parallel()
+	const request = `{"range":"lastYear","timezone":"Europe/Berlin","groupBy":[{"column":"visitorClaim","claim":"%s"},{"column":"page"}],"where":[{"column":"url","operator":"matches","values":["%s"]}],"select":[{"column":"visitorsCount"}]}`
+	type told struct{ sql, key, table string }
+	tell := func(site, claim, pattern string, parts ...string) (list told) {
+		t.Helper()
+		p, err := compile(site, fmt.Appendf(nil, request, claim, pattern), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.env.Counting = insights.CountSketched
+		sc, ok := p.ofStates(settledParts{table: "t", names: parts, versions: parts, end: testNow}, usualCuts, false)
+		if !ok {
+			t.Fatal("it has no states")
+		}
+		st := sc.source.states
+		made := st.making(p, st.spans[0])
+		p.scope = sc
+		return told{sql: st.creating(made).SQL + "\n\n" + st.inserting(made).SQL + "\n\n" + lower(p).SQL, key: st.spans[0].key, table: st.table}
+	}
+	usual := tell(testSite, "plan", "guide", "202601_1_2_1")
+	keys := map[string]bool{usual.key: true}
+	for _, other := range []told{
+		tell("it's", "plan", "guide", "202601_1_2_1"), tell(testSite, "a' OR 1 --", "guide", "202601_1_2_1"),
+		tell(testSite, "plan", "x'; DROP TABLE events", "202601_1_2_1"), tell(testSite, "plan", "guide", "202601_1_2_1_7"), tell(testSite, "plan", "guide"),
+	} {
+		if other.sql != usual.sql || other.table != usual.table {
+			t.Errorf("the statements differ:\n%s\n%s", usual.sql, other.sql)
+		}
+		keys[other.key] = true
+	}
+	if len(keys) != 6 {
+		t.Errorf("%d keys of 6", len(keys))
+	}
+	c := testCase{name: "states", request: fmt.Sprintf(request, "plan", "guide")}
+	for i, text := range strings.Split(usual.sql, "\n\n") {
+		c.add([]string{"create", "make", "read"}[i], text)
+	}
+	path := filepath.Join("testdata", "states.txt")
+	golden(t, "states", path, readCases(t, path), []testCase{c})
+}
+
+// TestSpans: spans are whole months, and whole days up to them, as far as months are over.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	at := func(text string) time.Time {
+		when, err := time.Parse("2006-01-02T15:04", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	for name, c := range map[string]struct {
+		from, to, end string
+		want          []string
+	}{
+		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", []string{"03-11 04-01", "04-01 03-01"}},
+		"one that is over":   {"2024-03-10T07:30", "2025-03-10T07:30", "2026-03-01T00:00", []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
+		"whole months":       {"2025-01-01T00:00", "2025-03-01T00:00", "2026-03-01T00:00", []string{"01-01 03-01"}},
+		"days around none":   {"2025-01-02T00:00", "2025-02-27T00:00", "2026-03-01T00:00", nil},
+		"the end of a month": {"2025-01-31T12:00", "2025-03-01T12:00", "2026-03-01T00:00", []string{"02-01 03-01"}},
+		"all after the end":  {"2025-01-01T00:00", "2025-12-01T00:00", "2024-12-01T00:00", nil},
+	} {
+		var got []string
+		for _, s := range usualCuts.spans(at(c.from), at(c.to), at(c.end)) {
+			got = append(got, s.from.Format("01-02 ")+s.to.Format("01-02"))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestHasStates: what cannot be counted from states is not.
+func TestHasStates(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request  string
+		counting insights.Counting
+		want     bool
+	}{
+		"events":             {`"range":"lastYear"`, insights.CountExact, true},
+		"visitors":           {totals[1 : len(totals)-1], insights.CountTotals, true},
+		"visitors, exactly":  {totals[1 : len(totals)-1], insights.CountExact, false},
+		"moments":            {`"range":"lastYear","groupBy":[{"column":"datetime"}]`, insights.CountExact, false},
+		"days":               {`"range":"lastYear","groupBy":[{"column":"datetime","interval":"day"}]`, insights.CountExact, true},
+		"sessions' measures": {`"range":"lastYear","select":[{"column":"bounceRate"}]`, insights.CountExact, false},
+		"sessions' pages":    {`"range":"lastYear","where":[{"column":"entryPage","values":[null]}]`, insights.CountExact, false},
+	} {
+		p, err := compile(testSite, []byte("{"+c.request+"}"), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.hasStates(c.counting); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

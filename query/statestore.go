@@ -1,0 +1,296 @@
+package query
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/octavo-docs/octavo/schema/insights"
+)
+
+// stateStore is what a node knows of kept states. Their tables are in the engine, beside
+// the events.
+type stateStore struct {
+	bytes uint64 // how much the tables may have; 0 keeps nothing
+	ask   func(ctx context.Context, sql string, args, targets []any, each func()) error
+	cuts  cuts
+	// asks is how often a span's states are asked for until they are made: most questions
+	// are asked once.
+	asks int
+	// longest is how long the reading of events may take of which states are made.
+	longest time.Duration
+	groups  int // of a span, at most
+	// settle is how old parts must be: others were made by a deletion or a merge, which
+	// the next one may follow. open says that those of the newest month are
+	// settled too, for tests.
+	settle time.Duration
+	open   bool
+
+	relist time.Duration // how long the list of settled parts is used without asking
+
+	mu     sync.Mutex
+	parts  settledParts
+	listed time.Time
+	spans  *simplelru.LRU[string, *spanStates]
+	tables map[string]bool
+	full   time.Time // when there was no room
+}
+
+// settledParts are parts of the events table that will hardly be replaced: of months that
+// are over, and some time old.
+type settledParts struct {
+	table    string // its UUID: another table may have parts of the same names
+	names    []string
+	versions []string  // names with times: the names begin anew in an emptied table
+	end      time.Time // of the months
+}
+
+// partVersion reads a part's version.
+const partVersion = "name || ' ' || toString(toUnixTimestamp(modification_time))"
+
+// spanStates are the states of a span.
+type spanStates struct {
+	asked  int           // by questions that were answered, and read the span as events
+	took   time.Duration // of the last one, in all
+	making bool
+	row    string    // of the kept ones
+	until  time.Time // they are kept
+}
+
+const (
+	// trustParts is how old the list of settled parts may be to tell what a question costs.
+	trustParts = time.Minute
+	// keepStates is how long states are used. An hour later the engine deletes them.
+	keepStates = 24 * time.Hour
+	// maxSpans bounds what is known, maxStateTables and maxStateParts the tables, and
+	// maxStateGroups the rows of a span.
+	maxSpans       = 10_000
+	maxStateParts  = 5_000
+	maxStateTables = 200
+	maxStateGroups = 300_000
+	// tryAgain is how long nothing is made when there was no room.
+	tryAgain = 10 * time.Minute
+)
+
+func newStateStore(c Config, s *sources) *stateStore {
+	spans, _ := simplelru.NewLRU[string, *spanStates](maxSpans, nil) // fails for no size only
+	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, settle: time.Minute, spans: spans, tables: map[string]bool{}}
+}
+
+// settled lists the settled parts, as they were a moment ago. While one question asks for
+// them, others go on with what was known.
+func (s *stateStore) settled(ctx context.Context) (parts settledParts, err error) {
+	s.mu.Lock()
+	parts, known := s.parts, time.Since(s.listed) < s.relist
+	if !known {
+		s.listed = time.Now()
+	}
+	s.mu.Unlock()
+	if known {
+		return parts, nil
+	}
+	parts = settledParts{}
+	var newest string
+	err = s.ask(ctx, `WITH (SELECT max(partition_id) FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active) AS newest,
+		(SELECT arraySort(groupArray((name, `+partVersion+`))) FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active
+			AND modification_time <= now() - {age:Int64} AND (partition_id < newest OR {open:Bool})) AS parts
+		SELECT toString(any(uuid)), newest, parts.1, parts.2 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
+		[]any{clickhouse.Named("table", insights.Table), clickhouse.Named("age", int(s.settle/time.Second)), clickhouse.Named("open", s.open)},
+		[]any{&parts.table, &newest, &parts.names, &parts.versions}, func() {})
+	if err != nil {
+		return parts, err
+	}
+	if parts.end, err = time.Parse("200601", newest); err != nil { // an empty table, or one that is not partitioned by months
+		parts.names = nil
+	}
+	if s.open {
+		parts.end = time.Now().AddDate(1, 0, 0)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts = parts
+	return parts, nil
+}
+
+// confirm reports whether a statement's answer is right: the parts are still the table's,
+// and the states are all there. Neither comes back, so then both were there at any time.
+// Of spans that were made, those without states may have no event, or were dropped: they
+// are not kept, and the answer does not count.
+func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts, made []keptSpan) (right bool, err error) {
+	rows := make([]string, len(st.spans))
+	for i, span := range st.spans {
+		rows[i] = span.row
+	}
+	var table string
+	var left uint64
+	var present []string
+	err = s.ask(ctx, `SELECT toString(any(uuid)), (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND `+partVersion+` IN {parts:Array(String)}),
+		(SELECT groupArray(partition) FROM system.parts WHERE database = currentDatabase() AND table = {states:String} AND active AND partition IN {rows:Array(String)})
+		FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
+		[]any{
+			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", parts.versions), clickhouse.Named("states", st.table), clickhouse.Named("rows", rows),
+		}, []any{&table, &left, &present}, func() {})
+	if err != nil || table != parts.table || left != uint64(len(parts.names)) {
+		return false, err
+	}
+	var whole, empty []keptSpan
+	for _, span := range made {
+		if slices.Contains(present, span.row) {
+			whole = append(whole, span)
+		} else {
+			empty = append(empty, span)
+		}
+	}
+	s.made(whole)
+	s.failed(empty)
+	return len(present) == len(rows), nil
+}
+
+// prepare finds the states that are kept. Others are made now, or their spans are read as
+// events: those that were not asked for before, that took too long, or that another
+// question makes.
+func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var spans []keptSpan
+	for _, span := range st.spans {
+		have, known := s.spans.Get(span.key)
+		if !known {
+			have = &spanStates{}
+			s.spans.Add(span.key, have)
+		}
+		if time.Now().Before(have.until) {
+			span.row = have.row
+			spans = append(spans, span)
+			continue
+		}
+		if !s.due(have) {
+			st.rest, later = append(st.rest, span.scope), append(later, span.key)
+			continue
+		}
+		// Each try has its own row: one that failed may have written some of it.
+		have.making, span.row = true, rand.Text()
+		spans, missing = append(spans, span), append(missing, span)
+	}
+	st.spans = spans
+	return missing, later
+}
+
+// due reports whether the next question makes the states. The caller holds stateStore.mu.
+func (s *stateStore) due(have *spanStates) bool {
+	return !have.making && have.asked+1 >= s.asks && have.took <= s.longest && time.Since(s.full) >= tryAgain
+}
+
+// answered says that a question has read spans as events, and how long it took. Making
+// their states takes longer, of the next one's time.
+func (s *stateStore) answered(keys []string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		if have, known := s.spans.Peek(key); known {
+			have.asked, have.took = have.asked+1, d
+		}
+	}
+}
+
+// unused are those of the spans that were made in vain.
+func (s *stateStore) unused(list []keptSpan) (unused []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range list {
+		if have, known := s.spans.Peek(span.key); !known || have.row != span.row {
+			unused = append(unused, span)
+		}
+	}
+	return unused
+}
+
+// release says that nobody makes the states.
+func (s *stateStore) release(list []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range list {
+		if have, known := s.spans.Peek(span.key); known {
+			have.making = false
+		}
+	}
+}
+
+// made says that states are kept.
+func (s *stateStore) made(list []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range list {
+		s.spans.Add(span.key, &spanStates{row: span.row, until: time.Now().Add(keepStates)})
+	}
+}
+
+// seldom is how many more times states must be asked for that could not be made or read.
+const seldom = 100
+
+// failed says that states could not be made or read, or did not pay. They are made when
+// they were asked for many more times.
+func (s *stateStore) failed(list []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range list {
+		s.spans.Add(span.key, &spanStates{asked: -seldom})
+	}
+}
+
+// stop makes no states for a while.
+func (s *stateStore) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.full = time.Now()
+}
+
+// forget forgets states that were kept: they were dropped, or parts were replaced.
+func (s *stateStore) forget(st *states, made []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = time.Time{}
+	delete(s.tables, st.table)
+	for _, span := range st.spans {
+		if !slices.ContainsFunc(made, func(m keptSpan) bool { return m.key == span.key }) {
+			s.spans.Remove(span.key)
+		}
+	}
+}
+
+// room reports whether there is room for more states, and whether their table is known.
+// Tables that are left empty make room.
+func (s *stateStore) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
+	var bytes, parts, tables uint64
+	err = s.ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(name, total_rows = 0)
+		FROM system.tables WHERE database = currentDatabase() AND match(name, {tables:String})`,
+		[]any{clickhouse.Named("tables", insights.StatesTables)}, []any{&bytes, &parts, &tables, &empty}, func() {})
+	if err != nil {
+		return false, false, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bytes >= s.bytes || parts >= maxStateParts {
+		s.full = time.Now()
+		return false, false, nil, nil
+	}
+	if known = s.tables[table]; known || tables < maxStateTables {
+		return true, known, nil, nil
+	}
+	for _, name := range empty {
+		delete(s.tables, name)
+	}
+	return false, false, empty, nil
+}
+
+func (s *stateStore) know(table string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables[table] = true
+}
