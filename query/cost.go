@@ -71,7 +71,7 @@ func (p plan) weigh(q *question) {
 	}
 	for _, p := range plans {
 		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
-			q.cost += q.service.states.cost(p, best, rows, q.service.sources) - cost(rows)
+			q.cost = max(0, q.cost+q.service.states.cost(p, best, rows, q.service.sources)-cost(rows))
 		}
 	}
 	q.size.groups, q.size.exact = len(p.groups), p.exact && p.counts()
@@ -114,35 +114,31 @@ func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
 	if !ok {
 		return cost(rows)
 	}
-	left, kept := s.left(sc.source.states)
-	if !kept {
-		return cost(rows)
+	st := sc.source.states
+	made, beside := s.expect(st)
+	if left := of.left(st.rest); left <= rows/2 {
+		return cost(min(rows, left+beside) + of.left(made))
 	}
-	sum := uint64(0)
-	for _, sc := range left {
-		sum += of.known(sc).events
-	}
-	return cost(sum)
+	return cost(rows)
 }
 
-// left is what is read as events beside kept states, or to make them; kept is false if
-// none are.
-func (s *stateStore) left(st *states) (left []scope, kept bool) {
+// expect is what a question would do with spans: of some it makes states, beside others it
+// reads some rows. It adds those that it reads as events to the rest.
+func (s *stateStore) expect(st *states) (made []scope, beside uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left = slices.Clone(st.rest)
 	for _, span := range st.spans {
 		have, known := s.spans.Peek(span.key)
 		switch {
 		case known && time.Now().Before(have.until):
-			kept = true
-			continue
+			beside += have.beside
 		case known && s.due(have):
-			kept = true
+			made = append(made, span.scope)
+		default:
+			st.rest = append(st.rest, span.events)
 		}
-		left = append(left, span.scope)
 	}
-	return left, kept
+	return made, beside
 }
 
 // rowsOf are the rows of a scope's range, about: of a day that is not wholly in it, as

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -46,40 +47,50 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 	missing, later := s.prepare(st)
 	defer s.release(missing)
 	q.later = append(q.later, later...)
-	if len(st.spans) == 0 {
+	left := q.service.sources.left(st.rest)
+	if len(st.spans) == 0 || left > rows/2 {
 		return false, nil
 	}
 	q.source = sc.source
-	var before uint64
 	right, blamed := false, missing
 	begun, err := q.keep(ctx, p, st, missing)
+	before := q.rowsRead
 	if err == nil {
-		before, blamed = q.rowsRead, st.spans
-		err = run(sc)
+		blamed, err = st.spans, run(sc)
 	}
 	if err == nil {
-		blamed = nil
-		right, err = s.confirm(q.service.config.choosing(ctx), st, parts, missing)
+		if right, err = s.confirm(q.service.config.choosing(ctx), st, parts, missing); err != nil {
+			s.stop()
+		}
 	}
 	if right {
-		if read := q.rowsRead - before; read > uint64(lightRows) && read > rows/2 {
-			s.failed(st.spans) // most is read as events, of other parts: they do not pay
-		}
+		s.read(st, q.rowsRead-min(q.rowsRead, before+left))
 		q.service.metrics.states[statesMade].Add(float64(len(missing)))
 		q.service.metrics.states[statesRead].Inc()
 		return true, nil
 	}
 	q.source = best.source
 	switch {
-	case err == nil, noTable(err):
-		s.forget(st, missing)
-		q.service.metrics.states[statesReplaced].Inc()
+	case noTable(err):
+		s.forgetTable(st)
 		err = nil
-	case !ended(ctx, err):
+	case limited(err):
 		s.failed(blamed)
+	}
+	if err == nil {
+		q.service.metrics.states[statesReplaced].Inc()
 	}
 	q.drop(ctx, st, s.unused(begun))
 	return false, q.ignored(ctx, err)
+}
+
+// limited reports whether a statement about states was too heavy: the next one would be, too.
+func limited(err error) bool {
+	if errors.Is(err, errNoTime) || errors.Is(err, errNoRoom) || outOfMemory(err) {
+		return true
+	}
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && slices.Contains([]int32{codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes}, e.Code)
 }
 
 // ended reports whether an error is that of the question, which has no time or nobody who

@@ -249,6 +249,18 @@ func (s *sources) known(sc scope) dayRows {
 	return dayRows{}
 }
 
+// left are the rows of scopes, about, as each is read.
+func (s *sources) left(list []scope) (rows uint64) {
+	for _, sc := range list {
+		if known := s.known(sc); sc.source.visits != nil {
+			rows += known.visits
+		} else {
+			rows += known.events
+		}
+	}
+	return rows
+}
+
 // query asks for all questions, so it goes on when the one that asks ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)

@@ -30,8 +30,9 @@ type states struct {
 // keptSpan is a time of which a plan's states are kept.
 type keptSpan struct {
 	scope
-	key string // of all that the states depend on
-	row string // of their rows in the table
+	events scope  // to read it without states
+	key    string // of all that the states depend on
+	row    string // of their rows in the table
 }
 
 const (
@@ -61,6 +62,12 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 		s.from, s.to = from, to
 		return s
 	}
+	events := func(sc scope) scope {
+		if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok && visits {
+			return of
+		}
+		return sc
+	}
 	spans := cuts.spans(p.from, p.to, parts.end)
 	if len(spans) == 0 {
 		return p.scope, false
@@ -69,22 +76,16 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 	for _, span := range spans {
 		kept := keptSpan{scope: in(span.from, span.to)}
 		kept.env.Zone = kept.env.Zone.Within(span.from, span.to) // another range's would make another key
+		kept.events = events(kept.scope)
 		made := p.stateRows(kept.scope, st.ofParts()).Print()
 		st.table, kept.key = tableOf(made.SQL), keyOfStates(made, parts)
 		st.spans = append(st.spans, kept)
 	}
 	if from := spans[0].from; p.from.Before(from) {
-		st.rest = append(st.rest, in(p.from, from))
+		st.rest = append(st.rest, events(in(p.from, from)))
 	}
 	if to := spans[len(spans)-1].to; to.Before(p.to) {
-		st.rest = append(st.rest, in(to, p.to))
-	}
-	if visits {
-		for i, sc := range st.rest {
-			if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok {
-				st.rest[i] = of
-			}
-		}
+		st.rest = append(st.rest, events(in(to, p.to)))
 	}
 	sc = p.scope
 	sc.env.States, sc.source = true, source{name: statesName, states: st}

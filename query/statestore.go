@@ -25,8 +25,7 @@ type stateStore struct {
 	// longest is how long the reading of events may take of which states are made.
 	longest time.Duration
 	groups  int // of a span, at most
-	// settle is how old parts must be: others were made by a deletion or a merge, which
-	// the next one may follow. open says that those of the newest month are
+	// settle is settleParts. open says that those of the newest month are
 	// settled too, for tests.
 	settle time.Duration
 	open   bool
@@ -59,10 +58,14 @@ type spanStates struct {
 	took   time.Duration // of the last one, in all
 	making bool
 	row    string    // of the kept ones
+	beside uint64    // rows that are read with them, of what else there is in the span and of states
 	until  time.Time // they are kept
 }
 
 const (
+	// settleParts is how old the parts must be of which states are kept: others were made by
+	// a deletion or a merge, which the next one may follow.
+	settleParts = 5 * time.Minute
 	// trustParts is how old the list of settled parts may be to tell what a question costs.
 	trustParts = time.Minute
 	// keepStates is how long states are used. An hour later the engine deletes them.
@@ -79,7 +82,7 @@ const (
 
 func newStateStore(c Config, s *sources) *stateStore {
 	spans, _ := simplelru.NewLRU[string, *spanStates](maxSpans, nil) // fails for no size only
-	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, settle: time.Minute, spans: spans, tables: map[string]bool{}}
+	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, settle: settleParts, spans: spans, tables: map[string]bool{}}
 }
 
 // settled lists the settled parts, as they were a moment ago. While one question asks for
@@ -119,8 +122,8 @@ func (s *stateStore) settled(ctx context.Context) (parts settledParts, err error
 
 // confirm reports whether a statement's answer is right: the parts are still the table's,
 // and the states are all there. Neither comes back, so then both were there at any time.
-// Of spans that were made, those without states may have no event, or were dropped: they
-// are not kept, and the answer does not count.
+// It says what is known now. Of spans that were made, those without states may have no event,
+// or were dropped: they are not kept, and the answer does not count.
 func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts, made []keptSpan) (right bool, err error) {
 	rows := make([]string, len(st.spans))
 	for i, span := range st.spans {
@@ -130,24 +133,37 @@ func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts
 	var left uint64
 	var present []string
 	err = s.ask(ctx, `SELECT toString(any(uuid)), (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND `+partVersion+` IN {parts:Array(String)}),
-		(SELECT groupArray(partition) FROM system.parts WHERE database = currentDatabase() AND table = {states:String} AND active AND partition IN {rows:Array(String)})
+		(SELECT groupUniqArray(partition) FROM system.parts WHERE database = currentDatabase() AND table = {states:String} AND active AND rows > 0 AND partition IN {rows:Array(String)})
 		FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
 		[]any{
 			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", parts.versions), clickhouse.Named("states", st.table), clickhouse.Named("rows", rows),
 		}, []any{&table, &left, &present}, func() {})
-	if err != nil || table != parts.table || left != uint64(len(parts.names)) {
+	if err != nil {
 		return false, err
 	}
-	var whole, empty []keptSpan
-	for _, span := range made {
-		if slices.Contains(present, span.row) {
+	is := func(list []keptSpan, span keptSpan) bool {
+		return slices.ContainsFunc(list, func(s keptSpan) bool { return s.key == span.key })
+	}
+	if table != parts.table || left != uint64(len(parts.names)) {
+		s.forget(slices.DeleteFunc(slices.Clone(st.spans), func(span keptSpan) bool { return is(made, span) }))
+		s.replaced()
+		return false, nil
+	}
+	var whole, empty, gone []keptSpan
+	for _, span := range st.spans {
+		switch there := slices.Contains(present, span.row); {
+		case there && is(made, span):
 			whole = append(whole, span)
-		} else {
+		case there:
+		case is(made, span):
 			empty = append(empty, span)
+		default:
+			gone = append(gone, span)
 		}
 	}
 	s.made(whole)
 	s.failed(empty)
+	s.forget(gone)
 	return len(present) == len(rows), nil
 }
 
@@ -170,7 +186,7 @@ func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string) {
 			continue
 		}
 		if !s.due(have) {
-			st.rest, later = append(st.rest, span.scope), append(later, span.key)
+			st.rest, later = append(st.rest, span.events), append(later, span.key)
 			continue
 		}
 		// Each try has its own row: one that failed may have written some of it.
@@ -211,13 +227,25 @@ func (s *stateStore) unused(list []keptSpan) (unused []keptSpan) {
 	return unused
 }
 
-// release says that nobody makes the states.
+// release says that nobody makes the states any more. Those that are still to be made are
+// made when they were asked for again as often, and answered.
 func (s *stateStore) release(list []keptSpan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, span := range list {
+		if have, known := s.spans.Peek(span.key); known && have.making {
+			have.making, have.asked = false, 0
+		}
+	}
+}
+
+// read says how many rows were read beside those that were to be expected.
+func (s *stateStore) read(st *states, beside uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range st.spans {
 		if have, known := s.spans.Peek(span.key); known {
-			have.making = false
+			have.beside = beside / uint64(len(st.spans))
 		}
 	}
 }
@@ -232,7 +260,7 @@ func (s *stateStore) made(list []keptSpan) {
 }
 
 // seldom is how many more times states must be asked for that could not be made or read.
-const seldom = 100
+const seldom = 20
 
 // failed says that states could not be made or read, or did not pay. They are made when
 // they were asked for many more times.
@@ -251,24 +279,37 @@ func (s *stateStore) stop() {
 	s.full = time.Now()
 }
 
-// forget forgets states that were kept: they were dropped, or parts were replaced.
-func (s *stateStore) forget(st *states, made []keptSpan) {
+// replaced forgets the list of parts.
+func (s *stateStore) replaced() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed = time.Time{}
+}
+
+// forget forgets states that were kept.
+func (s *stateStore) forget(list []keptSpan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, span := range list {
+		s.spans.Remove(span.key)
+	}
+}
+
+// forgetTable forgets a table that is not there, and what it had.
+func (s *stateStore) forgetTable(st *states) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.tables, st.table)
 	for _, span := range st.spans {
-		if !slices.ContainsFunc(made, func(m keptSpan) bool { return m.key == span.key }) {
-			s.spans.Remove(span.key)
-		}
+		s.spans.Remove(span.key)
 	}
 }
 
 // room reports whether there is room for more states, and whether their table is known.
-// Tables that are left empty make room.
+// Tables of which nothing is on the disk any more make room.
 func (s *stateStore) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
-	err = s.ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(name, total_rows = 0)
+	err = s.ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(), groupArrayIf(10)(name, name NOT IN (SELECT table FROM system.parts WHERE database = currentDatabase()))
 		FROM system.tables WHERE database = currentDatabase() AND match(name, {tables:String})`,
 		[]any{clickhouse.Named("tables", insights.StatesTables)}, []any{&bytes, &parts, &tables, &empty}, func() {})
 	if err != nil {

@@ -36,9 +36,12 @@ func (o queryOptions) wants(part string) bool {
 // Goals of the 95th percentile in milliseconds, with one client.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
+// judged tells whether goals are set for the size.
+func (s *querySize) judged() bool { return s.events >= 100_000_000 }
+
 // goal is a goal for the size that goals are set for.
 func (s *querySize) goal(g budget) *budget {
-	if s.events < 100_000_000 {
+	if !s.judged() {
 		return nil
 	}
 	return &g
@@ -77,6 +80,11 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool, growth 
 	panels, err := b.panels(ctx, s)
 	if err != nil {
 		return err
+	}
+	if s.judged() {
+		if err := s.old(ctx); err != nil {
+			return err
+		}
 	}
 	for _, part := range []struct {
 		name string

@@ -94,7 +94,7 @@ func goalsOf(panels []panel) (list []panel) {
 }
 
 // besideIntake has them ask while events come at half of the rate that the node can take
-// at most, and compares the intake with the same rate without questions.
+// and store at most, and compares the intake with the same rate without questions.
 func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) (err error) {
 	const perRequest = 10
 	t := target{org: s.Org}
@@ -113,11 +113,14 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 	}
 	// Wait for the sink each time: what it has left to do would disturb the next load.
 	stored := func() error { return b.rig.awaitEvents(ctx, t, sent, stallLimit) }
-	most, err := send(load)
+	began := time.Now()
+	_, err = send(load)
 	if err = errors.Join(err, stored()); err != nil {
 		return err
 	}
-	load.Rate = math.Max(1, most.PerSecond()/2)
+	// What it only takes, and stores later, it cannot go on taking.
+	most := float64(sent) / perRequest / time.Since(began).Seconds()
+	load.Rate = math.Max(1, most/2)
 	load.Duration = b.crowd / 2
 	alone, err := send(load)
 	if err = errors.Join(err, stored()); err != nil {
@@ -137,7 +140,7 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 		return []float64{millis(r.Quantile(0.99))}
 	}
 	b.report.compare(fmt.Sprintf("%s events: intake beside %d clients, p99", number(float64(s.events)), b.query.clients), "without them", "ms", paired(p99(beside), p99(alone)), s.goal(budget{AtMost: 2}),
-		fmt.Sprintf("%s events/s in requests of %d, half of the %s/s that the same node took just before", number(load.Rate*perRequest), perRequest, number(most.PerSecond()*perRequest)),
+		fmt.Sprintf("%s events/s in requests of %d, half of the %s/s that the same node took and stored just before", number(load.Rate*perRequest), perRequest, number(most*perRequest)),
 		latencies("beside", &beside), latencies("alone", &alone))
 	return s.forget(ctx)
 }

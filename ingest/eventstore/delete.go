@@ -94,17 +94,22 @@ func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint
 	}
 	var failed error
 	for table, partitions := range drops {
-		if err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(table)+" "+strings.Join(partitions, ", ")); err != nil {
+		err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(table)+" "+strings.Join(partitions, ", "))
+		if e, ok := errors.AsType[*clickhouse.Exception](err); ok && e.Code == codeNoTable {
+			continue // it was dropped meanwhile
+		}
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("cannot drop aggregate states: %w", err))
 		}
 	}
-	err = c.cfg.Conn.QueryRow(ctx, "SELECT (SELECT count() FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND toUnixTimestamp(modification_time) <= {until:UInt32})"+
-		" + (SELECT count() FROM system.dropped_tables WHERE database = currentDatabase() AND match(table, {tables:String}))", ofStates...).Scan(&left)
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE database = currentDatabase() AND match(table, {tables:String}) AND toUnixTimestamp(modification_time) <= {until:UInt32}", ofStates...).Scan(&left)
 	if err != nil {
 		return 0, errors.Join(failed, fmt.Errorf("cannot ask for aggregate states: %w", err))
 	}
 	return left, failed
 }
+
+const codeNoTable = 60
 
 // Now is the server's clock, to the second.
 func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
