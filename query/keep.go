@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -106,7 +107,11 @@ func (q *question) ignored(ctx context.Context, err error) error {
 		return err
 	}
 	q.service.metrics.states[statesFailed].Inc()
-	q.service.log.WarnContext(ctx, "A query reads events, because aggregate states could not be kept or read.", "site", q.site, "error", err)
+	level := slog.LevelWarn
+	if errors.Is(err, errNoRoom) { // as many questions may find
+		level = slog.LevelDebug
+	}
+	q.service.log.Log(ctx, level, "A query reads events, because aggregate states could not be kept or read.", "site", q.site, "error", err)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 func keepingStates(conn driver.Conn, change ...func(*Config)) *Service {
 	s := newService(conn, append(change, func(c *Config) { c.StateBytes = 1 << 30 })...)
 	s.states.cuts, s.states.asks, s.states.settle, s.states.open, s.states.relist = cuts{coarse: every(24 * time.Hour), fine: every(time.Hour)}, 1, 0, true, time.Hour
+	s.states.shapes = 10_000
 	s.sources.limits = sourceLimits{}
 	return s
 }

@@ -24,7 +24,8 @@ type stateStore struct {
 	asks int
 	// longest is how long the reading of events may take of which states are made.
 	longest time.Duration
-	groups  int // of a span, at most
+	groups  int    // of a span, at most
+	shapes  uint64 // tables, at most
 	// settle is settleParts. open says that those of the newest month are
 	// settled too, for tests.
 	settle time.Duration
@@ -82,7 +83,7 @@ const (
 
 func newStateStore(c Config, s *sources) *stateStore {
 	spans, _ := simplelru.NewLRU[string, *spanStates](maxSpans, nil) // fails for no size only
-	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, settle: settleParts, spans: spans, tables: map[string]bool{}}
+	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, shapes: maxStateTables, settle: settleParts, spans: spans, tables: map[string]bool{}}
 }
 
 // settled lists the settled parts, as they were a moment ago. While one question asks for
@@ -321,7 +322,7 @@ func (s *stateStore) room(ctx context.Context, table string) (room, known bool, 
 		s.full = time.Now()
 		return false, false, nil, nil
 	}
-	if known = s.tables[table]; known || tables < maxStateTables {
+	if known = s.tables[table]; known || tables < s.shapes {
 		return true, known, nil, nil
 	}
 	for _, name := range empty {
