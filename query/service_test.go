@@ -158,7 +158,7 @@ func TestLongestRequests(t *testing.T) {
 	}
 }
 
-// TestReadOnly: whatever the text, a statement of this package cannot write.
+// TestReadOnly: whatever the text, a statement that reads an answer cannot write.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

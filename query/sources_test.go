@@ -107,14 +107,8 @@ func TestPartsWithoutVisits(t *testing.T) {
 			t.Errorf("%s %v, %v; want 8 events of %s", body, headers, err, want)
 		}
 	}
-	exec := func(statement string) {
-		t.Helper()
-		if err := conn.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
 	ask("visits")
-	exec("ALTER TABLE events DROP PROJECTION " + insights.VisitsProjection())
+	execute(t, conn, "ALTER TABLE events DROP PROJECTION "+insights.VisitsProjection())
 	ask("raw")
 	clear(service.sources.sites)
 	ask("raw") // and its events are counted, for admission
@@ -122,11 +116,11 @@ func TestPartsWithoutVisits(t *testing.T) {
 		t.Errorf("30 days have %d events, known %v", rows, known)
 	}
 	add := insights.VisitsStatements(insights.Topology{}, nil, true)
-	exec(add[0])
+	execute(t, conn, add[0])
 	insert(t, conn, "site_2", fixture()) // a part that has it, beside one that has not
 	service.sources.checked = time.Time{}
 	ask("raw")
-	exec(strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
+	execute(t, conn, strings.Replace(add[1], "mutations_sync = 0", "mutations_sync = 2", 1))
 	service.sources.checked = time.Time{}
 	ask("visits") // whose rows are counted at once
 	if !service.sources.sites[testSite].visits {
