@@ -59,16 +59,13 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 }
 
 func (p plan) weigh(q *question) {
-	scopes := []scope{p.scope}
+	plans, scopes := []plan{p}, []scope{p.scope}
 	if p.compare != nil {
-		scopes = append(scopes, p.compare.of(p).scope)
+		other := p.compare.of(p)
+		plans, scopes = append(plans, other), append(scopes, other.scope)
 	}
 	refs, estimate := slices.Concat(p.groups, p.measures()), p.estimate()
 	q.weigh(refs, estimate, scopes...)
-	plans := []plan{p}
-	if p.compare != nil {
-		plans = append(plans, p.compare.of(p))
-	}
 	for _, p := range plans {
 		if best, rows, known := q.service.sources.expect(p.scope, refs, estimate); known {
 			q.cost = max(0, q.cost+q.service.states.cost(p, best, rows, q.service.sources)-cost(rows))
@@ -116,7 +113,7 @@ func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
 	}
 	st := sc.source.states
 	made, beside := s.expect(st)
-	if left := of.left(st.rest); left <= rows/2 {
+	if left := of.left(st.rest); pay(rows, left, beside) {
 		return cost(min(rows, left+beside) + of.left(made))
 	}
 	return cost(rows)

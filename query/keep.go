@@ -45,11 +45,11 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 		return false, nil
 	}
 	st := sc.source.states
-	missing, later := s.prepare(st)
+	missing, later, beside := s.prepare(st)
 	defer s.release(missing)
 	q.later = append(q.later, later...)
 	left := q.service.sources.left(st.rest)
-	if len(st.spans) == 0 || left > rows/2 {
+	if len(st.spans) == 0 || !pay(rows, left, beside) {
 		return false, nil
 	}
 	q.source = sc.source

@@ -162,6 +162,24 @@ func TestStatesOfManyGroups(t *testing.T) {
 	}
 }
 
+// TestStatesDoNotPay: states beside which most events are in other parts, as after an
+// import of old ones, are not read again.
+func TestStatesDoNotPay(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fill(t, conn, testSite, 100)
+	ask := asked{t, keepingStates(conn), `{"range":"last30Days"}`}
+	if source := ask.source(); source != statesName {
+		t.Errorf("first from %s", source)
+	}
+	fill(t, conn, testSite, 2*int(lightRows))
+	for i, want := range []bool{true, false} {
+		if source := ask.source(); (source == statesName) != want {
+			t.Errorf("answer %d after the import is from %s", i, source)
+		}
+	}
+}
+
 // TestStatesOfTwoNodes: nodes keep states in the same tables, each its own.
 func TestStatesOfTwoNodes(t *testing.T) {
 	t.Parallel()

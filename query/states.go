@@ -63,7 +63,10 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 		return s
 	}
 	events := func(sc scope) scope {
-		if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok && visits {
+		if !visits {
+			return sc
+		}
+		if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok {
 			return of
 		}
 		return sc
@@ -92,22 +95,24 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 	return sc, true
 }
 
-// rows are the rows of the spans' states, as a parameter.
-func (st *states) rows() sqltree.Expr {
-	list := make([]any, len(st.spans))
+// rows name the spans' states in the table.
+func (st *states) rows() []string {
+	list := make([]string, len(st.spans))
 	for i, span := range st.spans {
 		list[i] = span.row
 	}
-	return sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list)
+	return list
 }
 
 // ofParts is "the event is in one of the parts".
-func (st *states) ofParts() sqltree.Expr {
-	list := make([]any, len(st.parts))
-	for i, name := range st.parts {
-		list[i] = name
+func (st *states) ofParts() sqltree.Expr { return isOneOf("_part", st.parts) }
+
+func isOneOf(column string, texts []string) sqltree.Expr {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
 	}
-	return sqltree.Bin(sqltree.In, sqltree.Col("_part"), sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list))
+	return sqltree.Bin(sqltree.In, sqltree.Col(column), sqltree.Param(sqltree.ArrayOf(sqltree.T("String")), list))
 }
 
 // stateRows reads the plan's states of a scope's events.
@@ -143,7 +148,7 @@ func (st *states) read(p plan, columns []sqltree.Aliased, groups []sqltree.Expr)
 	for _, c := range p.stateColumns() {
 		kept.Columns = append(kept.Columns, sqltree.Aliased{Expr: sqltree.Col(c.As)})
 	}
-	kept.Where = sqltree.Bin(sqltree.In, sqltree.Col(columnKey), st.rows())
+	kept.Where = isOneOf(columnKey, st.rows())
 	rows := kept
 	add := func(sc scope, conditions ...sqltree.Expr) {
 		events := p.stateRows(sc, conditions...)
@@ -187,9 +192,9 @@ func (st *states) making(p plan, span keptSpan) sqltree.Statement {
 func (st *states) creating(made sqltree.Statement) sqltree.Statement {
 	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(st.table) + `
 ENGINE = MergeTree
-PARTITION BY key
+PARTITION BY ` + columnKey + `
 ORDER BY tuple()
-TTL made + INTERVAL ` + strconv.Itoa(int(keepStates/time.Hour)+1) + ` HOUR
+TTL ` + columnMade + ` + INTERVAL ` + strconv.Itoa(int(keepStates/time.Hour)+1) + ` HOUR
 SETTINGS ttl_only_drop_parts = 1, old_parts_lifetime = 1
 EMPTY AS
 ` + made.SQL

@@ -126,10 +126,7 @@ func (s *stateStore) settled(ctx context.Context) (parts settledParts, err error
 // It says what is known now. Of spans that were made, those without states may have no event,
 // or were dropped: they are not kept, and the answer does not count.
 func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts, made []keptSpan) (right bool, err error) {
-	rows := make([]string, len(st.spans))
-	for i, span := range st.spans {
-		rows[i] = span.row
-	}
+	rows := st.rows()
 	var table string
 	var left uint64
 	var present []string
@@ -170,8 +167,8 @@ func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts
 
 // prepare finds the states that are kept. Others are made now, or their spans are read as
 // events: those that were not asked for before, that took too long, or that another
-// question makes.
-func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string) {
+// question makes. beside is how many rows kept states had to be read with.
+func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string, beside uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var spans []keptSpan
@@ -182,7 +179,7 @@ func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string) {
 			s.spans.Add(span.key, have)
 		}
 		if time.Now().Before(have.until) {
-			span.row = have.row
+			span.row, beside = have.row, beside+have.beside
 			spans = append(spans, span)
 			continue
 		}
@@ -195,7 +192,7 @@ func (s *stateStore) prepare(st *states) (missing []keptSpan, later []string) {
 		spans, missing = append(spans, span), append(missing, span)
 	}
 	st.spans = spans
-	return missing, later
+	return missing, later, beside
 }
 
 // due reports whether the next question makes the states. The caller holds stateStore.mu.
@@ -240,6 +237,12 @@ func (s *stateStore) release(list []keptSpan) {
 	}
 }
 
+// pay reports whether states save so much of the rows of the best other way that they are
+// read: after an import of old events, most may be in other parts.
+func pay(rows, left, beside uint64) bool {
+	return left <= rows/2 && (beside <= uint64(lightRows) || left+beside <= rows/2)
+}
+
 // read says how many rows were read beside those that were to be expected.
 func (s *stateStore) read(st *states, beside uint64) {
 	s.mu.Lock()
@@ -263,8 +266,8 @@ func (s *stateStore) made(list []keptSpan) {
 // seldom is how many more times states must be asked for that could not be made or read.
 const seldom = 20
 
-// failed says that states could not be made or read, or did not pay. They are made when
-// they were asked for many more times.
+// failed says that states could not be made or read. They are made when they were asked
+// for many more times.
 func (s *stateStore) failed(list []keptSpan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,12 +301,10 @@ func (s *stateStore) forget(list []keptSpan) {
 
 // forgetTable forgets a table that is not there, and what it had.
 func (s *stateStore) forgetTable(st *states) {
+	s.forget(st.spans)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tables, st.table)
-	for _, span := range st.spans {
-		s.spans.Remove(span.key)
-	}
 }
 
 // room reports whether there is room for more states, and whether their table is known.
