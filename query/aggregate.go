@@ -50,16 +50,17 @@ func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) 
 		e = newEncoder(p, st)
 		return q.rows(ctx, st.Statement, st.targets, e.row)
 	}
-	whole, begin := p, time.Now()
-	err = q.from(ctx, p.scope, slices.Concat(p.groups, p.measures()), p.estimate(), func(sc scope) error {
-		if ok, err := q.fromStates(ctx, whole, sc, run); ok || err != nil {
-			return err
-		}
-		if p.counts() {
-			return q.count(sc, run)
-		}
-		return run(sc)
-	})
+	begin, all := time.Now(), p.scope
+	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())
+	kept, err := q.fromStates(ctx, p, best, run)
+	if err == nil && !kept {
+		err = q.over(ctx, best, all, func(sc scope) error {
+			if p.counts() {
+				return q.count(sc, run)
+			}
+			return run(sc)
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

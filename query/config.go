@@ -74,9 +74,9 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		"max_memory_usage":      c.MaxMemory,
 		"max_result_rows":       maxLimit + 1, // a row more than asked for shows that there is another page
 		"result_overflow_mode":  "throw",
-		// Where the engine's process may change priorities (CAP_SYS_NICE), inserts and merges
-		// go before questions.
-		"os_thread_priority": 10,
+		// Where the engine's process may change priorities (CAP_SYS_NICE), inserts go before
+		// questions, and these before merges of the embedded engine.
+		"os_thread_priority": 5,
 		// A request of 10,000 values makes a statement of a megabyte or two.
 		"max_query_size":            16 << 20,
 		"max_ast_elements":          100_000,

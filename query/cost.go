@@ -102,12 +102,12 @@ func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
 		return cost(rows)
 	}
 	s.mu.Lock()
-	parts, known := s.parts, time.Since(s.listed) < trustParts && len(s.parts.names) > 0
+	parts, known := s.parts, time.Since(s.listed) < trustParts && !s.parts.none()
 	s.mu.Unlock()
 	if !known {
 		return cost(rows)
 	}
-	sc, ok := p.ofStates(parts, s.cuts, best.source.visits != nil)
+	sc, ok := p.ofStates(parts, s.cuts, of.limits, best.source.visits != nil)
 	if !ok {
 		return cost(rows)
 	}

@@ -14,8 +14,8 @@
 // immutable result, passes.go makes the decisions, lower.go turns the plan into a
 // tree, sqltree prints it, run.go runs it and encode.go writes the rows as JSON.
 // sources.go chooses what a statement reads when it is run: events, or visits
-// (visits.go), or aggregate states (states.go, keep.go, statestore.go). sessions.go joins events and their sessions, for columns that are about
-// sessions.
+// (visits.go), or aggregate states (states.go, keep.go, parts.go, statestore.go).
+// sessions.go joins events and their sessions, for columns that are about sessions.
 //
 // A column's row in the column table (schema/insights) alone says what the column
 // is, how it is read and how its values look: no code here knows a column by
@@ -110,12 +110,14 @@
 //
 // # Aggregate states
 //
-// Of a long range that is asked for again, the aggregate states of months that are over
-// are kept in tables of the engine (states.go): a row for each group, with counts and
+// Of a long range that is asked for again, aggregate states of what is stored for some
+// time are kept in tables of the engine (states.go): a row for each group, with counts and
 // sketches. They are made by the second question that needs them (keep.go), and read for
 // a day. What is kept is of the table's parts, by name, which never change: rows that come
-// later are in other parts, and are read beside the states; where rows were deleted,
-// there are other parts too. After each statement the node asks whether the parts are
+// later are in other parts, and are read beside the states; where rows were deleted or parts
+// merged, there are other parts too. So states are kept of parts that will hardly be replaced
+// (parts.go): of months that are over, and the large ones of the newest month, if no large
+// one was made of late. After each statement the node asks whether the parts are
 // still the table's and the states all there (statestore.go), and else reads the events.
 // So states make answers quick and never change them. A node reads its own states only,
 // under a random name for each try: what another process, or one that failed, has left is

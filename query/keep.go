@@ -36,11 +36,11 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 	if s.bytes == 0 || rows <= q.service.sources.limits.keep || !p.hasStates(p.env.Counting) {
 		return false, nil
 	}
-	parts, err := s.settled(q.service.config.choosing(ctx))
-	if err != nil || len(parts.names) == 0 {
+	settled, err := s.settled(q.service.config.choosing(ctx))
+	if err != nil || settled.none() {
 		return false, q.ignored(ctx, err)
 	}
-	sc, ok := p.ofStates(parts, s.cuts, best.source.visits != nil)
+	sc, ok := p.ofStates(settled, s.cuts, q.service.sources.limits, best.source.visits != nil)
 	if !ok {
 		return false, nil
 	}
@@ -49,7 +49,7 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 	defer s.release(missing)
 	q.later = append(q.later, later...)
 	left := q.service.sources.left(st.rest)
-	if len(st.spans) == 0 || !pay(rows, left, beside) {
+	if len(st.spans) == 0 || !pay(rows, left, beside) || st.readsVisits() && !q.service.sources.whole(ctx, q.site) {
 		return false, nil
 	}
 	q.source = sc.source
@@ -60,11 +60,12 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 		blamed, err = st.spans, run(sc)
 	}
 	if err == nil {
-		if right, err = s.confirm(q.service.config.choosing(ctx), st, parts, missing); err != nil {
+		if right, err = s.confirm(q.service.config.choosing(ctx), st, missing); err != nil {
 			s.stop()
 		}
 	}
 	if right {
+		q.summary = statesName
 		s.read(st, q.rowsRead-min(q.rowsRead, before+left))
 		q.service.metrics.states[statesMade].Add(float64(len(missing)))
 		q.service.metrics.states[statesRead].Inc()

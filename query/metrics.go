@@ -75,7 +75,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	})
 	states := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "octavo_query_states_total",
-		Help: "Aggregate states of months that are over: answers read from them (read), spans of time that they were made of (made), tries in vain because parts were replaced or states were gone (replaced), and tries that failed (failed): the log says why.",
+		Help: "Aggregate states of long ranges: answers read from them (read), spans of time that they were made of (made), tries in vain because parts were replaced or states were gone (replaced), and tries that failed (failed): the log says why.",
 	}, []string{"outcome"})
 	m.states = map[stateOutcome]prometheus.Counter{}
 	for _, outcome := range []stateOutcome{statesRead, statesMade, statesReplaced, statesFailed} {

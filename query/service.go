@@ -162,7 +162,14 @@ func (q *question) failed(ctx context.Context, err error) error {
 // from runs statements over the best way to read a scope; refs and estimate are those of
 // [sources.choose].
 func (q *question) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
-	best := q.service.sources.choose(ctx, sc, refs, estimate)
+	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
+}
+
+// over runs statements over the best way to read a scope, if it still can be read.
+func (q *question) over(ctx context.Context, best, sc scope, run func(scope) error) error {
+	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
+		best = sc
+	}
 	q.source = best.source
 	err := run(best)
 	if best.source != rawEvents && err != nil {

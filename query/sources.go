@@ -66,7 +66,7 @@ type sourceLimits struct {
 	keep uint64
 }
 
-var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: 800_000}
+var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: 300_000}
 
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
@@ -74,14 +74,14 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 
 // choose says how a statement reads its scope, of which it reads the refs: as events,
 // if nothing else is known. estimate is how the different values of many rows may be
-// counted; CountExact if there are none.
+// counted; CountExact if there are none. Who reads visits asks first whether they are whole.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return sc // best would say so too, but its rows had to be counted
 	}
 	best, err := s.best(s.config.choosing(ctx), sc, refs, estimate)
 	if err != nil {
-		s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", sc.site, "error", err)
+		s.unknown(ctx, sc.site, err)
 		return sc
 	}
 	return best
@@ -104,16 +104,24 @@ func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insig
 	if err != nil || !ready {
 		return sc, err
 	}
-	best := s.limits.best(sc, rows, refs, estimate)
-	if best.source == rawEvents {
-		return best, nil
+	return s.limits.best(sc, rows, refs, estimate), nil
+}
+
+// whole reports whether each part has visits. One without them would be left out of the
+// answer.
+func (s *sources) whole(ctx context.Context, site string) bool {
+	whole, err := s.ask(s.config.choosing(ctx), visitsWhole)
+	if err != nil {
+		s.unknown(ctx, site, err)
 	}
-	// A part without the projection would be left out of the answer.
-	if whole, err := s.ask(ctx, visitsWhole); err != nil || !whole {
+	if !whole {
 		s.remember(false)
-		return sc, err
 	}
-	return best, nil
+	return whole
+}
+
+func (s *sources) unknown(ctx context.Context, site string, err error) {
+	s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", site, "error", err)
 }
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }

@@ -22,14 +22,14 @@ const statesName = "states"
 // asked after each statement (statestore.go).
 type states struct {
 	table string
-	parts []string   // of which the states are, by name
-	spans []keptSpan // in which other parts' events are read
+	spans []keptSpan // in which events of other parts than theirs are read
 	rest  []scope    // in which events of all parts are
 }
 
 // keptSpan is a time of which a plan's states are kept.
 type keptSpan struct {
 	scope
+	parts  []part // of which the states are
 	events scope  // to read it without states
 	key    string // of all that the states depend on
 	row    string // of their rows in the table
@@ -53,17 +53,17 @@ func (p plan) hasStates(counting insights.Counting) bool {
 	return len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, func(g ref) bool { return g.isTime() && g.args.Interval == nil })
 }
 
-// ofStates is the plan's scope read from states of the parts. Spans begin and end with
+// ofStates is the plan's scope read from states of settled parts. Spans begin and end with
 // whole months, and up to them days, so that the same ones are asked for again: for a
-// month and a day. With visits, what is left is read from them.
-func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok bool) {
+// month and a day. With visits, what is left is read from them, unless it is short.
+func (p plan) ofStates(settled settledParts, cuts cuts, limits sourceLimits, visits bool) (sc scope, ok bool) {
 	in := func(from, to time.Time) scope {
 		s := p.scope
 		s.from, s.to = from, to
 		return s
 	}
 	events := func(sc scope) scope {
-		if !visits {
+		if !visits || limits.isShort(sc) {
 			return sc
 		}
 		if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok {
@@ -71,17 +71,21 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 		}
 		return sc
 	}
-	spans := cuts.spans(p.from, p.to, parts.end)
+	spans := cuts.spans(p.from, p.to, settled)
 	if len(spans) == 0 {
 		return p.scope, false
 	}
-	st := &states{parts: parts.names}
+	st := &states{}
 	for _, span := range spans {
-		kept := keptSpan{scope: in(span.from, span.to)}
+		kept := keptSpan{scope: in(span.from, span.to), parts: settled.of(span)}
 		kept.env.Zone = kept.env.Zone.Within(span.from, span.to) // another range's would make another key
 		kept.events = events(kept.scope)
-		made := p.stateRows(kept.scope, st.ofParts()).Print()
-		st.table, kept.key = tableOf(made.SQL), keyOfStates(made, parts)
+		if len(kept.parts) == 0 {
+			st.rest = append(st.rest, kept.events)
+			continue
+		}
+		made := p.stateRows(kept.scope, isOf(kept.parts)).Print()
+		st.table, kept.key = tableOf(made.SQL), keyOfStates(made, kept.parts)
 		st.spans = append(st.spans, kept)
 	}
 	if from := spans[0].from; p.from.Before(from) {
@@ -89,6 +93,9 @@ func (p plan) ofStates(parts settledParts, cuts cuts, visits bool) (sc scope, ok
 	}
 	if to := spans[len(spans)-1].to; to.Before(p.to) {
 		st.rest = append(st.rest, events(in(to, p.to)))
+	}
+	if len(st.spans) == 0 {
+		return p.scope, false
 	}
 	sc = p.scope
 	sc.env.States, sc.source = true, source{name: statesName, states: st}
@@ -104,8 +111,28 @@ func (st *states) rows() []string {
 	return list
 }
 
-// ofParts is "the event is in one of the parts".
-func (st *states) ofParts() sqltree.Expr { return isOneOf("_part", st.parts) }
+// parts are those of all spans.
+func (st *states) parts() (list []part) {
+	for _, span := range st.spans {
+		list = append(list, span.parts...)
+	}
+	slices.SortFunc(list, part.compare)
+	return slices.Compact(list)
+}
+
+// readsVisits reports whether what is left is read from visits.
+func (st *states) readsVisits() bool {
+	return slices.ContainsFunc(st.rest, func(sc scope) bool { return sc.source.visits != nil })
+}
+
+// isOf is "the event is in one of the parts".
+func isOf(parts []part) sqltree.Expr {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return isOneOf("_part", names)
+}
 
 func isOneOf(column string, texts []string) sqltree.Expr {
 	list := make([]any, len(texts))
@@ -154,8 +181,9 @@ func (st *states) read(p plan, columns []sqltree.Aliased, groups []sqltree.Expr)
 		events := p.stateRows(sc, conditions...)
 		events.Union, rows = rows, events
 	}
+	others := sqltree.Not(isOf(st.parts()))
 	for _, sc := range st.kept() {
-		add(sc, sqltree.Not(st.ofParts()))
+		add(sc, others)
 	}
 	for _, sc := range st.rest {
 		add(sc)
@@ -179,7 +207,7 @@ func (st *states) kept() (list []scope) {
 
 // making is the statement that keeps a span's states.
 func (st *states) making(p plan, span keptSpan) sqltree.Statement {
-	tree := p.stateRows(span.scope, st.ofParts())
+	tree := p.stateRows(span.scope, isOf(span.parts))
 	tree.Columns = append([]sqltree.Aliased{
 		{Expr: sqltree.Param(sqltree.T("String"), span.row), As: columnKey},
 		{Expr: sqltree.Call("now"), As: columnMade},
@@ -215,9 +243,12 @@ func tableOf(sql string) string {
 }
 
 // keyOfStates tells states apart by all that they depend on.
-func keyOfStates(made sqltree.Statement, parts settledParts) string {
+func keyOfStates(made sqltree.Statement, parts []part) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%q\n%s\n", parts.table, parts.versions, made.SQL)
+	for _, p := range parts {
+		fmt.Fprintf(&b, "%q\n", p.version)
+	}
+	fmt.Fprintln(&b, made.SQL)
 	for _, p := range made.Params {
 		fmt.Fprintf(&b, "%s %s = %#v\n", p.Name, p.Type, p.Value)
 	}
@@ -258,16 +289,13 @@ func every(d time.Duration) cut {
 	}
 }
 
-// spans are the spans of a range, side by side. Nothing is kept of what is after end. A
-// range without a coarse span has none.
-func (c cuts) spans(from, to, end time.Time) (list []span) {
-	from, to = from.UTC(), to.UTC()
-	if to.After(end) {
-		to = end
-	}
-	first, last := c.coarse.ceil(from), c.coarse.floor(to)
-	if !first.Before(last) {
-		return nil
+// spans are the spans of a range, side by side. Those of the newest month are apart, as its
+// parts are replaced more often.
+func (c cuts) spans(from, to time.Time, settled settledParts) (list []span) {
+	from, to = from.UTC(), earliest(to.UTC(), settled.end())
+	first, last := c.coarse.ceil(from), earliest(c.coarse.floor(to), settled.month)
+	if first.After(last) { // both are in one
+		first, last = c.fine.floor(to), c.fine.floor(to)
 	}
 	for _, s := range []span{{c.fine.ceil(from), first}, {first, last}, {last, c.fine.floor(to)}} {
 		if s.from.Before(s.to) {
@@ -275,4 +303,11 @@ func (c cuts) spans(from, to, end time.Time) (list []span) {
 		}
 	}
 	return list
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -87,6 +87,54 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 10, 3)
 }
 
+// TestStatesOfTheNewestMonth: of the month in which events still arrive, the states of its
+// large parts are kept, and small parts are read beside them.
+func TestStatesOfTheNewestMonth(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	arrived := func(events int, before time.Duration) { // in January 1970, as all events of tests
+		list := make([]insights.Event, events)
+		for i := range list {
+			list[i] = fixture()[0]
+			list[i].TimeMillis = (12*24*time.Hour - before - time.Duration(i)*time.Second).Milliseconds()
+		}
+		insert(t, conn, testSite, list)
+	}
+	service := keepingStates(conn)
+	service.states.cuts, service.states.open = usualCuts, false
+	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"1970-01-03T12:00:00Z","to":"1970-01-20T12:00:00Z"}`, 1)}
+	arrived(100, 0)
+	ask.wants("states", 100, 1)
+	arrived(2, time.Hour)
+	service.states.replaced() // asks for the parts again
+	ask.wants("states", 102, 1)
+	if rows := service.states.parts.newest; len(rows) != 1 {
+		t.Errorf("states are of %d parts, want the large one", len(rows))
+	}
+	service.states.settle = time.Hour
+	service.states.replaced()
+	ask.wants("visits", 102, 1)
+}
+
+// TestLargeParts: a young part among the large ones shows that all are about to be merged.
+func TestLargeParts(t *testing.T) {
+	t.Parallel()
+	of := func(rows uint64, old bool) aged { return aged{part: part{name: fmt.Sprint(rows)}, rows: rows, old: old} }
+	for name, c := range map[string]struct {
+		parts []aged
+		want  int
+	}{
+		"none":              {nil, 0},
+		"large and small":   {[]aged{of(960, true), of(500, true), of(20, true), of(10, false)}, 2},
+		"a young large one": {[]aged{of(960, true), of(500, false), of(20, true)}, 0},
+		"all are small":     {slices.Repeat([]aged{of(10, true)}, largeShare+1), 0},
+	} {
+		if got := largeOf(c.parts); len(got) != c.want {
+			t.Errorf("%s: %v, want %d", name, got, c.want)
+		}
+	}
+}
+
 // TestStatesCostLittle: what is read from states costs what is left to read, before and
 // when it is read.
 func TestStatesCostLittle(t *testing.T) {
@@ -159,7 +207,11 @@ func TestStatesSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.env.Counting = insights.CountSketched
-		sc, ok := p.ofStates(settledParts{table: "t", names: parts, versions: parts, end: testNow}, usualCuts, false)
+		settled := settledParts{month: testNow}
+		for _, name := range parts {
+			settled.over = append(settled.over, part{name, name})
+		}
+		sc, ok := p.ofStates(settled, usualCuts, usualLimits, false)
 		if !ok {
 			t.Fatal("it has no states")
 		}
@@ -172,7 +224,7 @@ func TestStatesSQL(t *testing.T) {
 	keys := map[string]bool{usual.key: true}
 	for _, other := range []told{
 		tell("it's", "plan", "guide", "202601_1_2_1"), tell(testSite, "a' OR 1 --", "guide", "202601_1_2_1"),
-		tell(testSite, "plan", "x'; DROP TABLE events", "202601_1_2_1"), tell(testSite, "plan", "guide", "202601_1_2_1_7"), tell(testSite, "plan", "guide"),
+		tell(testSite, "plan", "x'; DROP TABLE events", "202601_1_2_1"), tell(testSite, "plan", "guide", "202601_1_2_1_7"), tell(testSite, "plan", "guide", "202601_1_2_1", "202601_3_3_0"),
 	} {
 		if other.sql != usual.sql || other.table != usual.table {
 			t.Errorf("the statements differ:\n%s\n%s", usual.sql, other.sql)
@@ -190,7 +242,7 @@ func TestStatesSQL(t *testing.T) {
 	golden(t, "states", path, readCases(t, path), []testCase{c})
 }
 
-// TestSpans: spans are whole months, and whole days up to them, as far as months are over.
+// TestSpans: spans are whole months, and whole days up to them, as far as parts are settled.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	at := func(text string) time.Time {
@@ -201,18 +253,29 @@ func TestSpans(t *testing.T) {
 		return when
 	}
 	for name, c := range map[string]struct {
-		from, to, end string
-		want          []string
+		from, to, month string
+		newest          bool // there are settled parts of it
+		want            []string
 	}{
-		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", []string{"03-11 04-01", "04-01 03-01"}},
-		"one that is over":   {"2024-03-10T07:30", "2025-03-10T07:30", "2026-03-01T00:00", []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
-		"whole months":       {"2025-01-01T00:00", "2025-03-01T00:00", "2026-03-01T00:00", []string{"01-01 03-01"}},
-		"days around none":   {"2025-01-02T00:00", "2025-02-27T00:00", "2026-03-01T00:00", nil},
-		"the end of a month": {"2025-01-31T12:00", "2025-03-01T12:00", "2026-03-01T00:00", []string{"02-01 03-01"}},
-		"all after the end":  {"2025-01-01T00:00", "2025-12-01T00:00", "2024-12-01T00:00", nil},
+		"a year":             {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", false, []string{"03-11 04-01", "04-01 03-01"}},
+		"a year and parts":   {"2025-03-10T07:30", "2026-03-10T07:30", "2026-03-01T00:00", true, []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
+		"one that is over":   {"2024-03-10T07:30", "2025-03-10T07:30", "2026-03-01T00:00", true, []string{"03-11 04-01", "04-01 03-01", "03-01 03-10"}},
+		"whole months":       {"2025-01-01T00:00", "2025-03-01T00:00", "2026-03-01T00:00", true, []string{"01-01 03-01"}},
+		"days around none":   {"2025-01-02T00:00", "2025-02-27T00:00", "2026-03-01T00:00", true, []string{"01-02 02-01", "02-01 02-27"}},
+		"days of a month":    {"2025-01-02T01:00", "2025-01-27T23:00", "2026-03-01T00:00", true, []string{"01-03 01-27"}},
+		"less than a day":    {"2025-01-02T01:00", "2025-01-03T23:00", "2026-03-01T00:00", true, nil},
+		"the end of a month": {"2025-01-31T12:00", "2025-03-01T12:00", "2026-03-01T00:00", false, []string{"02-01 03-01"}},
+		"the newest month":   {"2026-03-03T12:00", "2026-03-10T12:00", "2026-03-01T00:00", true, []string{"03-04 03-10"}},
+		"the future":         {"2026-01-01T00:00", "2027-01-01T00:00", "2026-03-01T00:00", true, []string{"01-01 03-01", "03-01 04-01"}},
+		"a future":           {"2026-03-02T12:00", "2027-01-01T00:00", "2026-03-01T00:00", true, []string{"03-03 04-01"}},
+		"all after the end":  {"2025-01-01T00:00", "2025-12-01T00:00", "2024-12-01T00:00", true, nil},
 	} {
+		settled := settledParts{month: at(c.month)}
+		if c.newest {
+			settled.newest = []part{{"202603_1_1_0", ""}}
+		}
 		var got []string
-		for _, s := range usualCuts.spans(at(c.from), at(c.to), at(c.end)) {
+		for _, s := range usualCuts.spans(at(c.from), at(c.to), settled) {
 			got = append(got, s.from.Format("01-02 ")+s.to.Format("01-02"))
 		}
 		if !slices.Equal(got, c.want) {

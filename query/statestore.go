@@ -24,12 +24,10 @@ type stateStore struct {
 	asks int
 	// longest is how long the reading of events may take of which states are made.
 	longest time.Duration
-	groups  int    // of a span, at most
-	shapes  uint64 // tables, at most
-	// settle is settleParts. open says that those of the newest month are
-	// settled too, for tests.
-	settle time.Duration
-	open   bool
+	groups  int           // of a span, at most
+	shapes  uint64        // tables, at most
+	settle  time.Duration // settleParts
+	open    bool          // the newest month counts as over, for tests
 
 	relist time.Duration // how long the list of settled parts is used without asking
 
@@ -40,18 +38,6 @@ type stateStore struct {
 	tables map[string]bool
 	full   time.Time // when there was no room
 }
-
-// settledParts are parts of the events table that will hardly be replaced: of months that
-// are over, and some time old.
-type settledParts struct {
-	table    string // its UUID: another table may have parts of the same names
-	names    []string
-	versions []string  // names with times: the names begin anew in an emptied table
-	end      time.Time // of the months
-}
-
-// partVersion reads a part's version.
-const partVersion = "name || ' ' || toString(toUnixTimestamp(modification_time))"
 
 // spanStates are the states of a span.
 type spanStates struct {
@@ -64,9 +50,6 @@ type spanStates struct {
 }
 
 const (
-	// settleParts is how old the parts must be of which states are kept: others were made by
-	// a deletion or a merge, which the next one may follow.
-	settleParts = 5 * time.Minute
 	// trustParts is how old the list of settled parts may be to tell what a question costs.
 	trustParts = time.Minute
 	// keepStates is how long states are used. An hour later the engine deletes them.
@@ -86,83 +69,52 @@ func newStateStore(c Config, s *sources) *stateStore {
 	return &stateStore{bytes: c.StateBytes, ask: s.query, cuts: usualCuts, asks: 2, longest: c.MaxTime / 8, relist: 10 * time.Second, groups: maxStateGroups, shapes: maxStateTables, settle: settleParts, spans: spans, tables: map[string]bool{}}
 }
 
-// settled lists the settled parts, as they were a moment ago. While one question asks for
-// them, others go on with what was known.
-func (s *stateStore) settled(ctx context.Context) (parts settledParts, err error) {
-	s.mu.Lock()
-	parts, known := s.parts, time.Since(s.listed) < s.relist
-	if !known {
-		s.listed = time.Now()
-	}
-	s.mu.Unlock()
-	if known {
-		return parts, nil
-	}
-	parts = settledParts{}
-	var newest string
-	err = s.ask(ctx, `WITH (SELECT max(partition_id) FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active) AS newest,
-		(SELECT arraySort(groupArray((name, `+partVersion+`))) FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active
-			AND modification_time <= now() - {age:Int64} AND (partition_id < newest OR {open:Bool})) AS parts
-		SELECT toString(any(uuid)), newest, parts.1, parts.2 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
-		[]any{clickhouse.Named("table", insights.Table), clickhouse.Named("age", int(s.settle/time.Second)), clickhouse.Named("open", s.open)},
-		[]any{&parts.table, &newest, &parts.names, &parts.versions}, func() {})
-	if err != nil {
-		return parts, err
-	}
-	if parts.end, err = time.Parse("200601", newest); err != nil { // an empty table, or one that is not partitioned by months
-		parts.names = nil
-	}
-	if s.open {
-		parts.end = time.Now().AddDate(1, 0, 0)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parts = parts
-	return parts, nil
-}
-
 // confirm reports whether a statement's answer is right: the parts are still the table's,
 // and the states are all there. Neither comes back, so then both were there at any time.
 // It says what is known now. Of spans that were made, those without states may have no event,
 // or were dropped: they are not kept, and the answer does not count.
-func (s *stateStore) confirm(ctx context.Context, st *states, parts settledParts, made []keptSpan) (right bool, err error) {
-	rows := st.rows()
-	var table string
-	var left uint64
-	var present []string
-	err = s.ask(ctx, `SELECT toString(any(uuid)), (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND `+partVersion+` IN {parts:Array(String)}),
-		(SELECT groupUniqArray(partition) FROM system.parts WHERE database = currentDatabase() AND table = {states:String} AND active AND rows > 0 AND partition IN {rows:Array(String)})
-		FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`,
+func (s *stateStore) confirm(ctx context.Context, st *states, made []keptSpan) (right bool, err error) {
+	rows, parts := st.rows(), st.parts()
+	versions := make([]string, len(parts))
+	for i, p := range parts {
+		versions[i] = p.version
+	}
+	there := map[string]bool{} // versions of parts, and rows of states
+	var text string
+	err = s.ask(ctx, `SELECT if(table = {table:String}, `+partVersion+`, partition) AS there FROM system.parts
+		WHERE database = currentDatabase() AND table IN ({table:String}, {states:String}) AND active AND rows > 0
+		AND (table = {table:String} AND there IN {parts:Array(String)} OR table = {states:String} AND there IN {rows:Array(String)})`,
 		[]any{
-			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", parts.versions), clickhouse.Named("states", st.table), clickhouse.Named("rows", rows),
-		}, []any{&table, &left, &present}, func() {})
+			clickhouse.Named("table", insights.Table), clickhouse.Named("parts", versions), clickhouse.Named("states", st.table), clickhouse.Named("rows", rows),
+		}, []any{&text}, func() { there[text] = true })
 	if err != nil {
 		return false, err
 	}
 	is := func(list []keptSpan, span keptSpan) bool {
 		return slices.ContainsFunc(list, func(s keptSpan) bool { return s.key == span.key })
 	}
-	if table != parts.table || left != uint64(len(parts.names)) {
-		s.forget(slices.DeleteFunc(slices.Clone(st.spans), func(span keptSpan) bool { return is(made, span) }))
-		s.replaced()
-		return false, nil
-	}
 	var whole, empty, gone []keptSpan
+	replaced := false
 	for _, span := range st.spans {
-		switch there := slices.Contains(present, span.row); {
-		case there && is(made, span):
+		old := slices.ContainsFunc(span.parts, func(p part) bool { return !there[p.version] })
+		replaced = replaced || old
+		switch made := is(made, span); {
+		case made && old: // nobody will ask for them
+		case made && there[span.row]:
 			whole = append(whole, span)
-		case there:
-		case is(made, span):
+		case made:
 			empty = append(empty, span)
-		default:
+		case old || !there[span.row]:
 			gone = append(gone, span)
 		}
 	}
 	s.made(whole)
 	s.failed(empty)
 	s.forget(gone)
-	return len(present) == len(rows), nil
+	if replaced {
+		s.replaced()
+	}
+	return len(there) == len(rows)+len(parts), nil
 }
 
 // prepare finds the states that are kept. Others are made now, or their spans are read as

@@ -107,6 +107,7 @@ func (c Config) engineArgs(configFile string) []string {
 		value int
 	}{
 		{"background_pool_size", max(2, runtime.NumCPU())},
+		{"os_threads_nice_value_merge_mutate", 10}, // after questions: query.Config
 		{"background_schedule_pool_size", 8},
 		{"background_common_pool_size", 2},
 		{"background_move_pool_size", 1},
