@@ -64,13 +64,15 @@ func TestDifferential(t *testing.T) {
 	for i, size := range []int{1, 12, 300} {
 		site := fmt.Sprint("site", i)
 		data[site] = randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)
-		insert(t, conn, site, data[site])
+		for month, part := range arrivals(data[site]) {
+			insertAt(t, conn, month, site, part)
+		}
 	}
 	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64} // whatever can be read from visits is
 	states := keepingStates(conn)
-	states.config.MaxThreads = 1
+	states.config.MaxThreads, states.states.open = 1, false
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,6 +155,16 @@ func TestDifferential(t *testing.T) {
 	if answered > 200 && (read["visits"] == 0 || read["raw"] == 0 || read["states"] == 0) {
 		t.Errorf("a source was never read: %v", read)
 	}
+}
+
+// arrivals are the months in which events arrive, also long after or before they happen.
+func arrivals(events []insights.Event) map[time.Time][]insights.Event {
+	months := map[time.Time][]insights.Event{}
+	for i, e := range events {
+		month := testNow.AddDate(0, min(0, i%5-3), 0)
+		months[month] = append(months[month], e)
+	}
+	return months
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.

@@ -38,8 +38,14 @@ func store(t testing.TB) driver.Conn {
 // insert stores events as the sink does: through the log's encoding.
 func insert(t testing.TB, conn driver.Conn, site string, events []insights.Event) {
 	t.Helper()
+	insertAt(t, conn, time.UnixMilli(0), site, events)
+}
+
+// insertAt inserts events that arrive at some time.
+func insertAt(t testing.TB, conn driver.Conn, arrived time.Time, site string, events []insights.Event) {
+	t.Helper()
 	var encoder insights.Encoder
-	encoder.Begin(insights.MessageID{}, site, 0)
+	encoder.Begin(insights.MessageID{}, site, arrived.UnixMilli())
 	for i := range events {
 		encoder.Add(&events[i])
 	}

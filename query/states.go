@@ -181,9 +181,8 @@ func (st *states) read(p plan, columns []sqltree.Aliased, groups []sqltree.Expr)
 		events := p.stateRows(sc, conditions...)
 		events.Union, rows = rows, events
 	}
-	others := sqltree.Not(isOf(st.parts()))
-	for _, sc := range st.kept() {
-		add(sc, others)
+	for _, span := range st.joined() {
+		add(span.scope, sqltree.Not(isOf(span.parts)))
 	}
 	for _, sc := range st.rest {
 		add(sc)
@@ -192,15 +191,15 @@ func (st *states) read(p plan, columns []sqltree.Aliased, groups []sqltree.Expr)
 	return outer
 }
 
-// kept are the spans, of which those side by side are one.
-func (st *states) kept() (list []scope) {
+// joined are the spans, of which those side by side are one, if they have the same parts.
+func (st *states) joined() (list []keptSpan) {
 	for _, span := range st.spans {
-		if last := len(list) - 1; last >= 0 && list[last].to.Equal(span.from) {
+		if last := len(list) - 1; last >= 0 && list[last].to.Equal(span.from) && slices.Equal(list[last].parts, span.parts) {
 			list[last].to = span.to
 			list[last].env.Zone = span.env.Zone.Within(list[last].from, span.to)
 			continue
 		}
-		list = append(list, span.scope)
+		list = append(list, span)
 	}
 	return list
 }

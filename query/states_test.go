@@ -88,38 +88,47 @@ func TestStates(t *testing.T) {
 }
 
 // TestStatesOfTheNewestMonth: of the month in which events still arrive, the states of its
-// large parts are kept, and small parts are read beside them.
+// large parts are kept, and small parts are read beside them; so is what arrives in it of
+// the months before.
 func TestStatesOfTheNewestMonth(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
-	arrived := func(events int, before time.Duration) { // in January 1970, as all events of tests
+	at := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC) }
+	arrived := func(when time.Time, events int, happened time.Time) {
 		list := make([]insights.Event, events)
 		for i := range list {
 			list[i] = fixture()[0]
-			list[i].TimeMillis = (12*24*time.Hour - before - time.Duration(i)*time.Second).Milliseconds()
+			list[i].TimeMillis = happened.UnixMilli() + int64(i)
 		}
-		insert(t, conn, testSite, list)
+		insertAt(t, conn, when, testSite, list)
 	}
 	service := keepingStates(conn)
 	service.states.cuts, service.states.open = usualCuts, false
-	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"1970-01-03T12:00:00Z","to":"1970-01-20T12:00:00Z"}`, 1)}
-	arrived(100, 0)
-	ask.wants("states", 100, 1)
-	arrived(2, time.Hour)
-	service.states.replaced() // asks for the parts again
-	ask.wants("states", 102, 1)
-	if rows := service.states.parts.newest; len(rows) != 1 {
-		t.Errorf("states are of %d parts, want the large one", len(rows))
+	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
+	relist := func() { service.states.replaced() }
+	arrived(at(2, 3), 100, at(2, 3))
+	arrived(at(3, 3), 100, at(3, 3))
+	ask.wants("states", 200, 1)
+	arrived(at(3, 4), 2, at(3, 4))
+	relist()
+	ask.wants("states", 202, 1)
+	if parts := service.states.parts.newest; len(parts) != 1 {
+		t.Errorf("states are of %d parts, want the large one", len(parts))
 	}
+	arrived(at(3, 5), 50, at(2, 5)) // late, in a large part
+	relist()
+	ask.wants("states", 252, 1)
 	service.states.settle = time.Hour
-	service.states.replaced()
-	ask.wants("visits", 102, 1)
+	relist()
+	ask.wants("visits", 252, 1)
 }
 
 // TestLargeParts: a young part among the large ones shows that all are about to be merged.
 func TestLargeParts(t *testing.T) {
 	t.Parallel()
-	of := func(rows uint64, old bool) aged { return aged{part: part{name: fmt.Sprint(rows)}, rows: rows, old: old} }
+	of := func(rows uint64, old bool) aged {
+		return aged{part: part{name: fmt.Sprint(rows)}, rows: rows, old: old}
+	}
 	for name, c := range map[string]struct {
 		parts []aged
 		want  int
