@@ -48,7 +48,13 @@ func (q *question) collect(ctx context.Context, p plan) (e *encoder, err error) 
 		p.scope = sc
 		st := lower(p)
 		e = newEncoder(p, st)
-		return q.rows(ctx, st.Statement, st.targets, e.row)
+		err := q.rows(ctx, st.Statement, st.targets, e.row)
+		if q.joins && !q.spills && outOfMemory(err) {
+			q.spills = true // takes longer: not from the start
+			e = newEncoder(p, st)
+			err = q.rows(ctx, st.Statement, st.targets, e.row)
+		}
+		return err
 	}
 	begin, all := time.Now(), p.scope
 	best := q.service.sources.choose(ctx, all, slices.Concat(p.groups, p.measures()), p.estimate())

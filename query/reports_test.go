@@ -181,6 +181,23 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
+	// With some more memory they go to disk.
+	for _, body := range []string{
+		`{"range":"last30Days","groupBy":[{"column":"visitorDevice"}],"select":[{"column":"visitorDevice"},{"column":"bounceRate"}]}`,
+		`{"range":"last30Days","groupBy":[{"column":"entryPage"}]}`,
+	} {
+		var answers [2]string
+		for i, memory := range []uint64{110 << 20, 1 << 30} {
+			x, err := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = memory, 2 }).Explain(t.Context(), Aggregate, testSite, []byte(body), testNow)
+			if err != nil || len(x.Statements) != 2-i {
+				t.Errorf("%s with %d bytes: %d statements, %v", body, memory, len(x.Statements), err)
+			}
+			answers[i] = string(x.Answer)
+		}
+		if answers[0] != answers[1] {
+			t.Errorf("%s: %.300s from the disk, want %.300s", body, answers[0], answers[1])
+		}
+	}
 	// A report's visitors go to disk.
 	body := []byte(`{"range":"last30Days","steps":[{},{}]}`)
 	answer, _, err := newService(conn, func(c *Config) { c.MaxMemory = 80 << 20 }).Answer(t.Context(), Asker{}, Funnel, testSite, body, testNow)

@@ -89,10 +89,13 @@ func (q *question) run(ctx context.Context, st sqltree.Statement, more clickhous
 	if q.joins {
 		// Sessions are the hashed side, which is made on every node of all nodes' events.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
+		if q.spills {
+			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/4
+		}
 		settings["distributed_product_mode"] = "global"
 	}
 	if q.spills {
-		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 2
+		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4
 	}
 	maps.Copy(settings, more)
 	maps.DeleteFunc(settings, func(_ string, value any) bool { return value == nil })

@@ -71,8 +71,9 @@ type question struct {
 	who     Asker
 	start   time.Time
 	ends    time.Time // when all its statements have to be done
-	// spills lets groups that outgrow half of the memory go to disk, for
-	// reports whose number of groups the asker cannot limit.
+	// spills lets groups, and sessions that are joined, go to disk if they outgrow a quarter
+	// of the memory: for reports whose number of groups the asker cannot limit, and when a
+	// join has outgrown all of it.
 	spills bool
 	// joins says that statements join events and sessions.
 	joins bool

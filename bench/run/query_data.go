@@ -288,10 +288,9 @@ func (s *querySize) age(ctx context.Context) error {
 	return nil
 }
 
-// old waits until months that are over are old enough for the node to keep states of them.
+// old waits until the parts are old enough for the node to keep states of them.
 func (s *querySize) old(ctx context.Context) error {
-	return s.await(ctx, "SELECT count() = 0 FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND modification_time > now() - 310"+
-		" AND partition_id < (SELECT max(partition_id) FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"')", 1)
+	return s.await(ctx, "SELECT count() = 0 FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND modification_time > now() - 310", 1)
 }
 
 // derive makes the visits of all rows as the node does for an older table.
