@@ -29,8 +29,8 @@ type Config struct {
 	Keep      time.Duration
 	KeepBytes int
 
-	// StateBytes is how much of the engine's disk the aggregate states of months that are
-	// over may take, which make long ranges quick that are asked for again; 0 keeps none.
+	// StateBytes is how much of the engine's disk aggregate states may take, which make long
+	// ranges quick that are asked for again; 0 keeps none.
 	StateBytes uint64
 
 	// MaxTime ends a question whose statements together take longer.

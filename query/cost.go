@@ -107,7 +107,7 @@ func (s *stateStore) cost(p plan, best scope, rows uint64, of *sources) cost {
 	if !known {
 		return cost(rows)
 	}
-	sc, ok := p.ofStates(parts, s.cuts, of.limits, best.source.visits != nil)
+	sc, ok := p.ofStates(parts, s.cuts, of.inVisits(best))
 	if !ok {
 		return cost(rows)
 	}

@@ -64,8 +64,8 @@ func TestDifferential(t *testing.T) {
 	for i, size := range []int{1, 12, 300} {
 		site := fmt.Sprint("site", i)
 		data[site] = randomEvents(rand.New(rand.NewPCG(7, uint64(i))), size)
-		for month, part := range arrivals(data[site]) {
-			insertAt(t, conn, month, site, part)
+		for _, some := range arrivals(data[site]) {
+			insertAt(t, conn, some.month, site, some.events)
 		}
 	}
 	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
@@ -151,20 +151,36 @@ func TestDifferential(t *testing.T) {
 			read[headers[headerSource]]++
 		}
 	})
+	if parts := states.states.parts; read["states"] > 0 && (len(parts.over) == 0 || len(parts.newest) == 0) {
+		t.Errorf("states were of no parts of a kind: %v", parts)
+	}
 	t.Logf("%d answers had rows (%v), %d requests were refused, %d pages were read", answered, read, refused, paged)
 	if answered > 200 && (read["visits"] == 0 || read["raw"] == 0 || read["states"] == 0) {
 		t.Errorf("a source was never read: %v", read)
 	}
 }
 
-// arrivals are the months in which events arrive, also long after or before they happen.
-func arrivals(events []insights.Event) map[time.Time][]insights.Event {
-	months := map[time.Time][]insights.Event{}
-	for i, e := range events {
-		month := testNow.AddDate(0, min(0, i%5-3), 0)
-		months[month] = append(months[month], e)
+// arrival is what arrives in a month, as a part of the table.
+type arrival struct {
+	month  time.Time
+	events []insights.Event
+}
+
+// arrivals spread events over months, also long after or before they happen. The newest
+// month has a large and a small part.
+func arrivals(events []insights.Event) (list []arrival) {
+	for back := range 4 {
+		list = append(list, arrival{month: testNow.AddDate(0, -back, 0)})
 	}
-	return months
+	if len(events) > 100 {
+		list = append(list, arrival{testNow, events[:2]})
+		events = events[2:]
+	}
+	for i, e := range events {
+		of := &list[max(0, i%5-1)]
+		of.events = append(of.events, e)
+	}
+	return slices.DeleteFunc(list, func(a arrival) bool { return len(a.events) == 0 })
 }
 
 // same compares decoded JSON; coordinates have six digits in an answer.

@@ -113,7 +113,7 @@
 // Of a long range that is asked for again, aggregate states of what is stored for some
 // time are kept in tables of the engine (states.go): a row for each group, with counts and
 // sketches. They are made by the second question that needs them (keep.go), and read for
-// a day. What is kept is of the table's parts, by name, which never change: rows that come
+// a day. What is kept is of the table's parts, which never change: rows that come
 // later are in other parts, and are read beside the states; where rows were deleted or parts
 // merged, there are other parts too. So states are kept of parts that will hardly be replaced
 // (parts.go): of months that are over, and the large ones of the newest month, if no large

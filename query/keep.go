@@ -40,7 +40,7 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 	if err != nil || settled.none() {
 		return false, q.ignored(ctx, err)
 	}
-	sc, ok := p.ofStates(settled, s.cuts, q.service.sources.limits, best.source.visits != nil)
+	sc, ok := p.ofStates(settled, s.cuts, q.service.sources.inVisits(best))
 	if !ok {
 		return false, nil
 	}
@@ -60,9 +60,8 @@ func (q *question) fromStates(ctx context.Context, p plan, best scope, run func(
 		blamed, err = st.spans, run(sc)
 	}
 	if err == nil {
-		if right, err = s.confirm(q.service.config.choosing(ctx), st, missing); err != nil {
-			s.stop()
-		}
+		blamed = nil // a check that fails says nothing about them
+		right, err = s.confirm(q.service.config.choosing(ctx), st, missing)
 	}
 	if right {
 		q.summary = statesName

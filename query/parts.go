@@ -15,7 +15,7 @@ const (
 	// settleParts is how old the parts must be of which states are kept: others were made by
 	// a deletion or a merge, which the next one may follow.
 	settleParts = 5 * time.Minute
-	// largeShare of a month's parts is a large one.
+	// largeShare tells large parts: they have at least the month's rows divided by it.
 	largeShare = 32
 )
 
@@ -65,6 +65,7 @@ func (s *stateStore) settled(ctx context.Context) (settled settledParts, err err
 	if !known {
 		s.listed = time.Now()
 	}
+	listed := s.listed
 	s.mu.Unlock()
 	if known {
 		return settled, nil
@@ -74,7 +75,9 @@ func (s *stateStore) settled(ctx context.Context) (settled settledParts, err err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parts = settled
+	if s.listed.Equal(listed) { // else the list is wanted anew
+		s.parts = settled
+	}
 	return settled, nil
 }
 
@@ -124,19 +127,24 @@ func oldOf(parts []aged) (list []part) {
 }
 
 // largeOf are the large parts of a month that is not over, if all of them are old. A young
-// one shows that so many events come that the others are about to be merged, too.
+// one shows that so many events come that the others are about to be merged, too. Without
+// most of the rows they are of no use.
 func largeOf(parts []aged) (list []part) {
-	var all uint64
+	var all, large uint64
 	for _, p := range parts {
 		all += p.rows
 	}
 	for _, p := range parts {
-		switch large := p.rows*largeShare >= all; {
-		case large && !p.old:
-			return nil
-		case large:
-			list = append(list, p.part)
+		if p.rows*largeShare < all {
+			continue
 		}
+		if !p.old {
+			return nil
+		}
+		list, large = append(list, p.part), large+p.rows
+	}
+	if large < all/2 {
+		return nil
 	}
 	return list
 }

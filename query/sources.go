@@ -66,7 +66,7 @@ type sourceLimits struct {
 	keep uint64
 }
 
-var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: 300_000}
+var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, many: 3_000_000, keep: uint64(lightRows)}
 
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	return &sources{config: c, conn: conn, log: log, limits: usualLimits, sites: map[string]*siteRows{}}
@@ -255,6 +255,14 @@ func (s *sources) known(sc scope) dayRows {
 		return sc.rowsOf(site.days)
 	}
 	return dayRows{}
+}
+
+// inVisits tells what is read from visits of what states leave to be read, if visits are
+// the best other way: what has few events is not.
+func (s *sources) inVisits(best scope) func(scope) bool {
+	return func(sc scope) bool {
+		return best.source.visits != nil && (!s.limits.isShort(sc) || s.known(sc).events > s.limits.few)
+	}
 }
 
 // left are the rows of scopes, about, as each is read.

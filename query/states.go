@@ -54,16 +54,17 @@ func (p plan) hasStates(counting insights.Counting) bool {
 }
 
 // ofStates is the plan's scope read from states of settled parts. Spans begin and end with
-// whole months, and up to them days, so that the same ones are asked for again: for a
-// month and a day. With visits, what is left is read from them, unless it is short.
-func (p plan) ofStates(settled settledParts, cuts cuts, limits sourceLimits, visits bool) (sc scope, ok bool) {
+// whole months, and up to them days, so that the same ones are asked for again: for a day,
+// and longer if they end with a month that is over. Of what is left, visits says what is
+// read from them, if they have it.
+func (p plan) ofStates(settled settledParts, cuts cuts, visits func(scope) bool) (sc scope, ok bool) {
 	in := func(from, to time.Time) scope {
 		s := p.scope
 		s.from, s.to = from, to
 		return s
 	}
 	events := func(sc scope) scope {
-		if !visits || limits.isShort(sc) {
+		if !visits(sc) {
 			return sc
 		}
 		if of, ok := sc.ofVisits(slices.Concat(p.groups, p.measures())); ok {
@@ -75,7 +76,7 @@ func (p plan) ofStates(settled settledParts, cuts cuts, limits sourceLimits, vis
 	if len(spans) == 0 {
 		return p.scope, false
 	}
-	st := &states{}
+	st := &states{table: tableOf(p.stateRows(p.scope).Print())} // one for all spans: what reads time may differ between them
 	for _, span := range spans {
 		kept := keptSpan{scope: in(span.from, span.to), parts: settled.of(span)}
 		kept.env.Zone = kept.env.Zone.Within(span.from, span.to) // another range's would make another key
@@ -85,7 +86,7 @@ func (p plan) ofStates(settled settledParts, cuts cuts, limits sourceLimits, vis
 			continue
 		}
 		made := p.stateRows(kept.scope, isOf(kept.parts)).Print()
-		st.table, kept.key = tableOf(made.SQL), keyOfStates(made, kept.parts)
+		kept.key = keyOfStates(made, st.table, kept.parts)
 		st.spans = append(st.spans, kept)
 	}
 	if from := spans[0].from; p.from.Before(from) {
@@ -236,18 +237,18 @@ func (st *states) inserting(made sqltree.Statement) sqltree.Statement {
 
 // tableOf is the name of the table for states that a statement makes. What a statement says
 // has no values, so nobody's request can ask for a table of its own.
-func tableOf(sql string) string {
-	columns, _, _ := strings.Cut(sql, "\nWHERE ")
+func tableOf(made sqltree.Statement) string {
+	columns, _, _ := strings.Cut(made.SQL, "\nWHERE ")
 	return insights.StatesTable(columns)
 }
 
 // keyOfStates tells states apart by all that they depend on.
-func keyOfStates(made sqltree.Statement, parts []part) string {
+func keyOfStates(made sqltree.Statement, table string, parts []part) string {
 	var b strings.Builder
 	for _, p := range parts {
 		fmt.Fprintf(&b, "%q\n", p.version)
 	}
-	fmt.Fprintln(&b, made.SQL)
+	fmt.Fprintf(&b, "%s\n%s\n", table, made.SQL)
 	for _, p := range made.Params {
 		fmt.Fprintf(&b, "%s %s = %#v\n", p.Name, p.Type, p.Value)
 	}

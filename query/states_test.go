@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -106,18 +107,27 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	service.states.cuts, service.states.open = usualCuts, false
 	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
 	relist := func() { service.states.replaced() }
+	made := func(spans float64) {
+		t.Helper()
+		if got := testutil.ToFloat64(service.metrics.states[statesMade]); got != spans {
+			t.Errorf("%g spans were made, want %g", got, spans)
+		}
+	}
 	arrived(at(2, 3), 100, at(2, 3))
 	arrived(at(3, 3), 100, at(3, 3))
 	ask.wants("states", 200, 1)
+	made(3) // days of January, February, days of March
 	arrived(at(3, 4), 2, at(3, 4))
 	relist()
 	ask.wants("states", 202, 1)
+	made(3)
 	if parts := service.states.parts.newest; len(parts) != 1 {
 		t.Errorf("states are of %d parts, want the large one", len(parts))
 	}
 	arrived(at(3, 5), 50, at(2, 5)) // late, in a large part
 	relist()
 	ask.wants("states", 252, 1)
+	made(4)
 	service.states.settle = time.Hour
 	relist()
 	ask.wants("visits", 252, 1)
@@ -137,6 +147,7 @@ func TestLargeParts(t *testing.T) {
 		"large and small":   {[]aged{of(960, true), of(500, true), of(20, true), of(10, false)}, 2},
 		"a young large one": {[]aged{of(960, true), of(500, false), of(20, true)}, 0},
 		"all are small":     {slices.Repeat([]aged{of(10, true)}, largeShare+1), 0},
+		"most are small":    {append(slices.Repeat([]aged{of(10, true)}, 60), of(30, true)), 0},
 	} {
 		if got := largeOf(c.parts); len(got) != c.want {
 			t.Errorf("%s: %v, want %d", name, got, c.want)
@@ -220,7 +231,7 @@ func TestStatesSQL(t *testing.T) {
 		for _, name := range parts {
 			settled.over = append(settled.over, part{name, name})
 		}
-		sc, ok := p.ofStates(settled, usualCuts, usualLimits, false)
+		sc, ok := p.ofStates(settled, usualCuts, func(scope) bool { return false })
 		if !ok {
 			t.Fatal("it has no states")
 		}

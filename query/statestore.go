@@ -79,7 +79,7 @@ func (s *stateStore) confirm(ctx context.Context, st *states, made []keptSpan) (
 	for i, p := range parts {
 		versions[i] = p.version
 	}
-	there := map[string]bool{} // versions of parts, and rows of states
+	there := map[string]bool{} // versions of parts, which are paths, and rows of states
 	var text string
 	err = s.ask(ctx, `SELECT if(table = {table:String}, `+partVersion+`, partition) AS there FROM system.parts
 		WHERE database = currentDatabase() AND table IN ({table:String}, {states:String}) AND active AND rows > 0
@@ -98,11 +98,11 @@ func (s *stateStore) confirm(ctx context.Context, st *states, made []keptSpan) (
 	for _, span := range st.spans {
 		old := slices.ContainsFunc(span.parts, func(p part) bool { return !there[p.version] })
 		replaced = replaced || old
-		switch made := is(made, span); {
-		case made && old: // nobody will ask for them
-		case made && there[span.row]:
+		switch isMade := is(made, span); {
+		case isMade && old: // nobody will ask for them
+		case isMade && there[span.row]:
 			whole = append(whole, span)
-		case made:
+		case isMade:
 			empty = append(empty, span)
 		case old || !there[span.row]:
 			gone = append(gone, span)

@@ -172,6 +172,7 @@ func (a asked) groups() (list []group) {
 // asked for the second time.
 const unmeasured = 2
 
+// fillCaches does so without the comparison with raw SQL.
 func (b *bench) fillCaches(panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {

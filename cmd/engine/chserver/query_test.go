@@ -333,7 +333,7 @@ func TestFigures(t *testing.T) {
 func TestEngineArguments(t *testing.T) {
 	t.Parallel()
 	db := fresh(t)
-	names := []string{"background_pool_size", "mark_cache_size", "max_thread_pool_size", "max_server_memory_usage_to_ram_ratio"}
+	names := []string{"background_pool_size", "os_threads_nice_value_merge_mutate", "mark_cache_size", "max_thread_pool_size", "max_server_memory_usage_to_ram_ratio"}
 	got := one[uint64](t, db, t.Context(), "SELECT count() FROM system.server_settings WHERE changed AND has({names:Array(String)}, name)", clickhouse.Named("names", names))
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
