@@ -103,11 +103,11 @@ func (s *stateStore) list(ctx context.Context) (settled settledParts, err error)
 	if s.open {
 		return settledParts{over: append(settled.over, oldOf(last)...), month: time.Now().AddDate(1, 0, 0)}, nil
 	}
-	if settled.month, err = time.Parse("200601", newest); err != nil { // an empty table, or one that is not partitioned by months
-		return settledParts{}, nil
+	if settled.month, err = time.Parse("200601", newest); err == nil {
+		settled.newest = largeOf(last)
+		return settled, nil
 	}
-	settled.newest = largeOf(last)
-	return settled, nil
+	return settledParts{}, nil // the table is empty, or not partitioned by months
 }
 
 // aged is a part with its rows, and whether it is old enough to be settled.
