@@ -10,9 +10,15 @@ import (
 	"testing"
 )
 
-// FreeAddress returns a loopback address on which nothing listens, below Linux's range of ports for outgoing
-// connections. In that range, a client that retries while the address is closed could be given its port, connect to
-// itself and keep the server from binding it. No other caller, in any process, gets the address while this one lives.
+// The ports are below those that embedded engines choose, whose choice knows of no reservation, and below Linux's range
+// for outgoing connections: there a client that retries while the address is closed could be given its port, connect to
+// itself and keep the server from binding it.
+const (
+	lowestPort  = 10000
+	highestPort = 20000
+)
+
+// FreeAddress returns a loopback address on which nothing listens. No other caller, in any process, gets the address while this one lives.
 func FreeAddress() (string, error) {
 	address, reservation, err := reserve()
 	if err == nil {
@@ -28,7 +34,7 @@ var reservations sync.Map
 func reserve() (address string, reservation net.Listener, err error) {
 	var listen net.ListenConfig
 	for range 100 {
-		port := strconv.Itoa(20000 + rand.IntN(12000))
+		port := strconv.Itoa(lowestPort + rand.IntN(highestPort-lowestPort))
 		if reservation, err = listen.Listen(context.Background(), "tcp4", net.JoinHostPort("127.0.0.2", port)); err != nil {
 			continue
 		}

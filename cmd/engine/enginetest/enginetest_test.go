@@ -160,7 +160,7 @@ func TestMissingPackages(t *testing.T) {
 func TestAddressesAreReserved(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for range 500 { // of 12,000: without a reservation, ten pairs would be the same
+	for range 500 { // of 10,000: without a reservation, twelve pairs would be the same
 		address := enginetest.Address(t)
 		if seen[address] {
 			t.Fatalf("%s was given twice", address)
