@@ -144,10 +144,11 @@ func (l sourceLimits) best(sc scope, rows dayRows, refs []ref, estimate insights
 }
 
 const (
-	// visitsWhole asks whether each part has visits that are not broken.
+	// visitsWhole asks whether each part has visits that are not broken. One of which all rows
+	// were deleted has none, until the engine drops it.
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
-		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND NOT has(projections, {projection:String})`
+		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
 	// visitsReadable asks also whether there are visits and a way to read them, which
 	// takes twice as long.
 	visitsReadable = `SELECT (` + visitsWhole + `)

@@ -108,6 +108,9 @@ func TestPartsWithoutVisits(t *testing.T) {
 		}
 	}
 	ask("visits")
+	insert(t, conn, "erased", fixture())
+	execute(t, conn, "ALTER TABLE events DELETE WHERE site = 'erased' SETTINGS mutations_sync = 2")
+	ask("visits") // though the part of which all rows were deleted has no projection
 	execute(t, conn, "ALTER TABLE events DROP PROJECTION "+insights.VisitsProjection())
 	ask("raw")
 	clear(service.sources.sites)

@@ -34,7 +34,7 @@ func (t tableLayout) current() bool {
 
 func (l *Layout) table(ctx context.Context, name string) (t tableLayout, err error) {
 	rows, err := l.cfg.Conn.Query(ctx, "SELECT partition_key, sorting_key, primary_key, position(create_table_query, {held:String}) > 0, ifNull(total_rows, 0), ifNull(total_bytes, 0), dependencies_table, "+insights.VisitsOf+","+
-		" (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {name:String} AND active AND (NOT has(projections, {visits:String}) OR name IN"+
+		" (SELECT count() FROM system.parts WHERE database = currentDatabase() AND table = {name:String} AND active AND rows > 0 AND (NOT has(projections, {visits:String}) OR name IN"+
 		" (SELECT parent_name FROM system.projection_parts WHERE database = currentDatabase() AND table = {name:String} AND name = {visits:String} AND active AND is_broken))),"+
 		" (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND table = {name:String} AND NOT is_done AND position(command, {visits:String}) > 0) > 0,"+
 		" (SELECT mapFromArrays(groupArray(name), groupArray(type)) FROM system.columns WHERE database = currentDatabase() AND table = {name:String})"+
