@@ -71,8 +71,8 @@ func TestDifferential(t *testing.T) {
 	oneThread := func(c *Config) { c.MaxThreads = 1 } // starting threads costs more than the rows
 	raw, visits := newService(conn, oneThread), newService(conn, oneThread)
 	visits.sources.limits = sourceLimits{many: math.MaxUint64} // whatever can be read from visits is
-	states := keepingStates(conn)
-	states.config.MaxThreads, states.states.open = 1, false
+	states := keepingMonths(conn)
+	states.config.MaxThreads = 1
 	read := map[string]int{}
 	answered, refused, paged := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -60,7 +60,7 @@ func TestStatesMeddled(t *testing.T) {
 					t.Error("cannot meddle")
 				}
 			}
-			ask := asked{t, keepingStates(m), totals}
+			ask := asked{t, keepingStates(t, m), totals}
 			ask.wants("visits", c.events, c.visitors)
 			if m.before+m.after != "" {
 				t.Fatal("nobody meddled")
@@ -81,7 +81,7 @@ func TestStatesAreMadeOnce(t *testing.T) {
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
 	m := &meddling{Conn: conn, after: "INSERT INTO"}
-	service := keepingStates(m)
+	service := keepingStates(t, m)
 	m.meddle = func() {
 		m.after = ""
 		asked{t, service, strings.Replace(totals, "{", `{"limit":7,`, 1)}.wants("visits", 8, 4)
@@ -117,7 +117,7 @@ func TestStatesHaveNoRoom(t *testing.T) {
 			conn := store(t)
 			insert(t, conn, testSite, fixture())
 			execute(t, conn, "CREATE TABLE octavo_states_0000000000000001 ENGINE = MergeTree ORDER BY () AS SELECT 1")
-			service := keepingStates(conn)
+			service := keepingStates(t, conn)
 			change(service)
 			for range 3 {
 				if source := (asked{t, service, byDevice}).source(); source != visitsName {
@@ -139,7 +139,7 @@ func TestStatesOfNothing(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	made := 0
 	m := &meddling{Conn: conn, after: "INSERT INTO", meddle: func() { made++ }}
-	ask := asked{t, keepingStates(m), byDevice}
+	ask := asked{t, keepingStates(t, m), byDevice}
 	if source := ask.source(); source != visitsName || made < 2 {
 		t.Errorf("first from %s, made of %d spans", source, made)
 	}
@@ -156,7 +156,7 @@ func TestStatesOfManyGroups(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	fill(t, conn, testSite, 20_000)
-	ask := asked{t, keepingStates(conn), `{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"},"groupBy":[{"column":"url"},{"column":"visitorGeoCountry"}],"limit":5}`}
+	ask := asked{t, keepingStates(t, conn), `{"range":{"from":"2026-03-01T00:00:00Z","to":"2026-03-02T00:00:00Z"},"groupBy":[{"column":"url"},{"column":"visitorGeoCountry"}],"limit":5}`}
 	if source := ask.source(); source != statesName {
 		t.Errorf("from %s", source)
 	}
@@ -168,7 +168,7 @@ func TestStatesDoNotPay(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	fill(t, conn, testSite, 100)
-	ask := asked{t, keepingStates(conn), `{"range":"last30Days"}`}
+	ask := asked{t, keepingStates(t, conn), `{"range":"last30Days"}`}
 	if source := ask.source(); source != statesName {
 		t.Errorf("first from %s", source)
 	}
@@ -185,7 +185,7 @@ func TestStatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	one, two := asked{t, keepingStates(conn), totals}, asked{t, keepingStates(conn), totals}
+	one, two := asked{t, keepingStates(t, conn), totals}, asked{t, keepingStates(t, conn), totals}
 	for range 2 {
 		one.wants("states", 8, 4)
 		two.wants("states", 8, 4)
@@ -208,7 +208,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			conn := store(t)
 			insert(t, conn, testSite, fixture())
 			m := &meddling{Conn: conn}
-			service := keepingStates(m)
+			service := keepingStates(t, m)
 			ask := asked{t, service, totals}
 			if !c.made {
 				ask.wants("states", 8, 4)
@@ -239,7 +239,7 @@ func TestStatesTakeTooLong(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	service := keepingStates(conn)
+	service := keepingStates(t, conn)
 	service.states.asks, service.states.longest = 2, 0
 	ask := asked{t, service, totals}
 	for range 3 {

@@ -100,9 +100,6 @@ func (s *stateStore) list(ctx context.Context) (settled settledParts, err error)
 	if err != nil {
 		return settledParts{}, err
 	}
-	if s.open {
-		return settledParts{over: append(settled.over, oldOf(last)...), month: time.Now().AddDate(1, 0, 0)}, nil
-	}
 	if settled.month, err = time.Parse("200601", newest); err == nil {
 		settled.newest = largeOf(last)
 		return settled, nil

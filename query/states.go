@@ -76,7 +76,8 @@ func (p plan) ofStates(settled settledParts, cuts cuts, visits func(scope) bool)
 	if len(spans) == 0 {
 		return p.scope, false
 	}
-	st := &states{table: tableOf(p.stateRows(p.scope).Print())} // one for all spans: what reads time may differ between them
+	// One table for all spans: what reads time may differ between them.
+	st := &states{table: tableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		kept := keptSpan{scope: in(span.from, span.to), parts: settled.of(span)}
 		kept.env.Zone = kept.env.Zone.Within(span.from, span.to) // another range's would make another key

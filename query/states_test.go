@@ -15,10 +15,18 @@ import (
 )
 
 // keepingStates is a service that keeps the states of all that it can, of whole days and
-// hours, and counts visitors with sketches, which are exact for few of them.
-func keepingStates(conn driver.Conn, change ...func(*Config)) *Service {
-	s := newService(conn, append(change, func(c *Config) { c.StateBytes = 1 << 30 })...)
-	s.states.cuts, s.states.asks, s.states.settle, s.states.open, s.states.relist = cuts{coarse: every(24 * time.Hour), fine: every(time.Hour)}, 1, 0, true, time.Hour
+// hours, and counts visitors with sketches, which are exact for few of them. The months in
+// which [insert]'s and [fill]'s events arrive are over.
+func keepingStates(t testing.TB, conn driver.Conn) *Service {
+	t.Helper()
+	insertAt(t, conn, time.Now().AddDate(0, 1, 0), "later", fixture()[2:3])
+	return keepingMonths(conn)
+}
+
+// keepingMonths is such a service, whose newest month is that of the last event that arrived.
+func keepingMonths(conn driver.Conn) *Service {
+	s := newService(conn, func(c *Config) { c.StateBytes = 1 << 30 })
+	s.states.cuts, s.states.asks, s.states.settle, s.states.relist = cuts{coarse: every(24 * time.Hour), fine: every(time.Hour)}, 1, 0, time.Hour
 	s.states.shapes = 10_000
 	s.sources.limits = sourceLimits{}
 	return s
@@ -70,7 +78,7 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	service := keepingStates(conn)
+	service := keepingStates(t, conn)
 	service.states.asks = 2
 	ask := asked{t, service, totals}
 	ask.wants("visits", 8, 4)
@@ -103,8 +111,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 		}
 		insertAt(t, conn, when, testSite, list)
 	}
-	service := keepingStates(conn)
-	service.states.cuts, service.states.open = usualCuts, false
+	service := keepingMonths(conn)
+	service.states.cuts = usualCuts
 	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
 	relist := func() { service.states.replaced() }
 	made := func(spans float64) {
@@ -162,7 +170,7 @@ func TestStatesCostLittle(t *testing.T) {
 	const events = 100_000
 	conn := store(t)
 	fill(t, conn, testSite, events)
-	service := keepingStates(conn)
+	service := keepingStates(t, conn)
 	p, err := compile(testSite, []byte(`{"range":"last30Days"}`), testNow)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +205,7 @@ func TestStatesGone(t *testing.T) {
 			t.Parallel()
 			conn := store(t)
 			insert(t, conn, testSite, fixture())
-			ask := asked{t, keepingStates(conn), totals}
+			ask := asked{t, keepingStates(t, conn), totals}
 			ask.wants("states", 8, 4)
 			drop(t, conn, stateTables(t, conn)[0])
 			ask.wants("visits", 8, 4)

@@ -27,7 +27,6 @@ type stateStore struct {
 	groups  int           // of a span, at most
 	shapes  uint64        // tables, at most
 	settle  time.Duration // settleParts
-	open    bool          // the newest month counts as over, for tests
 
 	relist time.Duration // how long the list of settled parts is used without asking
 
