@@ -192,6 +192,9 @@ func TestDeleteOrganization(t *testing.T) {
 		if err := h.Store.PurgeOrganizations(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := h.Store.PurgeContent(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	gone()
 	after := h.Rows()

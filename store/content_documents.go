@@ -38,32 +38,32 @@ func hashOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func insertDocuments(ctx context.Context, q *db.Queries, organizationID string, documents []Document) error {
+func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	if len(documents) == 0 {
 		return nil
 	}
-	byHash := make(map[string]string, len(documents))
+	byHash := make(map[string][]byte, len(documents))
 	for _, d := range documents {
-		byHash[d.Hash] = string(d.Content)
+		byHash[d.Hash] = d.Content
 	}
-	insert := db.InsertDocumentsParams{OrganizationID: organizationID, Hashes: slices.Sorted(maps.Keys(byHash))}
+	insert := db.InsertDocumentsParams{SpaceID: spaceID, Hashes: slices.Sorted(maps.Keys(byHash))}
 	for _, hash := range insert.Hashes {
 		insert.Contents = append(insert.Contents, byHash[hash])
 	}
 	return interpret(q.InsertDocuments(ctx, insert), "document")
 }
 
-// Documents reads documents of an organization by their hashes. Each of them must be there: a revision that names a
+// Documents reads documents of a space by their hashes. Each of them must be there: a revision that names a
 // document is stored after it.
-func (s *Store) Documents(ctx context.Context, organizationID string, hashes []string) (map[string]Text, error) {
-	return documents(ctx, s.queries, organizationID, hashes)
+func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
+	return documents(ctx, s.queries, spaceID, hashes)
 }
 
-func documents(ctx context.Context, q *db.Queries, organizationID string, hashes []string) (map[string]Text, error) {
+func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []string) (map[string]Text, error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}
-	rows, err := q.DocumentsByHash(ctx, db.DocumentsByHashParams{OrganizationID: organizationID, Hashes: hashes})
+	rows, err := q.DocumentsByHash(ctx, db.DocumentsByHashParams{SpaceID: spaceID, Hashes: hashes})
 	if err != nil {
 		return nil, interpret(err, "documents")
 	}

@@ -2,11 +2,19 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
+
+// File is a file of a revision.
+type File struct {
+	ID          string
+	Name        string
+	ContentType string
+	Size        int64
+	Hash        string
+}
 
 // NewFile is a file that joins a revision.
 type NewFile struct {
@@ -15,23 +23,49 @@ type NewFile struct {
 	Content     []byte
 }
 
-func insertFiles(ctx context.Context, q *db.Queries, organizationID string, files []File, added []NewFile) ([]File, error) {
-	files = slices.Clone(files)
+// insertFiles adds files to a branch from a new revision on.
+func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile) error {
 	for _, file := range added {
 		hash := hashOf(file.Content)
-		err := q.InsertFile(ctx, db.InsertFileParams{OrganizationID: organizationID, Hash: hash, Content: file.Content})
+		err := q.InsertFileContent(ctx, db.InsertFileContentParams{SpaceID: r.SpaceID, Hash: hash, Content: file.Content})
 		if err != nil {
-			return nil, interpret(err, "file")
+			return interpret(err, "file")
 		}
-		files = append(files, File{
-			ID: schema.NewID(), Name: file.Name, ContentType: file.ContentType, Size: int64(len(file.Content)), Hash: hash,
+		err = q.InsertFile(ctx, db.InsertFileParams{
+			Branch: r.Branch, Since: r.Seq, FileID: schema.NewID(), Name: file.Name, ContentType: file.ContentType,
+			Size: int64(len(file.Content)), Hash: hash,
 		})
+		if err != nil {
+			return interpret(err, "file")
+		}
 	}
-	return files, nil
+	return nil
 }
 
-// FileContent reads the bytes of a file of an organization.
-func (s *Store) FileContent(ctx context.Context, organizationID, hash string) ([]byte, error) {
-	content, err := s.queries.FileByHash(ctx, db.FileByHashParams{OrganizationID: organizationID, Hash: hash})
+// mergeFiles makes the files that a change request added files of the main content, from a new revision on.
+func mergeFiles(ctx context.Context, q *db.Queries, branch Revision, since int32) error {
+	merge := db.MergeFilesParams{Main: branch.SpaceID, Branch: branch.Branch, Seq: branch.Seq, Since: since}
+	return interpret(q.MergeFiles(ctx, merge), "files")
+}
+
+// Files lists the files of a revision.
+func (s *Store) Files(ctx context.Context, spaceID, revisionID string) ([]File, error) {
+	rows, err := s.queries.FilesOfRevision(ctx, db.FilesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
+	files := make([]File, len(rows))
+	for i, row := range rows {
+		files[i] = File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}
+	}
+	return files, interpret(err, "files")
+}
+
+// File reads a file of a revision.
+func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File, error) {
+	row, err := s.queries.FileOfRevision(ctx, db.FileOfRevisionParams{SpaceID: spaceID, Revision: revisionID, FileID: id})
+	return File{ID: row.FileID, Name: row.Name, ContentType: row.ContentType, Size: row.Size, Hash: row.Hash}, interpret(err, "file")
+}
+
+// FileContent reads the bytes of a file of a space.
+func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, error) {
+	content, err := s.queries.FileByHash(ctx, db.FileByHashParams{SpaceID: spaceID, Hash: hash})
 	return content, interpret(err, "file")
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -22,44 +21,57 @@ type ContentChange struct {
 	Files     []NewFile
 }
 
-// ChangeContent gives an open request or a draft a new revision, unless the changes leave everything as it is.
+// ChangeContent gives an open request or a draft a new revision, unless the changes leave everything as it is. It writes what changed.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
 			return err
 		}
-		found, err := revisions(ctx, q, row.SpaceID, row.Revision)
+		before, err := revision(ctx, q, row.SpaceID, row.Revision)
 		if err != nil {
 			return err
 		}
-		before := found[row.Revision]
-		pages, err := tree.Apply(before.Pages, change.Pages, schema.NewID, time.Now().UTC().Truncate(time.Millisecond))
+		source := pageSource{ctx: ctx, q: q, spaceID: row.SpaceID, revisionID: before.ID, size: before.PageCount}
+		changed, err := tree.Apply(source, change.Pages, schema.NewID, time.Now().UTC().Truncate(time.Millisecond))
 		if refused, ok := errors.AsType[*tree.Problem](err); ok {
 			return schema.Invalid(change.Names[refused.Change]+"."+refused.Member, refused.Text)
 		}
-		if tree.Equal(before.Pages, pages) && len(change.Files) == 0 {
-			return errUnchanged
-		}
-		if err := insertDocuments(ctx, q, row.OrganizationID, change.Documents); err != nil {
-			return err
-		}
-		files, err := insertFiles(ctx, q, row.OrganizationID, before.Files, change.Files)
 		if err != nil {
 			return err
 		}
+		if changed.None() && len(change.Files) == 0 {
+			return errUnchanged
+		}
+		if err := insertDocuments(ctx, q, row.SpaceID, change.Documents); err != nil {
+			return err
+		}
+		after, err := nextOf(ctx, q, row.ID, before)
+		if err != nil {
+			return err
+		}
+		after.Type, after.CreatedBy = RevisionEdits, &change.UserID
+		if row.Revision, err = insertContent(ctx, q, after, changed); err != nil {
+			return err
+		}
 		if len(change.Files) > 0 {
+			if err := insertFiles(ctx, q, after, change.Files); err != nil {
+				return err
+			}
 			if err := s.within(ctx, q, quotaFileBytes, row.OrganizationID); err != nil {
 				return err
 			}
 		}
-		row.Revision, err = insertRevision(ctx, q, Revision{
-			SpaceID: row.SpaceID, Type: RevisionEdits, Parents: []string{before.ID}, Pages: pages, Files: files, CreatedBy: &change.UserID,
-		})
-		if err != nil {
-			return err
-		}
 		return addContributor(ctx, q, row.ID, change.UserID)
 	})
+}
+
+// insertContent stores a revision of a branch with what it changes.
+func insertContent(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) (id string, err error) {
+	r.PageCount = changed.Size
+	if id, err = insertRevision(ctx, q, r); err != nil {
+		return "", err
+	}
+	return id, writePages(ctx, q, r, changed)
 }
 
 // stillOpen refuses to change the content of a merged or archived request.
@@ -73,41 +85,78 @@ func stillOpen(row ChangeRequest) error {
 // merged is the result of merging the main content and a request.
 type merged struct {
 	head, branch Revision
-	pages        []tree.Page
-	files        []File
-	// changed says whether the request has changes of its own.
-	changed bool
+	// changed is what the request makes of the head.
+	changed tree.Changed
 }
 
 // errConflicts ends a transaction that must change nothing, because both sides changed the content.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent merges the head of a locked space and a request.
-func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
+// mergeContent merges the head of a locked space and a request. It reads what either of them changed.
+func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (m merged, err error) {
 	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), space.Revision, row.Revision)
 	if err != nil {
 		return merged{}, err
 	}
-	base, head, branch := found[baseOf(row)], found[space.Revision], found[row.Revision]
-	pages, ok := tree.Merge(base.Pages, head.Pages, branch.Pages)
-	if !ok {
+	base := found[baseOf(row)]
+	m.head, m.branch = found[space.Revision], found[row.Revision]
+	ours, err := changedPages(ctx, q, base, m.head)
+	if err != nil {
+		return merged{}, err
+	}
+	theirs, err := changedPages(ctx, q, base, m.branch)
+	if err != nil {
+		return merged{}, err
+	}
+	if len(ours) > 0 && len(theirs) > 0 {
 		return merged{}, errConflicts
 	}
-	return merged{
-		head: head, branch: branch, pages: pages, files: mergeFiles(head.Files, branch.Files),
-		changed: !tree.Equal(base.Pages, branch.Pages) || !slices.Equal(base.Files, branch.Files),
-	}, nil
-}
-
-// mergeFiles takes the files of both sides; files are never removed.
-func mergeFiles(head, branch []File) []File {
-	all := slices.Clone(head)
-	for _, file := range branch {
-		if !slices.ContainsFunc(head, func(f File) bool { return f.ID == file.ID }) {
-			all = append(all, file)
+	m.changed.Size = m.head.PageCount
+	from := pageSource{ctx: ctx, q: q, spaceID: row.SpaceID, revisionID: m.branch.ID}
+	to := pageSource{ctx: ctx, q: q, spaceID: row.SpaceID, revisionID: m.head.ID}
+	for _, id := range theirs {
+		their, is, err := from.Page(id)
+		if err != nil {
+			return merged{}, err
+		}
+		our, was, err := to.Page(id)
+		if err != nil {
+			return merged{}, err
+		}
+		switch {
+		case is && !was:
+			m.changed.Put, m.changed.Size = append(m.changed.Put, their), m.changed.Size+1
+		case was && !is:
+			m.changed.Gone, m.changed.Size = append(m.changed.Gone, id), m.changed.Size-1
+		case is && was && !their.Same(our):
+			m.changed.Put = append(m.changed.Put, their)
 		}
 	}
-	return all
+	return m, nil
+}
+
+// changedPages gives the pages that are not the same in two revisions, and maybe some that are. It costs what changed, but for
+// revisions of before there were branches.
+func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {
+	switch {
+	case from.ID == to.ID:
+		return nil, nil
+	case from.Branch == to.Branch && from.Base == nil:
+		ids, err := q.ChangedInBranch(ctx, db.ChangedInBranchParams{Branch: to.Branch, After: from.Seq, Seq: to.Seq})
+		return ids, interpret(err, "pages")
+	case to.Base != nil && *to.Base == from.Branch && to.BaseSeq == from.Seq:
+		ids, err := q.PagesOfBranch(ctx, db.PagesOfBranchParams{Branch: to.Branch, Seq: to.Seq})
+		return ids, interpret(err, "pages")
+	}
+	was, err := pagesOf(ctx, q, from.SpaceID, from.ID)
+	if err != nil {
+		return nil, err
+	}
+	is, err := pagesOf(ctx, q, to.SpaceID, to.ID)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Differences(was, is), nil
 }
 
 // MergeResult is the result of a merge or an update: the new revision, or that conflicts prevented it.
@@ -147,14 +196,20 @@ func (s *Store) MergeChangeRequest(
 		if err != nil {
 			return err
 		}
-		id, err := insertRevision(ctx, q, Revision{
-			SpaceID: row.SpaceID, Type: RevisionMerge, Parents: []string{m.head.ID, m.branch.ID}, Pages: m.pages, Files: m.files,
+		after := Revision{
+			SpaceID: row.SpaceID, Branch: row.SpaceID, Seq: m.head.Seq + 1, Type: RevisionMerge, Parents: []string{m.head.ID, m.branch.ID},
 			ChangeRequestID: &row.ID, CreatedBy: &userID,
-		})
+		}
+		id, err := insertContent(ctx, q, after, m.changed)
 		if err != nil {
 			return err
 		}
-		if err := setHead(ctx, q, space, id, m.pages); err != nil {
+		if m.branch.Branch != row.SpaceID {
+			if err := mergeFiles(ctx, q, m.branch, after.Seq); err != nil {
+				return err
+			}
+		}
+		if err := setHead(ctx, q, space, id); err != nil {
 			return err
 		}
 		row.RevisionMerged = &id
@@ -180,11 +235,15 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 }
 
 // setHead makes a revision the content of a locked space.
-func setHead(ctx context.Context, q *db.Queries, space Space, revision string, pages []tree.Page) error {
+func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	if err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision}); err != nil {
 		return interpret(err, "space")
 	}
-	return indexPages(ctx, q, space, pages)
+	nodes, err := pagesOf(ctx, q, space.ID, revision)
+	if err != nil {
+		return err
+	}
+	return indexPages(ctx, q, space, tree.Nest(nodes, ""))
 }
 
 // UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is.
@@ -200,13 +259,8 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 		if err != nil {
 			return err
 		}
-		row.Revision, row.RevisionMergedAncestor = m.head.ID, &m.head.ID
-		if m.changed {
-			row.Revision, err = insertRevision(ctx, q, Revision{
-				SpaceID: row.SpaceID, Type: RevisionUpdate, Parents: []string{m.branch.ID, m.head.ID}, Pages: m.pages, Files: m.files,
-				CreatedBy: &userID,
-			})
-		}
+		row.Revision, err = rebase(ctx, q, *row, m, userID)
+		row.RevisionMergedAncestor = &m.head.ID
 		return err
 	})
 	if errors.Is(err, errConflicts) {
@@ -216,4 +270,26 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 		return MergeResult{}, err
 	}
 	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
+}
+
+// rebase makes the head the base of a request's branch, of which only the differences from it are left, and gives the revision that
+// the request is at then: the head itself if there are none.
+func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
+	after, err := nextOf(ctx, q, row.ID, m.branch)
+	if err != nil {
+		return "", err
+	}
+	after.Type, after.Parents, after.CreatedBy = RevisionUpdate, []string{m.branch.ID, m.head.ID}, &userID
+	after.Base, after.BaseSeq = &m.head.Branch, m.head.Seq
+	if err := q.EndBranch(ctx, db.EndBranchParams{Branch: row.ID, Seq: after.Seq}); err != nil {
+		return "", interpret(err, "pages")
+	}
+	files, err := q.BranchHasFiles(ctx, row.ID)
+	if err != nil {
+		return "", interpret(err, "files")
+	}
+	if m.changed.None() && !files {
+		return m.head.ID, nil
+	}
+	return insertContent(ctx, q, after, m.changed)
 }

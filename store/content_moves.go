@@ -265,12 +265,6 @@ func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, 
 	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return interpret(err, "translation")
 	}
-	if err := q.CopyDocuments(ctx, db.CopyDocumentsParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
-		return interpret(err, "document")
-	}
-	if err := q.CopyFiles(ctx, db.CopyFilesParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
-		return interpret(err, "file")
-	}
 	err := q.TransferSearchPages(ctx, db.TransferSearchPagesParams{OrganizationID: to, FromID: from, Spaces: spaces})
 	return interpret(err, "page")
 }

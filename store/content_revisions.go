@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
@@ -16,49 +15,38 @@ const (
 	RevisionUpdate = "update"
 )
 
-// Revision is the content of a space or of a change request at one time. It never changes.
+// Revision is the content of a space or of a change request at one time. It never changes. Its pages and files are rows of a
+// branch: see the table branch_pages.
 type Revision struct {
 	ID      string
 	SpaceID string
 	Type    string
 	Parents []string
-	Pages   []tree.Page
-	Files   []File
 	// ChangeRequestID is the one that a merge took in.
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
-}
 
-// File is a file of a revision, as it is stored with it: its JSON names must not change.
-type File struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	ContentType string `json:"contentType"`
-	Size        int64  `json:"size"`
-	Hash        string `json:"hash"`
+	// Branch is the space's id for the main content, else the change request's. Seq counts the branch's revisions.
+	Branch string
+	Seq    int32
+	// Base is what the branch only has the differences from; nil for a branch that has all its pages.
+	Base      *string
+	BaseSeq   int32
+	PageCount int
 }
 
 // Revision reads a revision of a space.
 func (s *Store) Revision(ctx context.Context, spaceID, id string) (Revision, error) {
-	row, err := s.queries.RevisionByID(ctx, db.RevisionByIDParams{SpaceID: spaceID, ID: id})
+	return revision(ctx, s.queries, spaceID, id)
+}
+
+func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision, error) {
+	row, err := q.RevisionByID(ctx, db.RevisionByIDParams{SpaceID: spaceID, ID: id})
 	if err != nil {
 		return Revision{}, interpret(err, "revision")
 	}
-	return readRevision(row)
-}
-
-func readRevision(row db.Revision) (Revision, error) {
-	r := Revision{
-		ID: row.ID, SpaceID: row.SpaceID, Type: row.Type, Parents: row.Parents, ChangeRequestID: row.ChangeRequestID,
-		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
-	}
-	var err error
-	if r.Pages, err = fromJSON[[]tree.Page](row.Pages); err != nil {
-		return Revision{}, err
-	}
-	r.Files, err = fromJSON[[]File](row.Files)
-	return r, err
+	return readRevision(row), nil
 }
 
 // revisions reads the revisions with these ids; each of them must be there.
@@ -69,9 +57,7 @@ func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string
 	}
 	found := make(map[string]Revision, len(rows))
 	for _, row := range rows {
-		if found[row.ID], err = readRevision(row); err != nil {
-			return nil, err
-		}
+		found[row.ID] = readRevision(row)
 	}
 	for _, id := range ids {
 		if _, ok := found[id]; !ok {
@@ -81,20 +67,34 @@ func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string
 	return found, nil
 }
 
+func readRevision(row db.Revision) Revision {
+	return Revision{
+		ID: row.ID, SpaceID: row.SpaceID, Type: row.Type, Parents: row.Parents, ChangeRequestID: row.ChangeRequestID,
+		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, Branch: row.Branch, Seq: row.Seq, Base: row.Base, BaseSeq: row.BaseSeq,
+		PageCount: int(row.PageCount),
+	}
+}
+
 // insertRevision stores a revision and gives it its id.
 func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, error) {
-	pages, err := toJSON(r.Pages)
-	if err != nil {
-		return "", err
-	}
-	files, err := toJSON(r.Files)
-	if err != nil {
-		return "", err
-	}
 	id := schema.NewID()
-	err = q.InsertRevision(ctx, db.InsertRevisionParams{
-		ID: id, SpaceID: r.SpaceID, Type: r.Type, Parents: r.Parents, Pages: pages, Files: files, ChangeRequestID: r.ChangeRequestID,
-		CreatedBy: r.CreatedBy,
+	err := q.InsertRevision(ctx, db.InsertRevisionParams{
+		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
+		PageCount: int32(r.PageCount), //nolint:gosec // The tree bounds it.
+		Type:      r.Type, Parents: r.Parents, ChangeRequestID: r.ChangeRequestID, CreatedBy: r.CreatedBy,
 	})
 	return id, interpret(err, "revision")
+}
+
+// nextOf is the revision of a change request that follows another one, with the same base. A request that has nothing of its own
+// yet is based on the revision that it started from.
+func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
+	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}
+	if r.Branch == request {
+		return next, nil
+	}
+	next.Base, next.BaseSeq = &r.Branch, r.Seq
+	last, err := q.LastOfBranch(ctx, request)
+	next.Seq = last + 1
+	return next, interpret(err, "revision")
 }

@@ -66,7 +66,7 @@ func indexPart(ctx context.Context, q *db.Queries, space Space, rows db.UpsertSe
 			hashes = append(hashes, hash)
 		}
 	}
-	texts, err := documents(ctx, q, space.OrganizationID, hashes)
+	texts, err := documents(ctx, q, space.ID, hashes)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 			return interpret(err, "space")
 		}
 		err = q.InsertRevision(ctx, db.InsertRevisionParams{
-			ID: row.Revision, SpaceID: row.ID, Type: "edits", Parents: []string{}, Pages: []byte("[]"), Files: []byte("[]"),
+			ID: row.Revision, SpaceID: row.ID, Branch: row.ID, Seq: 1, Type: RevisionEdits, Parents: []string{},
 		})
 		if err != nil {
 			return interpret(err, "revision")
@@ -165,7 +165,8 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 	return row, interpret(err, "space")
 }
 
-// DeleteSpace removes a space with its content, and from the sites that it is part of. Deleting a space that does not exist succeeds.
+// DeleteSpace removes a space, and from the sites that it is part of. Deleting a space that does not exist succeeds.
+// Nobody can read its content any more; PurgeContent deletes it.
 //
 // Its site spaces go with it, which changes the structure of their sites. Writers of a site's structure lock the site before its
 // rows, and so does this: the other order would deadlock. If another site attaches the space in between, it starts again.

@@ -120,7 +120,7 @@ func (s *Store) purge(ctx context.Context, id string) error {
 	q := s.queries
 	// Everything else is little and goes with the organization's row. Sites go before their spaces, so that no site has to find
 	// another default.
-	for _, delete := range []func() (int64, error){
+	err := purgeAll([]func() (int64, error){
 		func() (int64, error) {
 			return q.PurgeSites(ctx, db.PurgeSitesParams{OrganizationID: id, Size: purgeLarge})
 		},
@@ -142,22 +142,25 @@ func (s *Store) purge(ctx context.Context, id string) error {
 		func() (int64, error) {
 			return q.PurgeConversations(ctx, db.PurgeConversationsParams{OrganizationID: id, Size: purgeRows})
 		},
-		func() (int64, error) {
-			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{OrganizationID: id, Size: purgeRows})
-		},
-		func() (int64, error) {
-			return q.PurgeFiles(ctx, db.PurgeFilesParams{OrganizationID: id, Size: purgeLarge})
-		},
-	} {
+	})
+	if err != nil {
+		return interpret(err, "organization")
+	}
+	return interpret(q.PurgeOrganization(ctx, id), "organization")
+}
+
+// purgeAll calls each of the functions, which delete some rows, until it finds none.
+func purgeAll(parts []func() (int64, error)) error {
+	for _, part := range parts {
 		for {
-			n, err := delete()
+			n, err := part()
 			if err != nil {
-				return interpret(err, "organization")
+				return err
 			}
 			if n == 0 {
 				break
 			}
 		}
 	}
-	return interpret(q.PurgeOrganization(ctx, id), "organization")
+	return nil
 }

@@ -175,6 +175,9 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 // usually has what generated rows do not show: which of two states most rows are in.
 var usually = []string{
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending
+	// A space has many pages.
+	`insert into branch_pages (branch, page_id, since, parent_id, slug)
+		select 'v' || g % 20, 'p' || g, 1, 'p' || g / 20, 's' || g from generate_series(1, 20 * 1000) g`,
 }
 
 type column struct {

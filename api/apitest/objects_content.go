@@ -113,11 +113,11 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	if err != nil || merged.Conflicts {
 		h.T.Fatal(merged, err)
 	}
-	read, err := h.Store.Revision(h.T.Context(), tenant.Space.ID, merged.Revision)
+	pages, err := h.Store.Pages(h.T.Context(), tenant.Space.ID, merged.Revision)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	page := read.Pages[len(read.Pages)-1]
+	page := pages[len(pages)-1]
 	return page.ID, page.Slug, merged.Revision
 }
 

@@ -231,7 +231,7 @@ func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) 
 		}
 		b.revisions[id] = revision
 	}
-	b.add(tree.Revert{Page: *change.Page, To: revision.Pages})
+	b.add(tree.Revert{Page: *change.Page, To: b.store.PagesIn(ctx, revision)})
 	return nil
 }
 

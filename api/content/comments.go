@@ -11,7 +11,6 @@ import (
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
-	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
 // comments has the operations on the discussions of spaces and change requests, which differ only in their paths.
@@ -163,19 +162,18 @@ func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, no
 	if c.ChangeRequest != nil {
 		head = c.ChangeRequest.Revision
 	}
-	revision, err := h.store.Revision(ctx, c.Space.Space.ID, head)
+	found, err := h.store.Page(ctx, c.Space.Space.ID, head, *page)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid("page", "names no page of the content")
+	}
 	if err != nil {
 		return err
-	}
-	found, ok := tree.Find(revision.Pages, *page)
-	if !ok {
-		return schema.Invalid("page", "names no page of the content")
 	}
 	if node == nil {
 		return nil
 	}
 	if found.Document != "" {
-		documents, err := h.store.Documents(ctx, c.Space.Space.OrganizationID, []string{found.Document})
+		documents, err := h.store.Documents(ctx, c.Space.Space.ID, []string{found.Document})
 		if err != nil {
 			return err
 		}

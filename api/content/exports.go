@@ -92,12 +92,10 @@ func (r *pdfAddressRequest) Validate() []schema.Detail {
 
 func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
 	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
-	revision, err := h.store.Revision(ctx, wanted.space, wanted.revision)
-	if err != nil {
-		return schema.ExportURL{}, err
-	}
-	if _, err := wanted.pages(revision); err != nil {
-		return schema.ExportURL{}, err
+	if wanted.page != "" {
+		if _, err := h.store.Page(ctx, wanted.space, wanted.revision, wanted.page); err != nil {
+			return schema.ExportURL{}, err
+		}
 	}
 	address, err := h.sign(ctx, pdfPath, wanted, c.Now.Add(pdfLifetime))
 	return schema.ExportURL{URL: address}, err
@@ -134,14 +132,14 @@ func (e export) query(expires time.Time) url.Values {
 	return values
 }
 
-// pages returns the selected pages.
-func (e export) pages(revision store.Revision) ([]tree.Page, error) {
+// pages reads the selected pages.
+func (h *exports) pages(ctx context.Context, e export) ([]tree.Page, error) {
 	if e.page == "" {
-		return revision.Pages, nil
+		return h.store.Pages(ctx, e.space, e.revision)
 	}
-	found, ok := tree.Find(revision.Pages, e.page)
-	if !ok {
-		return nil, schema.NotFound("page")
+	found, err := h.store.Page(ctx, e.space, e.revision, e.page)
+	if err != nil {
+		return nil, err
 	}
 	page := *found.Page
 	if e.only {
@@ -210,22 +208,12 @@ func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (f
 	if err := h.check(ctx, c, filePath, &r.signedRequest, e); err != nil {
 		return frame.File{}, err
 	}
-	revision, err := h.store.Revision(ctx, e.space, e.revision)
+	file, err := h.store.File(ctx, e.space, e.revision, e.file)
 	if err != nil {
 		return frame.File{}, err
 	}
-	for _, file := range revision.Files {
-		if file.ID != e.file {
-			continue
-		}
-		space, err := h.store.SpaceByID(ctx, e.space)
-		if err != nil {
-			return frame.File{}, err
-		}
-		body, err := h.store.FileContent(ctx, space.OrganizationID, file.Hash)
-		return frame.File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
-	}
-	return frame.File{}, schema.NotFound("file")
+	body, err := h.store.FileContent(ctx, e.space, file.Hash)
+	return frame.File{Body: body, MediaType: file.ContentType, Name: file.Name}, err
 }
 
 type pdfRequest struct {
@@ -243,11 +231,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 	if err != nil {
 		return frame.File{}, err
 	}
-	revision, err := h.store.Revision(ctx, e.space, e.revision)
-	if err != nil {
-		return frame.File{}, err
-	}
-	pages, err := e.pages(revision)
+	pages, err := h.pages(ctx, e)
 	if err != nil {
 		return frame.File{}, err
 	}
@@ -258,7 +242,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 	}
 	defer func() { <-h.renderers }()
 	var written bytes.Buffer
-	if err := pdf.Write(ctx, &written, space.Title, h.pdfPages(ctx, space.OrganizationID, pages)); err != nil {
+	if err := pdf.Write(ctx, &written, space.Title, h.pdfPages(ctx, space.ID, pages)); err != nil {
 		return frame.File{}, err
 	}
 	return frame.File{Body: written.Bytes(), MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true}, nil
@@ -280,14 +264,14 @@ func (h *exports) takeRenderer(ctx context.Context) error {
 
 // pdfPages yields pages in reading order and loads each text only when reached. Hidden pages are included: they are hidden from a
 // site's readers, not from users who may read the change request. Links have no text and are skipped.
-func (h *exports) pdfPages(ctx context.Context, organization string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
+func (h *exports) pdfPages(ctx context.Context, space string, pages []tree.Page) iter.Seq2[pdf.Page, error] {
 	return func(yield func(pdf.Page, error) bool) {
-		h.eachPage(ctx, organization, pages, 0, yield)
+		h.eachPage(ctx, space, pages, 0, yield)
 	}
 }
 
 func (h *exports) eachPage(
-	ctx context.Context, organization string, pages []tree.Page, level int, yield func(pdf.Page, error) bool,
+	ctx context.Context, space string, pages []tree.Page, level int, yield func(pdf.Page, error) bool,
 ) bool {
 	for _, page := range pages {
 		if page.Kind == tree.KindLink {
@@ -297,10 +281,10 @@ func (h *exports) eachPage(
 		var err error
 		if page.Document != "" {
 			var documents map[string]store.Text
-			documents, err = h.store.Documents(ctx, organization, []string{page.Document})
+			documents, err = h.store.Documents(ctx, space, []string{page.Document})
 			made.Document = documents[page.Document].Document
 		}
-		if !yield(made, err) || err != nil || !h.eachPage(ctx, organization, page.Pages, level+1, yield) {
+		if !yield(made, err) || err != nil || !h.eachPage(ctx, space, page.Pages, level+1, yield) {
 			return false
 		}
 	}

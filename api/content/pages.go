@@ -106,15 +106,23 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	if err != nil {
 		return schema.Revision{}, err
 	}
+	pages, err := h.store.Pages(ctx, space.ID, row.ID)
+	if err != nil {
+		return schema.Revision{}, err
+	}
+	files, err := h.store.Files(ctx, space.ID, row.ID)
+	if err != nil {
+		return schema.Revision{}, err
+	}
 	urls := h.view.SpaceURLs(space)
 	revision := schema.Revision{
-		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, row.Pages),
-		Files: make([]schema.RevisionFile, len(row.Files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
+		Object: "revision", ID: row.ID, Type: row.Type, Parents: row.Parents, Pages: h.view.Pages(space.ID, pages),
+		Files: make([]schema.RevisionFile, len(files)), ReusableContents: []schema.ReusableContent{}, CreatedAt: row.CreatedAt.UTC(),
 		URLs: schema.RevisionURLs{
 			App: h.view.App("spaces", space.ID, "revisions", row.ID), Published: urls.Published, Public: urls.Public,
 		},
 	}
-	for i, file := range row.Files {
+	for i, file := range files {
 		address, err := h.exports.fileURL(ctx, c, row.ID, file.ID)
 		if err != nil {
 			return schema.Revision{}, err
@@ -138,11 +146,11 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 }
 
 func (h *pages) pageTree(ctx context.Context, c *access.Caller, revision string) (schema.RevisionPages, error) {
-	row, err := h.store.Revision(ctx, c.Space.Space.ID, revision)
+	pages, err := h.store.Pages(ctx, c.Space.Space.ID, revision)
 	if err != nil {
 		return schema.RevisionPages{}, err
 	}
-	return schema.RevisionPages{Pages: h.view.Pages(c.Space.Space.ID, row.Pages)}, nil
+	return schema.RevisionPages{Pages: h.view.Pages(c.Space.Space.ID, pages)}, nil
 }
 
 // pageRequest has the parameters for reading one page. Documents are stored as they are, so there is nothing to evaluate.
@@ -158,7 +166,11 @@ type pageByIDRequest struct {
 }
 
 func (h *pages) pageByID(ctx context.Context, c *access.Caller, r *pageByIDRequest) (schema.RevisionPage, error) {
-	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.Find(pages, r.PageID) })
+	page, err := h.store.Page(ctx, c.Space.Space.ID, c.Space.Space.Revision, r.PageID)
+	if err != nil {
+		return schema.RevisionPage{}, err
+	}
+	return h.page(ctx, c, &r.pageRequest, page)
 }
 
 type pageByPathRequest struct {
@@ -167,27 +179,21 @@ type pageByPathRequest struct {
 }
 
 func (h *pages) pageByPath(ctx context.Context, c *access.Caller, r *pageByPathRequest) (schema.RevisionPage, error) {
-	return h.page(ctx, c, &r.pageRequest, func(pages []tree.Page) (tree.Placed, bool) { return tree.FindPath(pages, r.PagePath) })
-}
-
-// page returns one page of the current revision with its text.
-func (h *pages) page(
-	ctx context.Context, c *access.Caller, r *pageRequest, find func(pages []tree.Page) (tree.Placed, bool),
-) (schema.RevisionPage, error) {
-	space := c.Space.Space
-	row, err := h.store.Revision(ctx, space.ID, space.Revision)
+	page, err := h.store.PageByPath(ctx, c.Space.Space.ID, c.Space.Space.Revision, r.PagePath)
 	if err != nil {
 		return schema.RevisionPage{}, err
 	}
-	page, ok := find(row.Pages)
-	if !ok {
-		return schema.RevisionPage{}, schema.NotFound("page")
-	}
+	return h.page(ctx, c, &r.pageRequest, page)
+}
+
+// page presents a page of the current revision with its text.
+func (h *pages) page(ctx context.Context, c *access.Caller, r *pageRequest, page tree.Placed) (schema.RevisionPage, error) {
+	space := c.Space.Space
 	resource := h.view.Page(space.ID, page)
 	if page.Document == "" {
 		return resource, nil
 	}
-	documents, err := h.store.Documents(ctx, space.OrganizationID, []string{page.Document})
+	documents, err := h.store.Documents(ctx, space.ID, []string{page.Document})
 	if err != nil {
 		return schema.RevisionPage{}, err
 	}

@@ -231,7 +231,7 @@ func (h *sites) destination(ctx context.Context, c *access.Caller, to schema.Sit
 		found.closed = true
 		return found, nil
 	}
-	page, err := h.store.PagePath(ctx, row.Space.ID, *to.PageID)
+	page, err := h.store.PagePath(ctx, row.Space, *to.PageID)
 	found.path = append(found.path, page...)
 	return found, err
 }

@@ -121,8 +121,8 @@ func TestRedirects(t *testing.T) {
 	s.AddSection("Home")
 	section := s.AddSection("Guide")
 	page := s.AddSpace("Faq", section)
-	h.Exec(`update revisions r set pages = '[{"id":"g","type":"group","slug":"first","pages":[{"id":"p","type":"document","slug":"steps","pages":[]}]}]'
-		from spaces s where s.revision = r.id and s.id = $1`, spaceOf(s, page))
+	h.Exec(`insert into branch_pages (branch, page_id, since, parent_id, slug, page)
+		values ($1, 'g', 1, '', 'first', '{"type":"group"}'), ($1, 'p', 1, 'g', 'steps', '{"type":"document"}')`, spaceOf(s, page))
 	make := func(source, destination string) map[string]any {
 		t.Helper()
 		got := s.Ok("POST", "/redirects", `{"source":"`+source+`","destination":`+destination+`}`, 201)
@@ -234,8 +234,7 @@ func TestRedirectsIntoClosedSpaces(t *testing.T) {
 	s.AddSection("Home")
 	id := s.AddSpace("Secret", s.AddSection("Guide"))
 	space := spaceOf(s, id)
-	h.Exec(`update revisions r set pages = '[{"id":"p","type":"document","slug":"layoffs","pages":[]}]'
-		from spaces s where s.revision = r.id and s.id = $1`, space)
+	h.Exec(`insert into branch_pages (branch, page_id, since, slug, page) values ($1, 'p', 1, 'layoffs', '{"type":"document"}')`, space)
 	to := func(page string) string {
 		return `{"kind":"site-page","siteSpaceId":"` + id + `","pageId":"` + page + `"}`
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // The sweep deletes old idempotency keys, expired invites and the data of
-// deleted organizations, in batches of bounded size. It runs about once a
+// deleted organizations and spaces, in batches of bounded size. It runs about once a
 // minute, and without a pause while more is left. Expired rows are ignored
 // whether or not they have been deleted.
 const (
@@ -59,7 +59,11 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {
 		return more, err
 	}
-	return false, n.store.PurgeOrganizations(ctx)
+	if err := n.store.PurgeOrganizations(ctx); err != nil {
+		return false, err
+	}
+	_, err = n.store.PurgeContent(ctx)
+	return false, err
 }
 
 // sweep runs step until nothing is left or sweepTime is over. more reports

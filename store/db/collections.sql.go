@@ -141,48 +141,6 @@ func (q *Queries) CollectionTree(ctx context.Context, id string) ([]CollectionTr
 	return items, nil
 }
 
-const copyDocuments = `-- name: CopyDocuments :exec
-insert into documents (organization_id, hash, content)
-select $1, d.hash, d.content
-from documents d
-where d.organization_id = $2 and d.hash in (
-    select named #>> '{}' from revisions r, jsonb_path_query(r.pages, 'strict $.**.document') named where r.space_id = any($3::text[]))
-on conflict do nothing
-`
-
-type CopyDocumentsParams struct {
-	OrganizationID string
-	FromID         string
-	Spaces         []string
-}
-
-// Those that any revision of the spaces names. The originals stay: other spaces there may have the same.
-func (q *Queries) CopyDocuments(ctx context.Context, arg CopyDocumentsParams) error {
-	_, err := q.db.Exec(ctx, copyDocuments, arg.OrganizationID, arg.FromID, arg.Spaces)
-	return err
-}
-
-const copyFiles = `-- name: CopyFiles :exec
-insert into files (organization_id, hash, content)
-select $1, f.hash, f.content
-from files f
-where f.organization_id = $2 and f.hash in (
-    select named ->> 'hash' from revisions r, jsonb_array_elements(r.files) named where r.space_id = any($3::text[]))
-on conflict do nothing
-`
-
-type CopyFilesParams struct {
-	OrganizationID string
-	FromID         string
-	Spaces         []string
-}
-
-// As CopyDocuments.
-func (q *Queries) CopyFiles(ctx context.Context, arg CopyFilesParams) error {
-	_, err := q.db.Exec(ctx, copyFiles, arg.OrganizationID, arg.FromID, arg.Spaces)
-	return err
-}
-
 const countCollections = `-- name: CountCollections :one
 select count(*)
 from collections_seen($1, $2, $3) seen

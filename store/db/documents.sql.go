@@ -11,12 +11,12 @@ import (
 
 const documentsByHash = `-- name: DocumentsByHash :many
 select hash, content from documents
-where organization_id = $1 and hash = any($2::text[])
+where space_id = $1 and hash = any($2::text[])
 `
 
 type DocumentsByHashParams struct {
-	OrganizationID string
-	Hashes         []string
+	SpaceID string
+	Hashes  []string
 }
 
 type DocumentsByHashRow struct {
@@ -26,7 +26,7 @@ type DocumentsByHashRow struct {
 
 // Index: documents_pkey.
 func (q *Queries) DocumentsByHash(ctx context.Context, arg DocumentsByHashParams) ([]DocumentsByHashRow, error) {
-	rows, err := q.db.Query(ctx, documentsByHash, arg.OrganizationID, arg.Hashes)
+	rows, err := q.db.Query(ctx, documentsByHash, arg.SpaceID, arg.Hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -46,52 +46,52 @@ func (q *Queries) DocumentsByHash(ctx context.Context, arg DocumentsByHashParams
 }
 
 const fileByHash = `-- name: FileByHash :one
-select content from files where organization_id = $1 and hash = $2
+select content from files where space_id = $1 and hash = $2
 `
 
 type FileByHashParams struct {
-	OrganizationID string
-	Hash           string
+	SpaceID string
+	Hash    string
 }
 
 // Index: files_pkey.
 func (q *Queries) FileByHash(ctx context.Context, arg FileByHashParams) ([]byte, error) {
-	row := q.db.QueryRow(ctx, fileByHash, arg.OrganizationID, arg.Hash)
+	row := q.db.QueryRow(ctx, fileByHash, arg.SpaceID, arg.Hash)
 	var content []byte
 	err := row.Scan(&content)
 	return content, err
 }
 
 const insertDocuments = `-- name: InsertDocuments :exec
-insert into documents (organization_id, hash, content)
-select $1, d.hash, d.content::jsonb
-from (select unnest($2::text[]) as hash, unnest($3::text[]) as content) d
+insert into documents (space_id, hash, content)
+select $1, d.hash, d.content
+from (select unnest($2::text[]) as hash, unnest($3::bytea[]) as content) d
 on conflict do nothing
 `
 
 type InsertDocumentsParams struct {
-	OrganizationID string
-	Hashes         []string
-	Contents       []string
+	SpaceID  string
+	Hashes   []string
+	Contents [][]byte
 }
 
 // The hashes come in order, so that two requests with the same documents wait for each other instead of deadlocking.
 func (q *Queries) InsertDocuments(ctx context.Context, arg InsertDocumentsParams) error {
-	_, err := q.db.Exec(ctx, insertDocuments, arg.OrganizationID, arg.Hashes, arg.Contents)
+	_, err := q.db.Exec(ctx, insertDocuments, arg.SpaceID, arg.Hashes, arg.Contents)
 	return err
 }
 
-const insertFile = `-- name: InsertFile :exec
-insert into files (organization_id, hash, content) values ($1, $2, $3) on conflict do nothing
+const insertFileContent = `-- name: InsertFileContent :exec
+insert into files (space_id, hash, content) values ($1, $2, $3) on conflict do nothing
 `
 
-type InsertFileParams struct {
-	OrganizationID string
-	Hash           string
-	Content        []byte
+type InsertFileContentParams struct {
+	SpaceID string
+	Hash    string
+	Content []byte
 }
 
-func (q *Queries) InsertFile(ctx context.Context, arg InsertFileParams) error {
-	_, err := q.db.Exec(ctx, insertFile, arg.OrganizationID, arg.Hash, arg.Content)
+func (q *Queries) InsertFileContent(ctx context.Context, arg InsertFileContentParams) error {
+	_, err := q.db.Exec(ctx, insertFileContent, arg.SpaceID, arg.Hash, arg.Content)
 	return err
 }

@@ -279,11 +279,14 @@ type Revision struct {
 	SpaceID         string
 	Type            string
 	Parents         []string
-	Pages           []byte
-	Files           []byte
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
+	Branch          string
+	Seq             int32
+	Base            *string
+	BaseSeq         int32
+	PageCount       int32
 }
 
 type SamlProvider struct {

@@ -308,44 +308,6 @@ func (q *Queries) PurgeConversations(ctx context.Context, arg PurgeConversations
 	return result.RowsAffected(), nil
 }
 
-const purgeDocuments = `-- name: PurgeDocuments :execrows
-delete from documents d
-where d.organization_id = $1 and d.hash in (
-    select x.hash from documents x where x.organization_id = $1 limit $2)
-`
-
-type PurgeDocumentsParams struct {
-	OrganizationID string
-	Size           int32
-}
-
-func (q *Queries) PurgeDocuments(ctx context.Context, arg PurgeDocumentsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeDocuments, arg.OrganizationID, arg.Size)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const purgeFiles = `-- name: PurgeFiles :execrows
-delete from files f
-where f.organization_id = $1 and f.hash in (
-    select x.hash from files x where x.organization_id = $1 limit $2)
-`
-
-type PurgeFilesParams struct {
-	OrganizationID string
-	Size           int32
-}
-
-func (q *Queries) PurgeFiles(ctx context.Context, arg PurgeFilesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeFiles, arg.OrganizationID, arg.Size)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const purgeOrganization = `-- name: PurgeOrganization :exec
 delete from organizations where id = $1 and deleted_at is not null
 `
@@ -413,8 +375,13 @@ func (q *Queries) PurgeSites(ctx context.Context, arg PurgeSitesParams) (int64, 
 }
 
 const purgeSpaces = `-- name: PurgeSpaces :execrows
-delete from spaces where id in (
-    select s.id from spaces s where s.organization_id = $1 limit $2)
+with gone as (
+    delete from spaces where id in (
+        select s.id from spaces s where s.organization_id = $1 limit $2)
+    returning spaces.id
+)
+insert into deleted_spaces (id, branches)
+select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone
 `
 
 type PurgeSpacesParams struct {
@@ -422,6 +389,7 @@ type PurgeSpacesParams struct {
 	Size           int32
 }
 
+// Their content goes later: see deleted_spaces.
 func (q *Queries) PurgeSpaces(ctx context.Context, arg PurgeSpacesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, purgeSpaces, arg.OrganizationID, arg.Size)
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 )
 
 const bytesOfFiles = `-- name: BytesOfFiles :one
-select coalesce(sum(octet_length(content)), 0)::bigint from files where organization_id = $1
+select coalesce(sum(x.bytes), 0)::bigint
+from spaces s cross join lateral (select sum(octet_length(f.content)) as bytes from files f where f.space_id = s.id) x
+where s.organization_id = $1
 `
 
-// Index: files_pkey (organization_id, hash).
+// Index: files_pkey (space_id, hash).
 // The length of a file is known without reading it. Only requests that add files ask.
 func (q *Queries) BytesOfFiles(ctx context.Context, subject string) (int64, error) {
 	row := q.db.QueryRow(ctx, bytesOfFiles, subject)

@@ -10,17 +10,20 @@ import (
 )
 
 const insertRevision = `-- name: InsertRevision :exec
-insert into revisions (id, space_id, type, parents, pages, files, change_request_id, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into revisions (id, space_id, branch, seq, base, base_seq, page_count, type, parents, change_request_id, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
 
 type InsertRevisionParams struct {
 	ID              string
 	SpaceID         string
+	Branch          string
+	Seq             int32
+	Base            *string
+	BaseSeq         int32
+	PageCount       int32
 	Type            string
 	Parents         []string
-	Pages           []byte
-	Files           []byte
 	ChangeRequestID *string
 	CreatedBy       *string
 }
@@ -29,18 +32,33 @@ func (q *Queries) InsertRevision(ctx context.Context, arg InsertRevisionParams) 
 	_, err := q.db.Exec(ctx, insertRevision,
 		arg.ID,
 		arg.SpaceID,
+		arg.Branch,
+		arg.Seq,
+		arg.Base,
+		arg.BaseSeq,
+		arg.PageCount,
 		arg.Type,
 		arg.Parents,
-		arg.Pages,
-		arg.Files,
 		arg.ChangeRequestID,
 		arg.CreatedBy,
 	)
 	return err
 }
 
+const lastOfBranch = `-- name: LastOfBranch :one
+select coalesce(max(seq), 0)::integer from revisions where branch = $1
+`
+
+// Index: revisions_branch (branch, seq).
+func (q *Queries) LastOfBranch(ctx context.Context, branch string) (int32, error) {
+	row := q.db.QueryRow(ctx, lastOfBranch, branch)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const revisionByID = `-- name: RevisionByID :one
-select id, space_id, type, parents, pages, files, change_request_id, created_by, created_at from revisions where space_id = $1 and id = $2
+select id, space_id, type, parents, change_request_id, created_by, created_at, branch, seq, base, base_seq, page_count from revisions where space_id = $1 and id = $2
 `
 
 type RevisionByIDParams struct {
@@ -57,17 +75,20 @@ func (q *Queries) RevisionByID(ctx context.Context, arg RevisionByIDParams) (Rev
 		&i.SpaceID,
 		&i.Type,
 		&i.Parents,
-		&i.Pages,
-		&i.Files,
 		&i.ChangeRequestID,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.Branch,
+		&i.Seq,
+		&i.Base,
+		&i.BaseSeq,
+		&i.PageCount,
 	)
 	return i, err
 }
 
 const revisionsByID = `-- name: RevisionsByID :many
-select id, space_id, type, parents, pages, files, change_request_id, created_by, created_at from revisions where space_id = $1 and id = any($2::text[])
+select id, space_id, type, parents, change_request_id, created_by, created_at, branch, seq, base, base_seq, page_count from revisions where space_id = $1 and id = any($2::text[])
 `
 
 type RevisionsByIDParams struct {
@@ -90,11 +111,14 @@ func (q *Queries) RevisionsByID(ctx context.Context, arg RevisionsByIDParams) ([
 			&i.SpaceID,
 			&i.Type,
 			&i.Parents,
-			&i.Pages,
-			&i.Files,
 			&i.ChangeRequestID,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.Branch,
+			&i.Seq,
+			&i.Base,
+			&i.BaseSeq,
+			&i.PageCount,
 		); err != nil {
 			return nil, err
 		}

@@ -42,18 +42,6 @@ func (q *Queries) DeleteSiteRedirect(ctx context.Context, arg DeleteSiteRedirect
 	return err
 }
 
-const headPages = `-- name: HeadPages :one
-select r.pages from spaces s join revisions r on r.id = s.revision where s.id = $1
-`
-
-// The pages of a space's newest revision.
-func (q *Queries) HeadPages(ctx context.Context, id string) ([]byte, error) {
-	row := q.db.QueryRow(ctx, headPages, id)
-	var pages []byte
-	err := row.Scan(&pages)
-	return pages, err
-}
-
 const insertSiteRedirect = `-- name: InsertSiteRedirect :one
 insert into site_redirects (id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id, site_id, source, source_key, kind, site_section_id, site_space_id, page_id, url, created_at

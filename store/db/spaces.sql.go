@@ -104,9 +104,14 @@ func (q *Queries) CountSpacesInCollection(ctx context.Context, arg CountSpacesIn
 }
 
 const deleteSpace = `-- name: DeleteSpace :exec
-delete from spaces where id = $1
+with gone as (
+    delete from spaces s where s.id = $1 returning s.id
+)
+insert into deleted_spaces (id, branches)
+select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone
 `
 
+// Its content goes later: see deleted_spaces.
 func (q *Queries) DeleteSpace(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, deleteSpace, id)
 	return err

@@ -110,24 +110,6 @@ update translations set organization_id = sqlc.arg(organization_id) where source
 delete from link_invites
 where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
--- name: CopyDocuments :exec
--- Those that any revision of the spaces names. The originals stay: other spaces there may have the same.
-insert into documents (organization_id, hash, content)
-select sqlc.arg(organization_id), d.hash, d.content
-from documents d
-where d.organization_id = sqlc.arg(from_id) and d.hash in (
-    select named #>> '{}' from revisions r, jsonb_path_query(r.pages, 'strict $.**.document') named where r.space_id = any(sqlc.arg(spaces)::text[]))
-on conflict do nothing;
-
--- name: CopyFiles :exec
--- As CopyDocuments.
-insert into files (organization_id, hash, content)
-select sqlc.arg(organization_id), f.hash, f.content
-from files f
-where f.organization_id = sqlc.arg(from_id) and f.hash in (
-    select named ->> 'hash' from revisions r, jsonb_array_elements(r.files) named where r.space_id = any(sqlc.arg(spaces)::text[]))
-on conflict do nothing;
-
 -- name: TransferSearchPages :exec
 -- Replaces the word for the organization: see UpsertSearchPages.
 update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(from_id)::text)

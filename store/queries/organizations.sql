@@ -102,18 +102,14 @@ delete from sites where id in (
     select s.id from sites s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
 
 -- name: PurgeSpaces :execrows
-delete from spaces where id in (
-    select s.id from spaces s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
-
--- name: PurgeDocuments :execrows
-delete from documents d
-where d.organization_id = sqlc.arg(organization_id) and d.hash in (
-    select x.hash from documents x where x.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
-
--- name: PurgeFiles :execrows
-delete from files f
-where f.organization_id = sqlc.arg(organization_id) and f.hash in (
-    select x.hash from files x where x.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
+-- Their content goes later: see deleted_spaces.
+with gone as (
+    delete from spaces where id in (
+        select s.id from spaces s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size))
+    returning spaces.id
+)
+insert into deleted_spaces (id, branches)
+select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone;
 
 -- name: PurgeOrganization :exec
 -- What is left goes with it.

@@ -61,6 +61,8 @@ select (open_comments + resolved_comments)::bigint from change_requests where id
 select replies from comments where id = sqlc.arg(subject);
 
 -- name: BytesOfFiles :one
--- Index: files_pkey (organization_id, hash).
+-- Index: files_pkey (space_id, hash).
 -- The length of a file is known without reading it. Only requests that add files ask.
-select coalesce(sum(octet_length(content)), 0)::bigint from files where organization_id = sqlc.arg(subject);
+select coalesce(sum(x.bytes), 0)::bigint
+from spaces s cross join lateral (select sum(octet_length(f.content)) as bytes from files f where f.space_id = s.id) x
+where s.organization_id = sqlc.arg(subject);

@@ -36,7 +36,3 @@ limit sqlc.arg(page_size);
 select count(*) from site_redirects
 where site_id = sqlc.arg(site_id)
   and (sqlc.narg(search)::text is null or strpos(lower(source), lower(sqlc.narg(search))) > 0);
-
--- name: HeadPages :one
--- The pages of a space's newest revision.
-select r.pages from spaces s join revisions r on r.id = s.revision where s.id = $1;

@@ -77,7 +77,12 @@ select id from spaces where id = $1 for update;
 select exists (select from site_spaces where space_id = sqlc.arg(space_id) and site_id <> all(sqlc.arg(sites)::text[]));
 
 -- name: DeleteSpace :exec
-delete from spaces where id = $1;
+-- Its content goes later: see deleted_spaces.
+with gone as (
+    delete from spaces s where s.id = $1 returning s.id
+)
+insert into deleted_spaces (id, branches)
+select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone;
 
 -- name: SpaceByID :one
 -- For a caller whose right to it is already known.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,7 +28,7 @@ type Attributes struct {
 
 // Change is one change of a tree.
 type Change interface {
-	apply(e *edit) *Problem
+	apply(e *edit) error
 }
 
 // Insert adds a page. Later changes in the same list can name it by Ref.
@@ -54,10 +55,10 @@ type Delete struct {
 	Page string
 }
 
-// Revert restores a page's state from another tree; the page keeps its place and its children.
+// Revert restores a page's state from another revision; the page keeps its place and its children.
 type Revert struct {
 	Page string
-	To   []Page
+	To   Source
 }
 
 // Problem says why a change cannot be applied. Text completes the sentence "<member> ...".
@@ -70,86 +71,59 @@ type Problem struct {
 
 func (p *Problem) Error() string { return fmt.Sprintf("change %d: %s %s", p.Change, p.Member, p.Text) }
 
-func problem(member, text string) *Problem { return &Problem{Member: member, Text: text} }
+func problem(member, text string) error { return &Problem{Member: member, Text: text} }
 
-// edit is a tree while changes are being applied to it.
-type edit struct {
-	pages []Page
-	refs  map[string]string
-	newID func() string
-	now   time.Time
+// Changed is what changes did: the pages that are new or changed, and those that are gone.
+type Changed struct {
+	Put  []Node
+	Gone []string
+	// Size counts the pages that there are now.
+	Size int
 }
 
-// Apply returns the tree after the changes. It applies all of them or none.
-func Apply(pages []Page, changes []Change, newID func() string, now time.Time) ([]Page, error) {
-	e := &edit{pages: clone(pages), refs: map[string]string{}, newID: newID, now: now}
+// None reports whether nothing changed.
+func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
+
+// Apply makes the changes in the pages of a revision, all of them or none. It reads what they touch, and fails with a *Problem or
+// with what the source failed with. What comes out as it was is not among the changed pages, whatever its times.
+func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
+	e := &edit{
+		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
+		size: from.Size(), newID: newID, now: now,
+	}
 	for i, change := range changes {
-		if p := change.apply(e); p != nil {
-			p.Change = i
-			return nil, p
+		if err := change.apply(e); err != nil {
+			if p, ok := errors.AsType[*Problem](err); ok {
+				p.Change = i
+			}
+			return Changed{}, err
 		}
 	}
-	if e.pages == nil {
-		e.pages = []Page{}
-	}
-	return e.pages, nil
+	return e.changed(), nil
 }
 
 const noSuchPage = "names no page of this revision"
 
-// id resolves a name in a change: a page's id, or the Ref of one that an earlier change added.
-func (e *edit) id(name string) string {
-	if id, ok := e.refs[name]; ok {
-		return id
-	}
-	return name
-}
-
-// place is where a page is. It is valid until the tree changes.
-type place struct {
-	siblings *[]Page
-	index    int
-	// depth is the page's depth, 1 at the root.
-	depth int
-}
-
-func (p place) page() *Page { return &(*p.siblings)[p.index] }
-
-func (e *edit) locate(name string) (place, bool) {
-	return locate(&e.pages, e.id(name), 1)
-}
-
-func locate(siblings *[]Page, id string, depth int) (place, bool) {
-	for i := range *siblings {
-		if (*siblings)[i].ID == id {
-			return place{siblings, i, depth}, true
+func (c Insert) apply(e *edit) error {
+	if c.Ref != "" {
+		if _, known := e.refs[c.Ref]; known {
+			return problem("ref", "is used by an earlier change")
 		}
-		if at, ok := locate(&(*siblings)[i].Pages, id, depth+1); ok {
-			return at, true
+		if known, err := e.page(c.Ref); err != nil {
+			return err
+		} else if known != nil {
+			return problem("ref", "is the id of a page")
 		}
 	}
-	return place{}, false
-}
-
-func (c Insert) apply(e *edit) *Problem {
-	if _, known := e.refs[c.Ref]; known {
-		return problem("ref", "is used by an earlier change")
-	}
-	if _, known := e.locate(c.Ref); known && c.Ref != "" {
-		return problem("ref", "is the id of a page")
-	}
-	if size(e.pages) >= maxPages {
+	if e.size >= maxPages {
 		return problem("operation", fmt.Sprintf("would give the space more than %d pages", maxPages))
 	}
-	page := Page{ID: e.newID(), Kind: c.Kind, Title: "Untitled", CreatedAt: e.now}
-	if c.Kind != KindLink {
-		page.Pages = []Page{}
+	page := &entry{Node: Node{Page: Page{ID: e.newID(), Kind: c.Kind, Title: "Untitled", CreatedAt: e.now}}, gone: true}
+	if err := c.change(page, e.now); err != nil {
+		return err
 	}
-	if p := c.Attributes.change(&page, e.now); p != nil {
-		return p
-	}
-	if p := e.put(page, c.Into, c.At, c.Slug); p != nil {
-		return p
+	if err := e.put(page, c.Into, c.At, c.Slug); err != nil {
+		return err
 	}
 	if c.Ref != "" {
 		e.refs[c.Ref] = page.ID
@@ -157,56 +131,8 @@ func (c Insert) apply(e *edit) *Problem {
 	return nil
 }
 
-// put inserts a page that is not in the tree.
-func (e *edit) put(page Page, into *string, at *int, slug *string) *Problem {
-	siblings, depth := &e.pages, 1
-	if into != nil {
-		parent, ok := e.locate(*into)
-		switch {
-		case !ok:
-			return problem("into", noSuchPage)
-		case parent.page().Kind == KindLink:
-			return problem("into", "names a link, which has no pages below it")
-		case page.Kind == KindGroup:
-			return problem("into", "must be absent: a group stands at the root")
-		}
-		siblings, depth = &parent.page().Pages, parent.depth+1
-	}
-	if depth+height(&page)-1 > maxDepth {
-		return problem("into", fmt.Sprintf("would nest pages deeper than %d levels", maxDepth))
-	}
-	if p := page.slugAmong(*siblings, slug); p != nil {
-		return p
-	}
-	index := len(*siblings)
-	if at != nil {
-		index = min(*at, index)
-	}
-	*siblings = slices.Insert(*siblings, index, page)
-	return nil
-}
-
-// slugAmong gives the page a slug that is unique among its siblings: the requested one, or one derived from its current
-// slug.
-func (p *Page) slugAmong(siblings []Page, asked *string) *Problem {
-	switch {
-	case p.Kind == KindLink:
-		return nil
-	case asked != nil && *asked != "":
-		if taken(*asked, siblings, p.ID) {
-			return problem("slug", "is the slug of another page there")
-		}
-		p.Slug = *asked
-		return nil
-	case p.Slug == "" || asked != nil:
-		p.Slug = Slugify(p.Title)
-	}
-	p.Slug = freeSlug(p.Slug, siblings, p.ID)
-	return nil
-}
-
 // change sets the given attributes.
-func (a Attributes) change(page *Page, now time.Time) *Problem {
+func (a Attributes) change(page *entry, now time.Time) error {
 	switch {
 	case a.Document != nil && page.Kind != KindDocument:
 		return problem("document", "is for document pages only")
@@ -237,122 +163,140 @@ func set[T any](member, value *T) {
 	}
 }
 
-func (c Update) apply(e *edit) *Problem {
-	at, ok := e.locate(c.Page)
-	if !ok {
-		return problem("page", noSuchPage)
+func (c Update) apply(e *edit) error {
+	page, err := e.named(c.Page)
+	if err != nil {
+		return err
 	}
-	if p := c.Attributes.change(at.page(), e.now); p != nil {
-		return p
+	if err := c.change(page, e.now); err != nil {
+		return err
 	}
 	if c.Into.Set {
-		return e.move(at, c.Into.Value, c.At, c.Slug)
+		return e.move(page, c.Into.Value, c.At, c.Slug)
+	}
+	if c.Slug == nil && c.At == nil {
+		return nil
+	}
+	siblings, err := e.siblings(page)
+	if err != nil {
+		return err
 	}
 	if c.Slug != nil {
-		if p := at.page().slugAmong(*at.siblings, c.Slug); p != nil {
-			return p
+		if err := e.slugAmong(page, siblings, c.Slug); err != nil {
+			return err
 		}
 	}
 	if c.At != nil {
-		page := *at.page()
-		rest := slices.Delete(*at.siblings, at.index, at.index+1)
-		*at.siblings = slices.Insert(rest, min(*c.At, len(rest)), page)
+		e.place(page, page.Parent, siblings, min(*c.At, len(siblings)))
 	}
 	return nil
 }
 
 // move moves a page elsewhere with everything below it.
-func (e *edit) move(from place, into *string, at *int, slug *string) *Problem {
-	page := *from.page()
+func (e *edit) move(page *entry, into *string, at *int, slug *string) error {
 	if into != nil {
-		if _, below := locate(&[]Page{page}, e.id(*into), 1); below {
+		above, err := e.above(e.id(*into))
+		if err != nil {
+			return err
+		}
+		if slices.Contains(above, page.ID) {
 			return problem("into", "names the page itself or a page below it")
 		}
 	}
-	*from.siblings = slices.Delete(*from.siblings, from.index, from.index+1)
 	return e.put(page, into, at, slug)
 }
 
-func (c Delete) apply(e *edit) *Problem {
-	at, ok := e.locate(c.Page)
-	if !ok {
-		return problem("page", noSuchPage)
+func (c Delete) apply(e *edit) error {
+	page, err := e.named(c.Page)
+	if err != nil {
+		return err
 	}
-	*at.siblings = slices.Delete(*at.siblings, at.index, at.index+1)
-	return nil
+	return e.remove(page)
 }
 
-func (c Revert) apply(e *edit) *Problem {
-	to := c.To
-	wanted, was := locate(&to, e.id(c.Page), 1)
-	at, is := e.locate(c.Page)
+func (c Revert) apply(e *edit) error {
+	id := e.id(c.Page)
+	was, before, err := c.To.Page(id)
+	if err != nil {
+		return err
+	}
+	page, err := e.page(id)
+	if err != nil {
+		return err
+	}
 	switch {
-	case was && is:
-		return at.revert(wanted.page(), e.now)
-	case was:
-		return e.restore(to, wanted, e.now)
-	case is:
-		return e.withdraw(at, to)
+	case before && page != nil:
+		return e.revert(page, was)
+	case before:
+		return e.restore(was, c.To)
+	case page != nil:
+		return e.withdraw(page, c.To)
 	}
 	return problem("page", noSuchPage)
 }
 
-// revert restores a page's state, but keeps its current place and children.
-func (p place) revert(was *Page, now time.Time) *Problem {
-	page := *was
-	page.Pages = p.page().Pages
-	if page.Kind != p.page().Kind {
+// revert restores a page's state, but keeps its current place.
+func (e *edit) revert(page *entry, was Node) error {
+	if was.Kind != page.Kind {
 		return problem("page", "is of another kind there")
 	}
-	page.UpdatedAt = now
-	_ = page.slugAmong(*p.siblings, nil) // No slug is requested, so this cannot fail: it only makes the slug unique.
-	*p.page() = page
-	return nil
+	page.Page = was.Page
+	page.UpdatedAt = e.now
+	siblings, err := e.siblings(page)
+	if err != nil {
+		return err
+	}
+	return e.slugAmong(page, siblings, nil) // No slug is requested: it only makes the slug unique.
 }
 
 // restore brings back a deleted page, without its former children: below its old parent if that exists, else at the
 // root.
-func (e *edit) restore(to []Page, was place, now time.Time) *Problem {
-	page := *was.page()
-	if page.Pages != nil {
-		page.Pages = []Page{}
-	}
-	page.UpdatedAt = now
-	if size(e.pages) >= maxPages {
+func (e *edit) restore(was Node, to Source) error {
+	if e.size >= maxPages {
 		return problem("page", fmt.Sprintf("would give the space more than %d pages", maxPages))
 	}
+	then, err := to.Children(was.Parent)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(then, func(n Node) bool { return n.ID == was.ID })
 	var into *string
-	if parent := parentOf(to, page.ID); parent != "" {
-		if at, ok := e.locate(parent); ok && at.page().Kind != KindLink && at.depth < maxDepth {
-			into = &parent
+	if was.Parent != "" {
+		parent, err := e.page(was.Parent)
+		if err != nil {
+			return err
+		}
+		above, err := e.above(was.Parent)
+		if err != nil {
+			return err
+		}
+		if parent != nil && parent.Kind != KindLink && len(above) < maxDepth {
+			into = &was.Parent
 		}
 	}
-	return e.put(page, into, &was.index, nil)
+	page := e.pages[was.ID] // It is there if an earlier change deleted it.
+	if page == nil {
+		page = &entry{gone: true}
+	}
+	page.Node = Node{Page: was.Page}
+	page.UpdatedAt = e.now
+	return e.put(page, into, &at, nil)
 }
 
-// withdraw removes a page that the other tree does not have.
-func (e *edit) withdraw(at place, to []Page) *Problem {
-	older := false
-	Walk(at.page().Pages, func(p Placed) bool {
-		_, older = Find(to, p.ID)
-		return !older
-	})
-	if older {
-		return problem("page", "is new and holds pages that were there before: move them first")
+// withdraw removes a page that the other revision does not have.
+func (e *edit) withdraw(page *entry, to Source) error {
+	below, err := e.below(page.ID)
+	if err != nil {
+		return err
 	}
-	*at.siblings = slices.Delete(*at.siblings, at.index, at.index+1)
-	return nil
-}
-
-// parentOf returns the id of a page's parent; "" is the root.
-func parentOf(pages []Page, id string) string {
-	for i := range pages {
-		if slices.ContainsFunc(pages[i].Pages, func(p Page) bool { return p.ID == id }) {
-			return pages[i].ID
+	for _, id := range below {
+		_, older, err := to.Page(id)
+		if err != nil {
+			return err
 		}
-		if parent := parentOf(pages[i].Pages, id); parent != "" {
-			return parent
+		if older {
+			return problem("page", "is new and holds pages that were there before: move them first")
 		}
 	}
-	return ""
+	return e.remove(page)
 }

@@ -37,24 +37,14 @@ func ValidSlug(slug string) bool {
 	})
 }
 
-// freeSlug appends the lowest number that makes the slug unique among the siblings.
-func freeSlug(slug string, siblings []Page, own string) string {
+// freeSlug appends the lowest number that makes the slug one that is not taken.
+func freeSlug(slug string, taken map[string]bool) string {
 	candidate := slug
-	for n := 1; taken(candidate, siblings, own); n++ {
+	for n := 1; taken[candidate]; n++ {
 		suffix := "-" + strconv.Itoa(n)
 		candidate = cut(slug, maxSlug-len(suffix)) + suffix
 	}
 	return candidate
-}
-
-// taken reports whether a page other than own has the slug.
-func taken(slug string, siblings []Page, own string) bool {
-	for i := range siblings {
-		if siblings[i].Slug == slug && siblings[i].ID != own {
-			return true
-		}
-	}
-	return false
 }
 
 func cut(text string, characters int) string {

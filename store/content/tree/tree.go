@@ -20,15 +20,15 @@ const (
 // Kinds are the values of a page's `type`.
 func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
-// The bounds of a tree. They make it safe to walk a tree recursively without counting.
+// The bounds of a tree. The depth makes it safe to walk a tree recursively without counting.
 const (
 	maxDepth = 16
-	maxPages = 10_000
+	maxPages = 100_000
 )
 
-// Page is a node of the tree, stored with its revision: its JSON names must not change.
+// Page is a node of the tree, stored as JSON: its names must not change.
 type Page struct {
-	ID            string    `json:"id"`
+	ID            string    `json:"id,omitempty"`
 	Kind          string    `json:"type"`
 	Title         string    `json:"title"`
 	Slug          string    `json:"slug,omitempty"`
@@ -109,57 +109,9 @@ func Documents(pages []Page) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Equal reports whether two trees hold the same pages in the same places. It ignores their times.
-func Equal(a, b []Page) bool {
-	return slices.EqualFunc(a, b, func(a, b Page) bool {
-		return samePage(a, b) && Equal(a.Pages, b.Pages)
-	})
-}
-
 // samePage compares two pages without their children.
 func samePage(a, b Page) bool {
 	a.CreatedAt, a.UpdatedAt, a.Pages = time.Time{}, time.Time{}, nil
 	b.CreatedAt, b.UpdatedAt, b.Pages = time.Time{}, time.Time{}, nil
 	return reflect.DeepEqual(a, b)
-}
-
-// Merge applies the branch's changes since base to main. ok is false if both sides changed in different ways, and then
-// there is nothing to merge.
-func Merge(base, main, branch []Page) (merged []Page, ok bool) {
-	switch {
-	case Equal(base, branch), Equal(main, branch):
-		return main, true
-	case Equal(base, main):
-		return branch, true
-	}
-	return nil, false
-}
-
-// clone copies the pages, so that the copy can be changed in place. Targets are shared: they are replaced, never
-// changed.
-func clone(pages []Page) []Page {
-	if pages == nil {
-		return nil
-	}
-	copied := slices.Clone(pages)
-	for i := range copied {
-		copied[i].Pages = clone(copied[i].Pages)
-	}
-	return copied
-}
-
-// size counts the pages.
-func size(pages []Page) int {
-	n := 0
-	Walk(pages, func(Placed) bool { n++; return true })
-	return n
-}
-
-// height counts the levels from a page down, including its own.
-func height(page *Page) int {
-	below := 0
-	for i := range page.Pages {
-		below = max(below, height(&page.Pages[i]))
-	}
-	return below + 1
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,78 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 )
+
+// nodes are the pages of a tree as a source.
+type nodes []Node
+
+func flat(pages []Page) nodes { return flatten(pages, "") }
+
+func flatten(pages []Page, parent string) (all nodes) {
+	for i, position := range Spread(len(pages)) {
+		n := Node{Page: pages[i], Parent: parent, Position: position}
+		n.Pages = nil
+		all = append(append(all, n), flatten(pages[i].Pages, n.ID)...)
+	}
+	return all
+}
+
+func (s nodes) Page(id string) (Node, bool, error) {
+	i := slices.IndexFunc(s, func(n Node) bool { return n.ID == id })
+	if i < 0 {
+		return Node{}, false, nil
+	}
+	return s[i], true, nil
+}
+
+func (s nodes) Children(parent string) (children []Node, _ error) {
+	for _, n := range s {
+		if n.Parent == parent {
+			children = append(children, n)
+		}
+	}
+	slices.SortFunc(children, InOrder)
+	return children, nil
+}
+
+func (s nodes) Below(id string) ([]Node, error) {
+	var all []Node
+	for _, n := range s {
+		if n.Parent == id {
+			below, _ := s.Below(n.ID)
+			all = append(append(all, below...), n)
+		}
+	}
+	return all, nil
+}
+
+func (s nodes) Size() int { return len(s) }
+
+// after gives the pages as the changes leave them.
+func (s nodes) after(changed Changed) nodes {
+	left := slices.DeleteFunc(slices.Clone(s), func(n Node) bool {
+		return slices.Contains(changed.Gone, n.ID) || slices.ContainsFunc(changed.Put, func(put Node) bool { return put.ID == n.ID })
+	})
+	return append(left, changed.Put...)
+}
+
+// apply applies changes to a tree.
+func apply(pages []Page, changes []Change, newID func() string, now time.Time) ([]Page, error) {
+	before := flat(pages)
+	changed, err := Apply(before, changes, newID, now)
+	if err != nil {
+		return nil, err
+	}
+	after := before.after(changed)
+	if len(after) != changed.Size {
+		return nil, fmt.Errorf("%d pages are counted as %d", len(after), changed.Size)
+	}
+	return Nest(after, ""), nil
+}
+
+// equal reports whether two trees hold the same pages in the same places, whatever their times.
+func equal(a, b []Page) bool {
+	return slices.EqualFunc(a, b, func(a, b Page) bool { return samePage(a, b) && equal(a.Pages, b.Pages) })
+}
 
 // wellFormed checks the invariants that no sequence of changes may break.
 func wellFormed(pages []Page) error {
@@ -200,7 +271,7 @@ func TestTreeAgainstModel(t *testing.T) {
 			"revert": func(t *rapid.T) {
 				// Reverting to the current state changes nothing but the time.
 				id := somebody("page")
-				pages = m.expect(t, pages, Revert{Page: id, To: pages}, newID, m.kind[id] != "", func() {})
+				pages = m.expect(t, pages, Revert{Page: id, To: flat(pages)}, newID, m.kind[id] != "", func() {})
 			},
 			"": func(t *rapid.T) {
 				if err := wellFormed(pages); err != nil {
@@ -227,7 +298,7 @@ func TestTreeAgainstModel(t *testing.T) {
 // unchanged.
 func (m *model) expect(t *rapid.T, pages []Page, change Change, newID func() string, ok bool, do func()) []Page {
 	before := encode(t, pages)
-	changed, err := Apply(pages, []Change{change}, newID, time.Unix(1, 0))
+	changed, err := apply(pages, []Change{change}, newID, time.Unix(1, 0))
 	if after := encode(t, pages); after != before {
 		t.Fatalf("the old tree changed from %s to %s", before, after)
 	}
@@ -262,7 +333,7 @@ func sorted(m map[string]string) []string {
 func build(t *testing.T, pages []Page, changes ...Change) []Page {
 	t.Helper()
 	next := 0
-	changed, err := Apply(pages, changes, func() string { next++; return fmt.Sprintf("p%d", next) }, time.Unix(int64(len(changes)), 0))
+	changed, err := apply(pages, changes, func() string { next++; return fmt.Sprintf("p%d", next) }, time.Unix(int64(len(changes)), 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +381,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 	pages := build(t, nil, Insert{Kind: KindDocument, Attributes: titled("Doc")}, Insert{Kind: KindGroup}, Insert{Kind: KindLink})
 	deep, below := pages, doc
 	for i := range maxDepth - 1 {
-		changed, err := Apply(deep, []Change{Insert{Kind: KindDocument, Into: &below}}, func() string { return fmt.Sprintf("d%d", i) }, time.Now())
+		changed, err := apply(deep, []Change{Insert{Kind: KindDocument, Into: &below}}, func() string { return fmt.Sprintf("d%d", i) }, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,11 +406,11 @@ func TestChangesThatAreRefused(t *testing.T) {
 		"into itself":            {pages, Update{Page: doc, Into: schema.Opt[string]{Set: true, Value: &doc}}, "into"},
 		"update of nothing":      {pages, Update{Page: nobody}, "page"},
 		"delete of nothing":      {pages, Delete{Page: nobody}, "page"},
-		"revert of nothing":      {pages, Revert{Page: nobody, To: pages}, "page"},
-		"revert to another kind": {pages, Revert{Page: doc, To: []Page{{ID: doc, Kind: KindGroup}}}, "page"},
-		"revert of a new parent": {deep, Revert{Page: doc, To: []Page{{ID: "d3", Kind: KindDocument}}}, "page"},
+		"revert of nothing":      {pages, Revert{Page: nobody, To: flat(pages)}, "page"},
+		"revert to another kind": {pages, Revert{Page: doc, To: flat([]Page{{ID: doc, Kind: KindGroup}})}, "page"},
+		"revert of a new parent": {deep, Revert{Page: doc, To: flat([]Page{{ID: "d3", Kind: KindDocument}})}, "page"},
 	} {
-		_, err := Apply(test.pages, []Change{Insert{Kind: KindDocument}, test.change}, func() string { return "fresh" }, time.Now())
+		_, err := apply(test.pages, []Change{Insert{Kind: KindDocument}, test.change}, func() string { return "fresh" }, time.Now())
 		found, ok := errors.AsType[*Problem](err)
 		if !ok || found.Member != test.member || found.Change != 1 {
 			t.Errorf("%s: %v", name, err)
@@ -363,34 +434,14 @@ func TestRevert(t *testing.T) {
 	root := "p1"
 	old := build(t, nil, Insert{Kind: KindDocument, Attributes: titled("A")}, Insert{Kind: KindDocument, Into: &root, Attributes: titled("B")})
 	changed := build(t, old, Update{Page: "p1", Attributes: titled("Changed")}, Delete{Page: "p2"})
-	if back := build(t, changed, Revert{Page: "p1", To: old}, Revert{Page: "p2", To: old}); !Equal(back, old) {
+	if back := build(t, changed, Revert{Page: "p1", To: flat(old)}, Revert{Page: "p2", To: flat(old)}); !equal(back, old) {
 		t.Errorf("%q", lines(back, ""))
 	}
-	added, err := Apply(old, []Change{Insert{Kind: KindDocument}}, func() string { return "new" }, time.Now())
+	added, err := apply(old, []Change{Insert{Kind: KindDocument}}, func() string { return "new" }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back := build(t, added, Revert{Page: "new", To: old}); !Equal(back, old) {
+	if back := build(t, added, Revert{Page: "new", To: flat(old)}); !equal(back, old) {
 		t.Errorf("%q", lines(back, ""))
-	}
-}
-
-func TestMerge(t *testing.T) {
-	t.Parallel()
-	base := build(t, nil, Insert{Kind: KindDocument, Attributes: titled("A")})
-	later := clone(base)
-	later[0].UpdatedAt = time.Now()
-	one, two := build(t, base, Update{Page: "p1", Attributes: titled("B")}), build(t, base, Update{Page: "p1", Attributes: titled("C")})
-	for name, test := range map[string]struct {
-		base, main, branch, want []Page
-	}{
-		"nothing happened": {base, base, base, base}, "only main moved": {base, one, base, one}, "only the branch": {base, base, one, one},
-		"both alike": {base, one, one, one}, "both apart": {base, one, two, nil}, "times do not matter": {base, later, one, one},
-		"empty": {nil, []Page{}, one, one},
-	} {
-		got, ok := Merge(test.base, test.main, test.branch)
-		if ok != (test.want != nil) || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: %v %t", name, lines(got, ""), ok)
-		}
 	}
 }

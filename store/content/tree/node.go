@@ -1,0 +1,77 @@
+package tree
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Node is a page as a row of a branch: without its children, with its place.
+type Node struct {
+	Page // Pages is nil
+	// Parent is the id of the page above; "" is the root.
+	Parent string
+	// Position orders siblings, by bytes; equal ones are ordered by id.
+	Position string
+}
+
+// Same reports whether both are the same page at the same place. It ignores their times.
+func (n Node) Same(other Node) bool {
+	return n.Parent == other.Parent && n.Position == other.Position && samePage(n.Page, other.Page)
+}
+
+// Differences gives the ids of the pages that are not the same in two revisions.
+func Differences(from, to []Node) []string {
+	was := make(map[string]Node, len(from))
+	for _, n := range from {
+		was[n.ID] = n
+	}
+	var ids []string
+	for _, n := range to {
+		if old, there := was[n.ID]; !there || !n.Same(old) {
+			ids = append(ids, n.ID)
+		}
+		delete(was, n.ID)
+	}
+	return slices.Sorted(slices.Values(slices.AppendSeq(ids, maps.Keys(was))))
+}
+
+// InOrder compares siblings by their places.
+func InOrder(a, b Node) int {
+	return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
+}
+
+// Source reads the pages of one revision.
+type Source interface {
+	// Page reads a page; ok is false if the revision does not have it.
+	Page(id string) (n Node, ok bool, err error)
+	// Children reads the pages directly below one, or at the root for "", in their order.
+	Children(parent string) ([]Node, error)
+	// Below reads all pages below one, at every level and in any order.
+	Below(id string) ([]Node, error)
+	// Size counts all pages.
+	Size() int
+}
+
+// Nest makes a tree of the nodes below a page, or of all for "". The nodes may have any order; those that the page does not lead
+// to are left out.
+func Nest(nodes []Node, below string) []Page {
+	byParent := make(map[string][]Node, len(nodes))
+	for _, n := range nodes {
+		byParent[n.Parent] = append(byParent[n.Parent], n)
+	}
+	return nest(byParent, below)
+}
+
+func nest(byParent map[string][]Node, parent string) []Page {
+	children := byParent[parent]
+	slices.SortFunc(children, InOrder)
+	pages := make([]Page, len(children))
+	for i, child := range children {
+		pages[i] = child.Page
+		if child.Kind != KindLink {
+			pages[i].Pages = nest(byParent, child.ID)
+		}
+	}
+	return pages
+}

@@ -1,0 +1,113 @@
+package tree
+
+import "strings"
+
+// Positions are fractional indexes: texts between any two of which there is another, so that an insert writes one row. A position
+// is a whole number and a fraction, in digits that sort by bytes. The first letter of the number says how many digits follow: 'a' to
+// 'z' one to 26 for numbers from 0 on, 'Z' down to 'A' for those below.
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// firstPosition is the position of an only child.
+const firstPosition = "a0"
+
+// Between gives a position after one and before another; "" is no bound on that side. The bounds must be positions in order.
+func Between(after, before string) string {
+	switch {
+	case after == "" && before == "":
+		return firstPosition
+	case after == "":
+		number := wholeOf(before)
+		if number < before { // It has a fraction, so the number itself is before it.
+			return number
+		}
+		if lower, ok := step(number, -1); ok {
+			return lower
+		}
+		return number + fraction("", before[len(number):])
+	}
+	number := wholeOf(after)
+	if before != "" && wholeOf(before) == number {
+		return number + fraction(after[len(number):], before[len(number):])
+	}
+	if higher, ok := step(number, 1); ok && (before == "" || higher < before) {
+		return higher
+	}
+	return number + fraction(after[len(number):], "")
+}
+
+// Spread gives the positions of n siblings.
+func Spread(n int) []string {
+	positions := make([]string, n)
+	last := ""
+	for i := range positions {
+		positions[i] = Between(last, "")
+		last = positions[i]
+	}
+	return positions
+}
+
+// wholeOf gives the whole number of a position.
+func wholeOf(position string) string {
+	return position[:wholeLength(position[0])]
+}
+
+func wholeLength(head byte) int {
+	if head >= 'a' {
+		return int(head-'a') + 2
+	}
+	return int('Z'-head) + 2
+}
+
+// step gives the next whole number up or down; ok is false at either end.
+func step(number string, by int) (next string, ok bool) {
+	text := []byte(number)
+	from, to := digits[len(digits)-1], digits[0]
+	if by < 0 {
+		from, to = to, from
+	}
+	for i := len(text) - 1; i > 0; i-- {
+		if text[i] != from {
+			text[i] = digits[strings.IndexByte(digits, text[i])+by]
+			return string(text), true
+		}
+		text[i] = to
+	}
+	var head byte
+	switch {
+	case text[0] == 'Z' && by > 0:
+		head = 'a'
+	case text[0] == 'a' && by < 0:
+		head = 'Z'
+	case text[0] == 'z' && by > 0, text[0] == 'A' && by < 0:
+		return "", false
+	default:
+		head = byte(int(text[0]) + by) //nolint:gosec // Between two letters is a letter.
+	}
+	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
+}
+
+// fraction gives one between two, of which the first is lower; "" is 0 for the first and 1 for the second. Fractions do not end in 0.
+func fraction(low, high string) string {
+	var shared strings.Builder
+	for {
+		lowest, highest := 0, len(digits)
+		if low != "" {
+			lowest = strings.IndexByte(digits, low[0])
+		}
+		if high != "" {
+			highest = strings.IndexByte(digits, high[0])
+		}
+		if highest-lowest > 1 {
+			return shared.String() + string(digits[(lowest+highest)/2])
+		}
+		shared.WriteByte(digits[lowest])
+		if low != "" {
+			low = low[1:]
+		}
+		if highest > lowest { // All that continues the low one is below the high one.
+			high = ""
+		} else {
+			high = high[1:]
+		}
+	}
+}

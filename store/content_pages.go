@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// Pages reads all pages of a revision, as their tree.
+func (s *Store) Pages(ctx context.Context, spaceID, revisionID string) ([]tree.Page, error) {
+	nodes, err := pagesOf(ctx, s.queries, spaceID, revisionID)
+	return tree.Nest(nodes, ""), err
+}
+
+// Page reads a page of a revision with the pages below it.
+func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.Placed, error) {
+	node, found, err := pageSource{ctx: ctx, q: s.queries, spaceID: spaceID, revisionID: revisionID}.Page(id)
+	if err != nil {
+		return tree.Placed{}, err
+	}
+	if !found {
+		return tree.Placed{}, schema.NotFound("page")
+	}
+	path, err := s.pagePath(ctx, spaceID, revisionID, node)
+	if err != nil {
+		return tree.Placed{}, err
+	}
+	return s.withPagesBelow(ctx, spaceID, revisionID, node, path)
+}
+
+// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end.
+func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
+	slugs := strings.Split(strings.Trim(path, "/"), "/")
+	if slices.Contains(slugs, "") { // Links have no slug, and no path.
+		return tree.Placed{}, schema.NotFound("page")
+	}
+	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
+	if err != nil {
+		return tree.Placed{}, interpret(err, "page")
+	}
+	node, err := readNode(db.PageOfRevisionRow(row))
+	if err != nil {
+		return tree.Placed{}, err
+	}
+	return s.withPagesBelow(ctx, spaceID, revisionID, node, strings.Join(slugs, "/"))
+}
+
+func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, node tree.Node, path string) (tree.Placed, error) {
+	page := node.Page
+	if page.Kind != tree.KindLink {
+		below, err := pageSource{ctx: ctx, q: s.queries, spaceID: spaceID, revisionID: revisionID}.Below(page.ID)
+		if err != nil {
+			return tree.Placed{}, err
+		}
+		page.Pages = tree.Nest(below, page.ID)
+	}
+	return tree.Placed{Page: &page, Path: path}, nil
+}
+
+// pagePath gives a page's path: the slugs from the root down to it. Links have none.
+func (s *Store) pagePath(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
+	if node.Slug == "" || node.Parent == "" {
+		return node.Slug, nil
+	}
+	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: spaceID, Revision: revisionID, PageID: node.ID})
+	slices.Reverse(slugs)
+	return strings.Join(slugs, "/"), interpret(err, "page")
+}
+
+// PagePath gives the path of a page in the newest revision of a space: the slugs from the root down to the page.
+func (s *Store) PagePath(ctx context.Context, space Space, pageID string) ([]string, error) {
+	slugs, err := s.queries.SlugsUp(ctx, db.SlugsUpParams{SpaceID: space.ID, Revision: space.Revision, PageID: pageID})
+	if err != nil {
+		return nil, interpret(err, "page")
+	}
+	if len(slugs) == 0 || slugs[0] == "" {
+		return nil, schema.NotFound("page")
+	}
+	slices.Reverse(slugs)
+	return slugs, nil
+}
+
+func pagesOf(ctx context.Context, q *db.Queries, spaceID, revisionID string) ([]tree.Node, error) {
+	rows, err := q.PagesOfRevision(ctx, db.PagesOfRevisionParams{SpaceID: spaceID, Revision: revisionID})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	return readNodes(rows, func(row db.PagesOfRevisionRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
+}
+
+func readNodes[T any](rows []T, page func(T) db.PageOfRevisionRow) ([]tree.Node, error) {
+	nodes := make([]tree.Node, len(rows))
+	for i, row := range rows {
+		var err error
+		if nodes[i], err = readNode(page(row)); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+func readNode(row db.PageOfRevisionRow) (tree.Node, error) {
+	page, err := fromJSON[tree.Page](row.Page)
+	page.ID, page.Slug = row.PageID, row.Slug
+	return tree.Node{Page: page, Parent: row.ParentID, Position: row.Position}, err
+}
+
+// pageSource is a [tree.Source] for as long as one call lasts.
+type pageSource struct {
+	ctx                 context.Context
+	q                   *db.Queries
+	spaceID, revisionID string
+	size                int
+}
+
+func (s pageSource) Page(id string) (tree.Node, bool, error) {
+	row, err := s.q.PageOfRevision(s.ctx, db.PageOfRevisionParams{SpaceID: s.spaceID, Revision: s.revisionID, PageID: id})
+	if err = interpret(err, "page"); schema.IsCode(err, schema.CodeNotFound) {
+		return tree.Node{}, false, nil
+	}
+	if err != nil {
+		return tree.Node{}, false, err
+	}
+	node, err := readNode(row)
+	return node, err == nil, err
+}
+
+func (s pageSource) Children(parent string) ([]tree.Node, error) {
+	rows, err := s.q.ChildrenOfPage(s.ctx, db.ChildrenOfPageParams{SpaceID: s.spaceID, Revision: s.revisionID, ParentID: parent})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	nodes, err := readNodes(rows, func(row db.ChildrenOfPageRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
+	slices.SortFunc(nodes, tree.InOrder)
+	return nodes, err
+}
+
+func (s pageSource) Below(id string) ([]tree.Node, error) {
+	rows, err := s.q.PagesBelow(s.ctx, db.PagesBelowParams{SpaceID: s.spaceID, Revision: s.revisionID, PageID: id})
+	if err != nil {
+		return nil, interpret(err, "pages")
+	}
+	return readNodes(rows, func(row db.PagesBelowRow) db.PageOfRevisionRow { return db.PageOfRevisionRow(row) })
+}
+
+func (s pageSource) Size() int { return s.size }
+
+// PagesIn reads the pages of a revision one by one, as changes that restore some of them need.
+func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
+	return pageSource{ctx: ctx, q: s.queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
+}
+
+// writePages makes pages part of a branch from a new revision on. A branch that has a base also says which of its pages are gone.
+func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
+	insert := db.InsertPagesParams{Branch: r.Branch, Seq: r.Seq}
+	add := func(n tree.Node, deleted bool) error {
+		insert.Ids, insert.Deleted = append(insert.Ids, n.ID), append(insert.Deleted, deleted)
+		insert.Parents, insert.Positions = append(insert.Parents, n.Parent), append(insert.Positions, n.Position)
+		insert.Slugs = append(insert.Slugs, n.Slug)
+		n.ID, n.Slug = "", "" // They have columns of their own.
+		page, err := toJSON(n.Page)
+		insert.Pages = append(insert.Pages, string(page))
+		return err
+	}
+	for _, n := range changed.Put {
+		if err := add(n, false); err != nil {
+			return err
+		}
+	}
+	insert.Changed = slices.Concat(insert.Ids, changed.Gone)
+	if r.Base != nil {
+		for _, id := range changed.Gone {
+			if err := add(tree.Node{Page: tree.Page{ID: id}}, true); err != nil {
+				return err
+			}
+		}
+	}
+	end := db.EndPagesParams{Branch: r.Branch, Seq: r.Seq, PageIds: insert.Changed}
+	if err := q.EndPages(ctx, end); err != nil {
+		return interpret(err, "pages")
+	}
+	return interpret(q.InsertPages(ctx, insert), "pages")
+}
