@@ -16,6 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/orgs"
 	"github.com/octavo-docs/octavo/api/sites"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/store"
@@ -27,7 +28,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 		frame.Table{Vocabularies: []rules.Vocabulary{sharedVocabulary, mergerules.Vocabulary}},
 		orgs.Table(d.Store, v, d.Resolver),
 		sites.Table(d.Store, v),
-		content.Table(d.Store, v),
+		content.Table(d.Store, v, d.Outbound),
 		apps.Table(d.Store, v),
 		insights.Table(d.Intake, d.Insights, d.Balances, d.Erasures, d.Store),
 	)
@@ -51,7 +52,7 @@ func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 // OpenAPI returns the OpenAPI 3.1 document of the table, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// Deps are the dependencies of the operations. All but Resolver and Checks are required.
+// Deps are the dependencies of the operations. All but Resolver, Outbound and Checks are required.
 type Deps struct {
 	Store    *store.Store
 	Intake   insights.EventIntake
@@ -62,6 +63,8 @@ type Deps struct {
 	Log      *slog.Logger
 	// Resolver looks up the records that prove e-mail domains; nil means the host's resolver.
 	Resolver orgs.TXTResolver
+	// Outbound says which hosts users may name for us to reach; the zero Policy means the public network.
+	Outbound outbound.Policy
 	// Checks are run by /readyz.
 	Checks []frame.Check
 }

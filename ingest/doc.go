@@ -14,12 +14,13 @@
 //   - retry: how these packages wait between attempts
 //   - eventgen: made-up events, for octavo seed and the benchmarks
 //   - conversations, openapi: what is made of conversations and OpenAPI texts
+//   - outbound: the only way to hosts that users name
 //   - ingesttest: what their tests share
 //
 // An event that Accept acknowledged is in the log; an event in the log is stored
 // once. DELIVERY.md says how.
 //
-// Imports follow the arrows; all may import schema, fair, balance and retry.
-// Nothing here imports store, query, api or cmd: the wiring passes in what it
-// needs of them.
+// Imports follow the arrows; all may import schema, fair, balance, retry and
+// outbound. Nothing here imports store, query, api or cmd: the wiring passes in
+// what it needs of them.
 package ingest

@@ -2,11 +2,9 @@ package schema
 
 import (
 	"maps"
-	"net/netip"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -125,84 +123,4 @@ func same(before, after any) bool {
 func AbsoluteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-// PublicAddress reports whether an address that this service would fetch from names a host of the public network, as far as
-// the name alone tells. The code that fetches must also check the addresses that the name resolves to.
-func PublicAddress(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	for _, private := range privateNames {
-		if host == private || strings.HasSuffix(host, "."+private) {
-			return false
-		}
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return isPublic(ip)
-	}
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	if _, err := strconv.ParseUint(last, 0, 64); err != nil && !isDigits(last) {
-		// Resolvers may treat other digits like ASCII digits.
-		return host != "" && strings.IndexFunc(host, func(r rune) bool { return r > 0x7f }) < 0
-	}
-	ip, ok := looseIPv4(host)
-	return ok && isPublic(ip)
-}
-
-// privateNames are the names of this machine and of private networks, with all names below them. The metadata services of
-// clouds are among them.
-var privateNames = []string{"localhost", "localdomain", "internal", "local", "metadata", "instance-data"}
-
-func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
-
-// looseIPv4 reads the forms that resolvers accept besides four decimal numbers: fewer numbers, and octal or hexadecimal ones.
-func looseIPv4(host string) (netip.Addr, bool) {
-	parts := strings.Split(host, ".")
-	if len(parts) > 4 {
-		return netip.Addr{}, false
-	}
-	var all uint64
-	for i, part := range parts {
-		base := 10
-		switch {
-		case strings.HasPrefix(part, "0x"):
-			part, base = part[2:]+strings.Repeat("0", max(0, 3-len(part))), 16
-		case len(part) > 1 && part[0] == '0':
-			base = 8
-		}
-		bits := 8
-		if i == len(parts)-1 {
-			bits = 8 * (5 - len(parts))
-		}
-		n, err := strconv.ParseUint(part, base, bits)
-		if err != nil {
-			return netip.Addr{}, false
-		}
-		all = all<<bits | n
-	}
-	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
-}
-
-// notPublic lists the networks that are not public and for which netip has no method.
-var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
-}
-
-// translated lists the networks whose addresses end with an IPv4 address.
-var translated = []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("::/96")}
-
-func isPublic(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	for _, prefix := range translated {
-		if prefix.Contains(ip) {
-			bytes := ip.As16()
-			ip = netip.AddrFrom4([4]byte(bytes[12:]))
-		}
-	}
-	return ip.IsGlobalUnicast() && !ip.IsPrivate() &&
-		!slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

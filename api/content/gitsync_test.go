@@ -10,9 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/api/content"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -134,6 +137,7 @@ func TestBadGit(t *testing.T) {
 		{`"url":null`, "url"}, {`"url":"git.example/a"`, "url"}, {`"url":"ssh://git@git.example/a"`, "url"}, {`"url":"file:///etc/passwd"`, "url"},
 		{`"url":"http://127.0.0.1/a"`, "url"}, {`"url":"http://0x7f.1/a"`, "url"}, {`"url":"https://me:x@[::1]:8443/a"`, "url"}, {`"url":"http://localhost:80"`, "url"},
 		{`"url":"http://169.254.169.254/"`, "url"}, {`"url":"http://metadata.google.internal/"`, "url"}, {`"url":"http://10.0.0.1/"`, "url"},
+		{`"url":"https://git.example:22/a"`, "url"}, {`"url":"http://0x08080808/a"`, "url"},
 		{`"repoTreeURL":"javascript:alert(1)"`, "repoTreeURL"}, {`"repoCommitURL":"data:text/html,x"`, "repoCommitURL"},
 		{`"url":"https://a.example/` + strings.Repeat("a", 2048) + `"`, "url"},
 		{`"ref":null`, "ref"}, {`"ref":"main"`, "ref"}, {`"ref":"refs/tags/v1"`, "ref"}, {`"ref":"refs/heads/"`, "ref"}, {`"ref":"refs/heads/a..b"`, "ref"},
@@ -161,5 +165,24 @@ func TestBadGit(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Errorf("something was stored: %s", diff)
+	}
+}
+
+// TestOpenedGitHosts: operators open hosts of their own network (OCTAVO_OUTBOUND_ALLOW).
+func TestOpenedGitHosts(t *testing.T) {
+	t.Parallel()
+	opened, err := outbound.ParsePolicy([]string{"10.1.0.0/16", "git.internal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
+	for url, status := range map[string]int{
+		"http://10.1.2.3:3000/a": http.StatusNoContent, "https://git.internal/a": http.StatusNoContent,
+		"http://10.2.2.3/a": http.StatusBadRequest, "http://169.254.169.254/": http.StatusBadRequest,
+	} {
+		body := map[string]any{"url": url, "ref": "refs/heads/main"}
+		if a := h.Do("POST", "/v1/spaces/"+h.Ours.Space.ID+"/git/import", h.Ours.Tokens[schema.RoleAdmin], body); a.Status != status {
+			t.Errorf("%s: %d %s", url, a.Status, a.Body)
+		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on collections, spaces and their content.
-func Table(st *store.Store, v view.Presenter) frame.Table {
+// Table returns the operations on collections, spaces and their content. repositories says which hosts Git repositories may
+// be on.
+func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
 	return frame.Table{Operations: slices.Concat(
 		spaceOperations(&spaces{store: st, view: v}),
@@ -26,5 +28,5 @@ func Table(st *store.Store, v view.Presenter) frame.Table {
 		collectionOperations(&collections{store: st, view: v}),
 		collectionAccessOperations(&collectionAccess{store: st, view: v}),
 		gitOperations(&gitSync{store: st}),
-	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary}}
+	), Vocabularies: []rules.Vocabulary{{Enums: schema.GitEnums()}, vocabulary(repositories)}}
 }

@@ -2,39 +2,43 @@ package content
 
 import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared ones.
-var vocabulary = rules.Vocabulary{
-	Enums: map[string][]string{
-		"editMode":                    schema.EditModes(),
-		"format":                      {"document", "markdown"},
-		"evaluated":                   {"true", "false", "deterministic-only"},
-		"pointerType":                 {"space", "collection"},
-		"pageKind":                    tree.Kinds(),
-		"contentOperation":            contentOperationNames(),
-		"revisionType":                schema.RevisionTypes(),
-		"changeRequestStatus":         schema.ChangeRequestStatuses(),
-		"settableChangeRequestStatus": schema.SettableChangeRequestStatuses(),
-		"changeRequestOrder":          {orderByUpdate, orderByCreation},
-		"mergeResult":                 schema.MergeResults(),
-		"commentStatus":               schema.CommentStatuses(),
-		"commentFilter":               append([]string{"all"}, schema.CommentStatuses()...),
-		"reviewStatus":                schema.ReviewStatuses(),
-		"translationStatus":           schema.TranslationStatuses(),
-		"glossaryOperation":           schema.GlossaryOperations(),
-	},
-	Patterns: map[string]rules.Pattern{
-		"pageSlug": {Match: tree.ValidSlug, Problem: "must be usable in a path: without spaces, slashes, ?, # and %", Regexp: `^[^\s/?#%\\]*$`},
-		"emoji":    {Match: isEmoji, Problem: "must be an emoji, as characters or as their code points in hexadecimal"},
-		"gitRef":   rules.MatchingBut(`^refs/heads/`, badBranchRef, "must be refs/heads/ and the name of a branch"),
-		"repositoryURL": {
-			Match:   func(text string) bool { return schema.AbsoluteURL(text) && schema.PublicAddress(text) },
-			Problem: "must be an absolute http or https URL of a host that is not on a private network", Regexp: rules.HTTPURL, Format: "uri",
+// vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories says which hosts
+// repositories may be on.
+func vocabulary(repositories outbound.Policy) rules.Vocabulary {
+	return rules.Vocabulary{
+		Enums: map[string][]string{
+			"editMode":                    schema.EditModes(),
+			"format":                      {"document", "markdown"},
+			"evaluated":                   {"true", "false", "deterministic-only"},
+			"pointerType":                 {"space", "collection"},
+			"pageKind":                    tree.Kinds(),
+			"contentOperation":            contentOperationNames(),
+			"revisionType":                schema.RevisionTypes(),
+			"changeRequestStatus":         schema.ChangeRequestStatuses(),
+			"settableChangeRequestStatus": schema.SettableChangeRequestStatuses(),
+			"changeRequestOrder":          {orderByUpdate, orderByCreation},
+			"mergeResult":                 schema.MergeResults(),
+			"commentStatus":               schema.CommentStatuses(),
+			"commentFilter":               append([]string{"all"}, schema.CommentStatuses()...),
+			"reviewStatus":                schema.ReviewStatuses(),
+			"translationStatus":           schema.TranslationStatuses(),
+			"glossaryOperation":           schema.GlossaryOperations(),
 		},
-	},
+		Patterns: map[string]rules.Pattern{
+			"pageSlug": {Match: tree.ValidSlug, Problem: "must be usable in a path: without spaces, slashes, ?, # and %", Regexp: `^[^\s/?#%\\]*$`},
+			"emoji":    {Match: isEmoji, Problem: "must be an emoji, as characters or as their code points in hexadecimal"},
+			"gitRef":   rules.MatchingBut(`^refs/heads/`, badBranchRef, "must be refs/heads/ and the name of a branch"),
+			"repositoryURL": {
+				Match:   repositories.PermitsURL,
+				Problem: "must be an http or https URL of a host that is not on a private network, with the port 80, 443 or one above 1023 for HTTP", Regexp: rules.HTTPURL, Format: "uri",
+			},
+		},
+	}
 }
 
 // badBranchRef follows the rules of git-check-ref-format, https://git-scm.com/docs/git-check-ref-format.

@@ -15,6 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/query"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -66,6 +67,8 @@ type Settings struct {
 	SiteKeyMaxPast time.Duration `env:"OCTAVO_SITE_KEY_MAX_PAST" default:"720h" help:"How old an event posted with a site key may be. A user's token may post events of any age, for imports."`
 	BootstrapToken string        `env:"OCTAVO_BOOTSTRAP_TOKEN" secret:"" help:"Token of the first user, who is created on the first start with an empty database."`
 	TrustedProxies []string      `env:"OCTAVO_TRUSTED_PROXIES" help:"Networks (CIDR) of proxies whose X-Forwarded-For header is trusted."`
+
+	OutboundAllow []string `env:"OCTAVO_OUTBOUND_ALLOW" help:"Hosts, IP addresses and networks (CIDR) that users' addresses, such as those of Git repositories, may lead to although they are not on the public network. Link-local addresses and the metadata services of clouds stay closed."`
 
 	RateLimit      int `env:"OCTAVO_RATE_LIMIT" default:"1000" help:"Requests per second of one token on this node, with bursts of twice as many. 0: no limit."`
 	EventRateLimit int `env:"OCTAVO_EVENT_RATE_LIMIT" default:"0" help:"The same for requests that post events. 0: no limit."`
@@ -193,6 +196,9 @@ func (s *Settings) Validate() error {
 	if err := s.validateQueries(); err != nil {
 		return err
 	}
+	if _, err := s.outbound(); err != nil {
+		return err
+	}
 	_, err := s.proxies()
 	return err
 }
@@ -252,6 +258,15 @@ func (s *Settings) queryConfig() query.Config {
 		Keep: s.QueryCache, KeepBytes: queryCacheBytes, StateBytes: states,
 		MaxTime: s.QueryMaxTime, MaxMemory: uint64(s.QueryMaxMemory) << 20, MaxRowsRead: s.QueryMaxRows, MaxThreads: s.QueryMaxThreads,
 	}
+}
+
+// outbound says which hosts that users name may be reached.
+func (s *Settings) outbound() (outbound.Policy, error) {
+	policy, err := outbound.ParsePolicy(s.OutboundAllow)
+	if err != nil {
+		return policy, fmt.Errorf("OCTAVO_OUTBOUND_ALLOW: %w", err)
+	}
+	return policy, nil
 }
 
 func (s *Settings) proxies() ([]netip.Prefix, error) {

@@ -56,6 +56,9 @@ func TestSettingsAreNamed(t *testing.T) {
 		"--query-cache=61s":                  "OCTAVO_QUERY_CACHE",
 		"--query-states=-1":                  "OCTAVO_QUERY_STATES",
 		"--query-cache=0":                    "",
+		"--outbound-allow=10.0.0.0/33":       "OCTAVO_OUTBOUND_ALLOW: \"10.0.0.0/33\"",
+		"--outbound-allow=a,169.254.169.254": "OCTAVO_OUTBOUND_ALLOW: \"169.254.169.254\"",
+		"--outbound-allow=a.lan,10.0.0.0/8":  "",
 	} {
 		parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)
 		if err != nil {

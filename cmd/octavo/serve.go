@@ -210,6 +210,9 @@ func (n *node) startServer(ctx context.Context) error {
 	build := api.NewWithoutOperations
 	if n.settings.has("api") {
 		build = api.New
+		if deps.Outbound, err = n.settings.outbound(); err != nil {
+			return err
+		}
 		events, err := n.newIntake(ctx)
 		if err != nil {
 			return err

@@ -1,0 +1,226 @@
+package outbound
+
+import (
+	"compress/gzip"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Limits bound one use of HTTP. All are required but Redirects.
+type Limits struct {
+	TLS     time.Duration // the TLS handshake
+	Headers time.Duration // from the end of the request to the headers of the answer
+	Whole   time.Duration // everything, redirects and reading the body included
+	// Redirects is how many are followed; 0 follows none.
+	Redirects int
+	// WireBytes and Bytes bound the body as it is sent, and as it is read.
+	WireBytes, Bytes int64
+}
+
+const (
+	maxResponseHeader = 64 << 10
+	idleTimeout       = 30 * time.Second
+)
+
+// Client returns a client for one use of HTTP, to be made once and shared: it keeps connections. Its errors are for
+// Explain.
+//
+// Answers are inflated if they are gzip. A redirect to another origin takes no headers along but those of safeHeaders.
+func (g *Guard) Client(l Limits) *http.Client {
+	base := &http.Transport{
+		Proxy:       nil, // not from the environment either: it would resolve names itself
+		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
+		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
+		DisableCompression: true, // transport inflates, to bound both sides
+	}
+	return &http.Client{Transport: &transport{base, l}, CheckRedirect: checkRedirect(l.Redirects), Timeout: l.Whole}
+}
+
+// transport checks the URL of each hop, and bounds each body.
+type transport struct {
+	base   *http.Transport
+	limits Limits
+}
+
+// CloseIdleConnections is called by the method of http.Client with this name.
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// RoundTrip implements http.RoundTripper. Its errors are of type *Error.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	fail := func(err error) (*http.Response, error) {
+		if req.Body != nil {
+			_ = req.Body.Close() // RoundTrip must; the first error says more
+		}
+		return nil, firstHop(req, err)
+	}
+	target, _, refused := parseURL(req.URL)
+	if refused != nil {
+		return fail(refused)
+	}
+	if req.URL.User != nil {
+		return fail(&Error{Reason: InvalidAddress, Host: target.Hostname(), Detail: "the URL has login data"})
+	}
+	out := req.Clone(req.Context())
+	out.URL, out.Host = target, target.Host
+	if out.Header.Get("Accept-Encoding") == "" && out.Header.Get("Range") == "" {
+		out.Header.Set("Accept-Encoding", "gzip")
+	}
+	response, err := t.base.RoundTrip(out)
+	if err != nil {
+		return nil, firstHop(req, err)
+	}
+	if err := t.bound(req, response); err != nil {
+		_ = response.Body.Close() // the first error says more
+		return nil, firstHop(req, err)
+	}
+	return response, nil
+}
+
+// bound replaces the body of a response by one that is inflated and ends with an error at the limits.
+func (t *transport) bound(req *http.Request, response *http.Response) error {
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		return &Error{Reason: BadResponse}
+	}
+	response.Request = req // base was given a copy
+	if req.Method == http.MethodHead {
+		return nil
+	}
+	if response.ContentLength > t.limits.WireBytes {
+		return &Error{Reason: TooLarge}
+	}
+	wire := &bounded{from: response.Body, left: t.limits.WireBytes, req: req}
+	body := &bounded{from: wire, left: t.limits.Bytes, req: req}
+	switch response.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		body.from = &inflated{wire: wire}
+		response.Header.Del("Content-Encoding")
+		response.Header.Del("Content-Length")
+		response.ContentLength, response.Uncompressed = -1, true
+	default:
+		return &Error{Reason: BadResponse}
+	}
+	response.Body = &closing{body, response.Body}
+	return nil
+}
+
+// firstHop gives an error the host that the user typed, which is that of the first request of a chain of redirects.
+func firstHop(req *http.Request, err error) *Error {
+	known := Explain(err)
+	e := &Error{Reason: known.Reason, Host: known.Host, Detail: known.Detail, cause: err}
+	first := req
+	for first.Response != nil && first.Response.Request != nil {
+		first = first.Response.Request
+	}
+	if first != req {
+		e.Redirected, e.Detail = true, "" // the detail is about what the user did not type
+	}
+	if _, h, refused := parseURL(first.URL); refused == nil {
+		e.Host = h.String()
+	}
+	return e
+}
+
+// safeHeaders may go to another origin than they were meant for: callers put no secret into them.
+var safeHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
+
+// checkRedirect decides whether a redirect is followed. transport checks the URL itself.
+func checkRedirect(most int) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		refuse := func(reason *Reason) error {
+			e := firstHop(via[0], &Error{Reason: reason})
+			return e
+		}
+		if len(via) > most {
+			return refuse(TooManyHops)
+		}
+		last := via[len(via)-1]
+		if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || last.URL.Scheme == "https") {
+			return refuse(RefusedRedirect)
+		}
+		req.Header.Del("Referer") // its query may hold a secret
+		// net/http gives every hop the headers of the first, so a chain that left its origin stays without them.
+		for _, hop := range append(via[1:len(via):len(via)], req) {
+			if sameOrigin(via[0].URL, hop.URL) {
+				continue
+			}
+			if req.Body != nil {
+				return refuse(RefusedRedirect)
+			}
+			kept := http.Header{}
+			for _, name := range safeHeaders {
+				if values := req.Header.Values(name); len(values) > 0 {
+					kept[name] = values
+				}
+			}
+			req.Header = kept
+			break
+		}
+		return nil
+	}
+}
+
+// sameOrigin tells whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
+func sameOrigin(a, b *url.URL) bool {
+	targetA, _, errA := parseURL(a)
+	targetB, _, errB := parseURL(b)
+	return errA == nil && errB == nil && a.Scheme == b.Scheme && targetA.Hostname() == targetB.Hostname() && port(targetA) == port(targetB)
+}
+
+func port(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return port
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+// bounded reads up to left bytes. More is an error, not an end: a cut answer is not the answer.
+type bounded struct {
+	from io.Reader
+	left int64
+	req  *http.Request
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	// One byte more tells an answer of the limit from a larger one.
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.from.Read(p)
+	if int64(n) > b.left {
+		n, b.left = int(b.left), 0
+		return n, firstHop(b.req, &Error{Reason: TooLarge})
+	}
+	b.left -= int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = firstHop(b.req, err)
+	}
+	return n, err
+}
+
+// inflated reads gzip. The reader of the headers is made at the first read: a response may have no body.
+type inflated struct {
+	wire io.Reader
+	gzip *gzip.Reader
+}
+
+func (i *inflated) Read(p []byte) (int, error) {
+	if i.gzip == nil {
+		reader, err := gzip.NewReader(i.wire)
+		if err != nil {
+			return 0, err
+		}
+		i.gzip = reader
+	}
+	return i.gzip.Read(p)
+}
+
+type closing struct {
+	io.Reader
+	io.Closer
+}

@@ -1,0 +1,106 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"syscall"
+)
+
+// Error is why a host was not reached. Its text is for users; the cause, which may name internal addresses, is for logs.
+type Error struct {
+	Reason *Reason
+	// Host is the host that the user typed; "" if it is not known.
+	Host string
+	// Redirected says that the host was reached and redirected to where it failed.
+	Redirected bool
+	// Detail says more about what the user typed; it may be "".
+	Detail string
+	cause  error
+}
+
+// Error is a message that a user may read.
+func (e *Error) Error() string {
+	text := "the server"
+	if e.Host != "" {
+		text = e.Host
+	}
+	if e.Redirected {
+		text += " (after a redirect)"
+	}
+	text += " " + e.Reason.Text
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Unwrap returns the cause, for logs.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Explain finds or makes the Error of what a client or connection of this package returned. The texts of net/http name
+// URLs and addresses: show a user this error instead. It returns nil for nil.
+func Explain(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Reason: classify(err), cause: err}
+}
+
+// classify finds the reason of an error of net, crypto/tls or net/http.
+func classify(err error) *Reason {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	if errors.Is(err, context.Canceled) {
+		return Canceled
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		return TimedOut
+	}
+	if isTLS(err) {
+		return TLSFailed
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return BadResponse
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed) {
+		return ConnectionLost
+	}
+	return BadResponse
+}
+
+func isTLS(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[x509.HostnameError](err)
+	return ok
+}
+
+// shown quotes a part of what a user typed.
+func shown(text string) string {
+	const longest = 100
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return strconv.QuoteToGraphic(text)
+}

@@ -1,0 +1,187 @@
+package outbound
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Resolver looks up the addresses of a name; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Config says what a Guard may reach and by which means. The zero Config is of use.
+type Config struct {
+	Policy Policy
+	// Resolver is nil for the host's.
+	Resolver Resolver
+	// Authorities are those that sign the certificates of servers; nil means the system's.
+	Authorities *x509.CertPool
+}
+
+// Guard connects to hosts that users name.
+type Guard struct {
+	policy      Policy
+	resolver    Resolver
+	authorities *x509.CertPool
+	// connect opens a connection to a checked address; tests look at the address.
+	connect func(ctx context.Context, network, address string) (net.Conn, error)
+	// own returns the addresses of this machine.
+	own func() ([]net.Addr, error)
+}
+
+// New builds a Guard and opens nothing.
+func New(cfg Config) *Guard {
+	if cfg.Resolver == nil {
+		cfg.Resolver = net.DefaultResolver
+	}
+	return &Guard{
+		policy: cfg.Policy, resolver: cfg.Resolver, authorities: cfg.Authorities,
+		connect: (&net.Dialer{}).DialContext, own: net.InterfaceAddrs,
+	}
+}
+
+const (
+	// dialTimeout bounds DialContext, with the look-up of the name.
+	dialTimeout = 10 * time.Second
+	// mostAddresses bounds how many addresses of one name are tried.
+	mostAddresses = 6
+)
+
+// DialContext connects to host:port over tcp, tcp4 or tcp6. It is the dial function of whatever does not speak HTTP. It
+// returns an *Error.
+func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	text, portText, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, &Error{Reason: InvalidAddress, Host: shown(address), Detail: "it is not host:port"}
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil || port == 0 {
+		return nil, &Error{Reason: InvalidAddress, Host: shown(text), Detail: "the port is no number from 1 to 65535"}
+	}
+	h, refused := parseHost(text)
+	if refused != nil {
+		return nil, refused
+	}
+	addrs, refused := g.resolve(ctx, network, h)
+	if refused != nil {
+		return nil, refused
+	}
+	conn, refused := g.connectAny(ctx, h, addrs, uint16(port))
+	if refused != nil { // a nil *Error in an error would not be nil
+		return nil, refused
+	}
+	return conn, nil
+}
+
+// resolve returns the addresses of a host, all of them checked. One forbidden answer refuses the host: it is either a
+// mistake or an attack, and the next attempt might take that address.
+func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Addr, *Error) {
+	fail := func(reason *Reason, cause error) ([]netip.Addr, *Error) {
+		return nil, &Error{Reason: reason, Host: h.String(), cause: cause}
+	}
+	usable := func(netip.Addr) bool { return true }
+	switch network {
+	case "tcp":
+	case "tcp4":
+		usable = netip.Addr.Is4
+	case "tcp6":
+		usable = netip.Addr.Is6
+	default:
+		return fail(InvalidAddress, fmt.Errorf("network %q is not tcp", network))
+	}
+	opened, addrs := g.policy.names(h), []netip.Addr{h.addr}
+	if !h.isAddress() {
+		// Only a name that the operator knows goes through the host's search list.
+		name := h.name
+		if !opened {
+			name += "."
+		}
+		var err error
+		if addrs, err = g.resolver.LookupNetIP(ctx, "ip", name); err != nil {
+			return fail(lookupReason(err), err)
+		}
+	}
+	ours, err := g.ours()
+	if err != nil {
+		return fail(LookupFailed, err)
+	}
+	for i, addr := range addrs {
+		if err := g.policy.check(addr, opened); err != nil {
+			return fail(RefusedNetwork, err)
+		}
+		addrs[i] = addr.Unmap()
+		// What listens on all addresses of this machine may rely on a firewall that we are behind.
+		if slices.Contains(ours, addrs[i]) && !opened && !g.policy.opens(addrs[i]) {
+			return fail(RefusedNetwork, fmt.Errorf("%s is an address of this machine", addr))
+		}
+	}
+	addrs = slices.DeleteFunc(addrs, func(addr netip.Addr) bool { return !usable(addr) })
+	if len(addrs) == 0 {
+		return fail(HostNotFound, errors.New("no address for this network"))
+	}
+	return addrs[:min(len(addrs), mostAddresses)], nil
+}
+
+func lookupReason(err error) *Reason {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return HostNotFound
+	}
+	if errors.Is(err, context.Canceled) {
+		return Canceled
+	}
+	return LookupFailed
+}
+
+// ours returns the addresses of this machine.
+func (g *Guard) ours() ([]netip.Addr, error) {
+	found, err := g.own()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the addresses of this machine: %w", err)
+	}
+	var ours []netip.Addr
+	for _, addr := range found {
+		if prefix, err := netip.ParsePrefix(addr.String()); err == nil {
+			ours = append(ours, prefix.Addr().Unmap())
+		}
+	}
+	return ours, nil
+}
+
+// connectAny tries the addresses in their order. Each gets an equal part of the time that is left.
+func (g *Guard) connectAny(ctx context.Context, h host, addrs []netip.Addr, port uint16) (net.Conn, *Error) {
+	var last error
+	for i, addr := range addrs {
+		conn, err := g.connectOne(ctx, netip.AddrPortFrom(addr, port), len(addrs)-i)
+		if err == nil {
+			return conn, nil
+		}
+		last = err
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	reason := classify(last)
+	if reason != TimedOut && reason != Canceled {
+		reason = ConnectFailed
+	}
+	return nil, &Error{Reason: reason, Host: h.String(), cause: last}
+}
+
+func (g *Guard) connectOne(ctx context.Context, address netip.AddrPort, left int) (net.Conn, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+	}
+	return g.connect(ctx, "tcp", address.String())
+}

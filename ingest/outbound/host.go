@@ -1,0 +1,116 @@
+package outbound
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
+
+// host is a checked spelling: an address, or a name in lower-case ASCII without a trailing dot.
+type host struct {
+	name string
+	addr netip.Addr // valid if the host is an address
+}
+
+func (h host) isAddress() bool { return h.addr.IsValid() }
+
+func (h host) String() string {
+	if h.isAddress() {
+		return h.addr.String()
+	}
+	return h.name
+}
+
+// parseHost accepts the spellings that every program reads alike. It refuses numbers that only some take for IPv4 addresses
+// (127.1, 0x7f000001, 017700000001), IPv6 zones, and characters that some cut a name at.
+func parseHost(text string) (host, *Error) {
+	refuse := func(detail string) (host, *Error) {
+		return host{}, &Error{Reason: InvalidAddress, Host: shown(text), Detail: detail}
+	}
+	name := text
+	if !isASCII(name) {
+		// The mapping comes first: it makes ASCII digits and dots of others.
+		var err error
+		if name, err = idna.Lookup.ToASCII(name); err != nil {
+			return refuse("the name is no valid international name")
+		}
+	}
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "" {
+		return refuse("the host is missing")
+	}
+	if strings.Contains(name, "%") {
+		return refuse("the host has a zone or an escape")
+	}
+	if addr, err := netip.ParseAddr(name); err == nil {
+		return host{addr: addr.Unmap()}, nil
+	}
+	labels := strings.Split(name, ".")
+	if endsInNumber(labels) {
+		return refuse("an IPv4 address has four decimal numbers")
+	}
+	if len(name) > 253 {
+		return refuse("the name is too long")
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return refuse("the name is no valid host name")
+		}
+	}
+	return host{name: name}, nil
+}
+
+// endsInNumber tells whether some programs would read a name as an IPv4 address, after
+// https://url.spec.whatwg.org/#ends-in-a-number-checker.
+func endsInNumber(labels []string) bool {
+	last := labels[len(labels)-1]
+	if last != "" && strings.Trim(last, "0123456789") == "" {
+		return true
+	}
+	digits, hex := strings.CutPrefix(last, "0x")
+	return hex && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// parseURL reads the target of an HTTP request. The URL that it returns has a checked host and no fragment.
+func parseURL(u *url.URL) (*url.URL, host, *Error) {
+	refuse := func(detail string) (*url.URL, host, *Error) {
+		return nil, host{}, &Error{Reason: InvalidAddress, Host: shown(u.Hostname()), Detail: detail}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
+		return refuse("only http and https URLs are reached")
+	}
+	h, err := parseHost(u.Hostname())
+	if err != nil {
+		return nil, host{}, err
+	}
+	target := *u
+	target.Fragment, target.RawFragment = "", ""
+	target.Host = h.String()
+	if h.isAddress() && h.addr.Is6() {
+		target.Host = "[" + h.String() + "]"
+	}
+	if text := u.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port == 0 {
+			return refuse("the port is no number from 1 to 65535")
+		}
+		if !httpPort(uint16(port)) {
+			return nil, host{}, &Error{Reason: RefusedPort, Host: h.String()}
+		}
+		target.Host = net.JoinHostPort(h.String(), strconv.Itoa(int(port)))
+	}
+	return &target, h, nil
+}
