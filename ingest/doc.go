@@ -14,6 +14,7 @@
 //   - retry: how these packages wait between attempts
 //   - eventgen: made-up events, for octavo seed and the benchmarks
 //   - conversations, openapi: what is made of conversations and OpenAPI texts
+//   - gitsync: files from and to Git repositories over http
 //   - outbound: the only way to hosts that users name
 //   - ingesttest: what their tests share
 //

@@ -1,0 +1,25 @@
+package gitsync
+
+import "time"
+
+// Limits bound one fetch or push.
+type Limits struct {
+	Time      time.Duration // everything, from the first connection on
+	RefsBytes int64         // the list of branches and tags
+	PackBytes int64         // the pack, as it is sent
+	// Objects and InflatedBytes bound all objects of the pack together, ObjectBytes each.
+	Objects                    uint32
+	InflatedBytes, ObjectBytes int64
+	// Entries, Depth and PathBytes bound the tree of the commit.
+	Entries, Depth, PathBytes int
+	// FileBytes is how large a file may be that is read; larger ones are left.
+	FileBytes int64
+	// PushBytes bounds the changes of a push.
+	PushBytes int64
+}
+
+// DefaultLimits suit repositories of documentation with some 100,000 files.
+var DefaultLimits = Limits{
+	Time: 10 * time.Minute, RefsBytes: 32 << 20, PackBytes: 512 << 20, Objects: 1_000_000, InflatedBytes: 2 << 30, ObjectBytes: 64 << 20,
+	Entries: 200_000, Depth: 64, PathBytes: 1024, FileBytes: 8 << 20, PushBytes: 128 << 20,
+}

@@ -1,0 +1,69 @@
+package gitsync
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// safeName tells whether an entry's name is one path element and nothing else on any system that a reader of it may use.
+// It follows verify_path of Git, https://github.com/git/git/blob/v2.45.1/read-cache.c, and refuses control characters.
+func safeName(name string) bool {
+	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
+		return false
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return false
+	}
+	return !isDotGit(name)
+}
+
+// isDotGit tells whether some file system takes a name for .git.
+func isDotGit(name string) bool {
+	// HFS+ ignores these.
+	name = strings.ToLower(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+			return -1
+		}
+		return r
+	}, name))
+	// NTFS ignores what follows a colon, and spaces and dots at the end; git~1 is its short name.
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.TrimRight(name, " .")
+	return name == ".git" || name == "git~1"
+}
+
+// splitPath returns the elements of a path, or false for one that cannot be in a tree.
+func splitPath(path string, limits Limits) ([]string, bool) {
+	names := strings.Split(path, "/")
+	if len(path) > limits.PathBytes || len(names) > limits.Depth {
+		return nil, false
+	}
+	for _, name := range names {
+		if !safeName(name) {
+			return nil, false
+		}
+	}
+	return names, true
+}
+
+// foldName is equal for names that file systems without case take for one.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
+
+// isLFSPointer tells whether a file is what Git LFS stores in place of another,
+// https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
+func isLFSPointer(content []byte) bool {
+	text := string(content)
+	return len(text) <= maxLFSPointer && strings.HasPrefix(text, "version https://git-lfs.github.com/spec/") && strings.Contains(text, "\noid ")
+}
+
+const maxLFSPointer = 1024

@@ -1,0 +1,245 @@
+package gitsync
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// cacheBytes bounds the objects that an open pack keeps in memory.
+const cacheBytes = 16 << 20
+
+// pack is a pack in a folder of its own, which close removes. It is for one goroutine at a time.
+type pack struct {
+	dir     string
+	file    billy.File
+	objects *packfile.Packfile
+	infos   map[plumbing.Hash]objectInfo
+}
+
+// receive stores a pack, measures it, and only then lets go-git put its objects together: until the sizes are known to be
+// within the limits, a few bytes could make it allocate a gigabyte.
+func receive(ctx context.Context, parent string, from io.Reader, limits Limits) (*pack, error) {
+	dir, err := os.MkdirTemp(parent, "octavo-git-")
+	if err != nil {
+		return nil, &Error{Step: StepFetch, Reason: NoSpace, cause: err}
+	}
+	p := &pack{dir: dir, infos: map[plumbing.Hash]objectInfo{}}
+	if err := p.fill(ctx, from, limits); err != nil {
+		return nil, afterClose(err, p.close())
+	}
+	return p, nil
+}
+
+func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits) error {
+	var err error
+	if p.file, err = osfs.New(p.dir).OpenFile("pack", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+		return &Error{Step: StepFetch, Reason: NoSpace, cause: err}
+	}
+	written, err := io.Copy(diskWriter{p.file}, io.LimitReader(from, limits.PackBytes+1))
+	if err != nil {
+		return explain(StepFetch, err)
+	}
+	if written > limits.PackBytes {
+		return &Error{Step: StepFetch, Reason: TooLarge, Detail: fmt.Sprintf("more than %d bytes", limits.PackBytes)}
+	}
+	if err := p.measure(ctx, limits); err != nil {
+		return explain(StepRead, err)
+	}
+	if err := p.index(ctx); err != nil {
+		return explain(StepRead, err)
+	}
+	return nil
+}
+
+// afterClose adds what went wrong in cleaning up, if anything, to an error.
+func afterClose(err, closing error) error {
+	if closing == nil {
+		return err
+	}
+	return errors.Join(err, closing)
+}
+
+// diskWriter tells what the disk refuses from what the server does.
+type diskWriter struct{ io.Writer }
+
+func (w diskWriter) Write(data []byte) (int, error) {
+	n, err := w.Writer.Write(data)
+	if err != nil {
+		err = &Error{Step: StepFetch, Reason: NoSpace, cause: err}
+	}
+	return n, err
+}
+
+// measure inflates each entry of the pack into nothing, and adds up what the objects will take.
+func (p *pack) measure(ctx context.Context, limits Limits) error {
+	tooLarge := func(detail string, bound any) error {
+		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf(detail, bound)}
+	}
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	scanner := packfile.NewScanner(p.file)
+	_, count, err := scanner.Header()
+	if err != nil {
+		return err
+	}
+	if count > limits.Objects {
+		return tooLarge("more than %d objects", limits.Objects)
+	}
+	var total int64
+	for range count {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		header, err := scanner.NextObjectHeader()
+		if err != nil {
+			return err
+		}
+		switch header.Type {
+		case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject, plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
+		default:
+			return packfile.ErrMalformedPackFile
+		}
+		if header.Length < 0 || header.Length > limits.ObjectBytes {
+			return tooLarge("an object of more than %d bytes", limits.ObjectBytes)
+		}
+		var start prefix
+		written, _, err := scanner.NextObject(&start)
+		if err != nil {
+			return err
+		}
+		if written != header.Length {
+			return packfile.ErrMalformedPackFile
+		}
+		size := header.Length
+		if header.Type.IsDelta() {
+			if size, err = start.target(); err != nil {
+				return err
+			}
+			if size > limits.ObjectBytes {
+				return tooLarge("an object of more than %d bytes", limits.ObjectBytes)
+			}
+			total += header.Length
+		}
+		if total += size; total > limits.InflatedBytes {
+			return tooLarge("more than %d bytes", limits.InflatedBytes)
+		}
+	}
+	return nil
+}
+
+// prefix keeps the start of a delta, which has the sizes of its base and of its result.
+type prefix struct{ bytes []byte }
+
+func (p *prefix) Write(data []byte) (int, error) {
+	if room := 2*binary.MaxVarintLen64 - len(p.bytes); room > 0 {
+		p.bytes = append(p.bytes, data[:min(room, len(data))]...)
+	}
+	return len(data), nil
+}
+
+func (p *prefix) target() (int64, error) {
+	_, n := binary.Uvarint(p.bytes)
+	if n <= 0 {
+		return 0, packfile.ErrInvalidDelta
+	}
+	size, n := binary.Uvarint(p.bytes[n:])
+	if n <= 0 || size > 1<<62 {
+		return 0, packfile.ErrInvalidDelta
+	}
+	return int64(size), nil
+}
+
+// index finds the hash of each object.
+func (p *pack) index(ctx context.Context) error {
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	writer := new(idxfile.Writer)
+	parser, err := packfile.NewParser(packfile.NewScanner(p.file), writer, &census{ctx: ctx, infos: p.infos})
+	if err != nil {
+		return err
+	}
+	if _, err := parser.Parse(); err != nil {
+		return err
+	}
+	index, err := writer.Index()
+	if err != nil {
+		return err
+	}
+	p.objects = packfile.NewPackfileWithCache(index, nil, p.file, cache.NewObjectLRU(cacheBytes), 0)
+	return nil
+}
+
+// census notes the objects, and ends the work when the time is up: chains of deltas can take long.
+type census struct {
+	ctx   context.Context
+	infos map[plumbing.Hash]objectInfo
+	last  objectInfo
+}
+
+func (*census) OnHeader(uint32) error { return nil }
+
+func (c *census) OnInflatedObjectHeader(kind plumbing.ObjectType, size, _ int64) error {
+	c.last = objectInfo{kind, size}
+	return c.ctx.Err()
+}
+
+func (c *census) OnInflatedObjectContent(hash plumbing.Hash, _ int64, _ uint32, _ []byte) error {
+	c.infos[hash] = c.last
+	return nil
+}
+
+func (*census) OnFooter(plumbing.Hash) error { return nil }
+
+func (p *pack) find(hash plumbing.Hash) (objectInfo, bool) {
+	info, ok := p.infos[hash]
+	return info, ok
+}
+
+func (p *pack) read(hash plumbing.Hash) (plumbing.EncodedObject, error) {
+	encoded, err := p.objects.Get(hash)
+	if err != nil {
+		return nil, &Error{Step: StepRead, Reason: Damaged, cause: fmt.Errorf("object %s: %w", hash, err)}
+	}
+	return encoded, nil
+}
+
+func readBlob(from objects, hash plumbing.Hash) ([]byte, error) {
+	encoded, err := from.read(hash)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := encoded.Reader()
+	if err != nil {
+		return nil, &Error{Step: StepRead, Reason: Damaged, cause: err}
+	}
+	var content bytes.Buffer
+	if _, err = content.ReadFrom(reader); err == nil {
+		err = reader.Close()
+	}
+	if err != nil {
+		return nil, &Error{Step: StepRead, Reason: Damaged, cause: err}
+	}
+	return content.Bytes(), nil
+}
+
+func (p *pack) close() error {
+	var err error
+	if p.file != nil {
+		err = p.file.Close()
+	}
+	return errors.Join(err, os.RemoveAll(p.dir))
+}

@@ -1,0 +1,183 @@
+package gitsync
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// Commit is what a push makes.
+type Commit struct {
+	// Parent is what the commit builds on, as it was fetched; nil makes a first commit, on a branch that must not exist.
+	Parent  *Snapshot
+	Changes []Change
+	Message string
+	// Name and Email are those of the author and committer.
+	Name, Email string
+	At          time.Time
+	// Force replaces whatever the branch has become since Parent was fetched.
+	Force bool
+}
+
+// Push makes a commit and moves the branch to it, if the branch still is at the parent. It returns the hash of the commit,
+// or of the parent if the changes change nothing: then nothing is sent.
+func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	endpoint, login, err := r.open()
+	if err != nil {
+		return "", err
+	}
+	made, hash, err := commit.build(c.limits)
+	if err != nil {
+		return "", explain(StepWrite, err)
+	}
+	expected := plumbing.ZeroHash
+	if commit.Parent != nil {
+		expected, _ = parseHash(commit.Parent.Commit)
+	}
+	session, err := c.transport.NewReceivePackSession(endpoint, login)
+	if err != nil {
+		return "", explain(StepConnect, err)
+	}
+	refs, err := session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return "", explain(StepConnect, err)
+	}
+	// A ref that is not listed does not exist: its hash is zero.
+	if now := refs.References[r.Ref]; now != expected {
+		if !commit.Force {
+			return "", &Error{Step: StepPush, Reason: RemoteMoved}
+		}
+		expected = now
+	}
+	if hash == expected {
+		return hash.String(), nil
+	}
+	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref), Old: expected, New: hash}, made); err != nil {
+		// Asking again tells a lost race from a push that the server forbids, and a lost answer from a lost push.
+		switch now, asked := c.now(ctx, endpoint, login, r.Ref); {
+		case asked && now == hash:
+			return hash.String(), nil
+		case asked && now != expected:
+			return "", &Error{Step: StepPush, Reason: RemoteMoved, cause: err}
+		}
+		return "", err
+	}
+	return hash.String(), nil
+}
+
+// build makes the objects of the commit.
+func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, error) {
+	changes, err := group(c.Changes, limits)
+	if err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	e, before := &editor{}, plumbing.ZeroHash
+	commit := &object.Commit{Message: c.Message, Author: object.Signature{Name: plainName(c.Name), Email: plainName(c.Email), When: c.At}}
+	commit.Committer = commit.Author
+	if c.Parent != nil {
+		e.from, before = c.Parent.pack, c.Parent.tree
+		parent, _ := parseHash(c.Parent.Commit)
+		commit.ParentHashes = []plumbing.Hash{parent}
+	}
+	if commit.TreeHash, err = e.edit(before, changes, ""); err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	if commit.TreeHash == before && c.Parent != nil {
+		return nil, commit.ParentHashes[0], nil
+	}
+	if commit.TreeHash.IsZero() { // a commit may have no file
+		if commit.TreeHash, err = e.add(plumbing.TreeObject, nil); err != nil {
+			return nil, plumbing.ZeroHash, err
+		}
+	}
+	encoded := new(plumbing.MemoryObject)
+	if err := commit.Encode(encoded); err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	return append(e.made, encoded), encoded.Hash(), nil
+}
+
+// plainName drops what would end a name in a commit.
+func plainName(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '<' || r == '>' {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// send packs the objects and asks the server to move the ref.
+func send(
+	ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command, made []plumbing.EncodedObject,
+) error {
+	store := memory.NewStorage()
+	var hashes []plumbing.Hash
+	for _, encoded := range made {
+		hash := encoded.Hash()
+		if _, known := store.Objects[hash]; known { // two files with one content
+			continue
+		}
+		if _, err := store.SetEncodedObject(encoded); err != nil {
+			return explain(StepWrite, err)
+		}
+		hashes = append(hashes, hash)
+	}
+	var packed bytes.Buffer
+	if _, err := packfile.NewEncoder(&packed, store, false).Encode(hashes, 0); err != nil {
+		return explain(StepWrite, err)
+	}
+	request := packp.NewReferenceUpdateRequestFromCapabilities(can)
+	request.Commands, request.Packfile = []*packp.Command{command}, io.NopCloser(&packed)
+	if can.Supports(capability.Sideband64k) {
+		if err := request.Capabilities.Set(capability.Sideband64k); err != nil {
+			return explain(StepPush, err)
+		}
+	}
+	report, err := session.ReceivePack(ctx, request)
+	if report != nil {
+		// The server's words are of use to who configured its hooks and protected branches.
+		if report.UnpackStatus != "ok" {
+			return &Error{Step: StepPush, Reason: PushRefused, Detail: said(report.UnpackStatus), cause: err}
+		}
+		for _, status := range report.CommandStatuses {
+			if status.Status != "ok" {
+				return &Error{Step: StepPush, Reason: PushRefused, Detail: said(status.Status), cause: err}
+			}
+		}
+	}
+	if err != nil {
+		return explain(StepPush, err)
+	}
+	if report == nil && can.Supports(capability.ReportStatus) {
+		return &Error{Step: StepPush, Reason: PushRefused, cause: errors.New("the server did not report on the push")}
+	}
+	return nil
+}
+
+// now asks where a ref is; a ref that does not exist is at the zero hash.
+func (c *Client) now(ctx context.Context, endpoint *transport.Endpoint, login transport.AuthMethod, ref string) (plumbing.Hash, bool) {
+	session, err := c.transport.NewReceivePackSession(endpoint, login)
+	if err != nil {
+		return plumbing.ZeroHash, false
+	}
+	refs, err := session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return plumbing.ZeroHash, false
+	}
+	return refs.References[ref], true
+}
