@@ -259,3 +259,9 @@ func Allows(parent, child string) bool {
 	}
 	return slices.Contains(rule.types, child)
 }
+
+// Anchored reports whether blocks of the kind have an anchor, in the member id of their meta.
+func Anchored(kind string) bool {
+	rule, known := nodeRules[kind]
+	return known && rule.meta == requiredID
+}

@@ -1,0 +1,143 @@
+// Package diff lines up two lists: which elements of one are still there in the other. It imports nothing of this module.
+package diff
+
+import "slices"
+
+// The bounds keep Match near linear on any input. A gap between unique common elements that is larger than maxCells, or nested
+// deeper than maxRounds, counts as replaced.
+const (
+	maxCells  = 1 << 16
+	maxRounds = 16
+)
+
+// None is the index of an element without a partner.
+const None = -1
+
+// Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index of its
+// partner in b or None. Elements that occur once on both sides are paired first (patience), so that a rewritten part does not
+// hold on to its commas. The result depends on the input only.
+func Match[T comparable](a, b []T) []int {
+	m := matcher[T]{a: a, b: b, pairs: make([]int, len(a))}
+	for i := range m.pairs {
+		m.pairs[i] = None
+	}
+	m.match(0, len(a), 0, len(b), 0)
+	return m.pairs
+}
+
+type matcher[T comparable] struct {
+	a, b  []T
+	pairs []int
+}
+
+func (m *matcher[T]) match(a0, a1, b0, b1, round int) {
+	for a0 < a1 && b0 < b1 && m.a[a0] == m.b[b0] {
+		m.pairs[a0] = b0
+		a0, b0 = a0+1, b0+1
+	}
+	for a0 < a1 && b0 < b1 && m.a[a1-1] == m.b[b1-1] {
+		a1, b1 = a1-1, b1-1
+		m.pairs[a1] = b1
+	}
+	if a0 == a1 || b0 == b1 {
+		return
+	}
+	var anchors [][2]int
+	if round < maxRounds {
+		anchors = m.anchors(a0, a1, b0, b1)
+	}
+	if len(anchors) == 0 {
+		if (a1-a0)*(b1-b0) <= maxCells {
+			m.longest(a0, a1, b0, b1)
+		}
+		return
+	}
+	for _, at := range anchors {
+		m.pairs[at[0]] = at[1]
+		m.match(a0, at[0], b0, at[1], round+1)
+		a0, b0 = at[0]+1, at[1]+1
+	}
+	m.match(a0, a1, b0, b1, round+1)
+}
+
+// anchors returns the longest chain of elements that occur once in each range.
+func (m *matcher[T]) anchors(a0, a1, b0, b1 int) [][2]int {
+	type seen struct{ inA, inB, a, b int }
+	count := make(map[T]seen, a1-a0)
+	for i := a0; i < a1; i++ {
+		s := count[m.a[i]]
+		s.inA, s.a = s.inA+1, i
+		count[m.a[i]] = s
+	}
+	for j := b0; j < b1; j++ {
+		if s, ok := count[m.b[j]]; ok {
+			s.inB, s.b = s.inB+1, j
+			count[m.b[j]] = s
+		}
+	}
+	var unique [][2]int
+	var order []int
+	for i := a0; i < a1; i++ {
+		if s := count[m.a[i]]; s.inA == 1 && s.inB == 1 {
+			unique, order = append(unique, [2]int{s.a, s.b}), append(order, s.b)
+		}
+	}
+	var chain [][2]int
+	for _, i := range Increasing(order) {
+		chain = append(chain, unique[i])
+	}
+	return chain
+}
+
+// longest pairs a longest common subsequence by the quadratic method, for ranges within maxCells.
+func (m *matcher[T]) longest(a0, a1, b0, b1 int) {
+	n, w := a1-a0, b1-b0
+	lengths := make([]int32, (n+1)*(w+1))
+	at := func(i, j int) *int32 { return &lengths[i*(w+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := w - 1; j >= 0; j-- {
+			if m.a[a0+i] == m.b[b0+j] {
+				*at(i, j) = *at(i+1, j+1) + 1
+			} else {
+				*at(i, j) = max(*at(i+1, j), *at(i, j+1))
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < w; {
+		switch {
+		case m.a[a0+i] == m.b[b0+j]:
+			m.pairs[a0+i] = b0 + j
+			i, j = i+1, j+1
+		case *at(i+1, j) >= *at(i, j+1):
+			i++
+		default:
+			j++
+		}
+	}
+}
+
+// Increasing returns the indices of a longest strictly increasing subsequence.
+func Increasing(values []int) []int {
+	var tails []int // tails[k] is the index of the lowest last value of a chain of k+1
+	before := make([]int, len(values))
+	for i, value := range values {
+		k, _ := slices.BinarySearchFunc(tails, value, func(tail, value int) int { return values[tail] - value })
+		before[i] = None
+		if k > 0 {
+			before[i] = tails[k-1]
+		}
+		if k == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[k] = i
+		}
+	}
+	if len(tails) == 0 {
+		return nil
+	}
+	chain := make([]int, len(tails))
+	for k, i := len(tails)-1, tails[len(tails)-1]; k >= 0; k, i = k-1, before[i] {
+		chain[k] = i
+	}
+	return chain
+}

@@ -1,0 +1,146 @@
+package keys
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strconv"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// keyLength is the length of the keys made here: 50 bits, for at most schema.MaxDocumentNodes blocks.
+const keyLength = 10
+
+// Assign gives every block of the document a key that is unique in it, and every block with an anchor its anchor. It keeps
+// what the document has, if it is unique and well formed. The rest comes from before, the document that this one replaces, if
+// there is one: a block that is still there keeps its key and its anchor, and an edited one keeps them as well. New blocks get
+// keys derived from their content, so the same text over the same document gives the same result.
+//
+// It changes the document in place, but neither its maps nor before.
+func Assign(d *schema.Document, before *schema.Document) {
+	a := assignment{used: map[string]bool{}, settled: map[string]bool{}, count: map[Hash]int{}}
+	a.keep(d.Nodes)
+	if before != nil {
+		old := schema.Document{Nodes: Clone(before.Nodes)}
+		Assign(&old, nil)
+		a.reserve(old.Nodes)
+		carry(&a, old.Nodes, d.Nodes)
+	}
+	a.derive(d.Nodes)
+	assignAnchors(d.Nodes)
+}
+
+// Complete reports whether each block of the document has a key and each anchored one an anchor, all unique, so that Assign
+// would change nothing.
+func Complete(d schema.Document) bool {
+	used, anchors := map[string]bool{}, map[string]bool{}
+	return complete(d.Nodes, used, anchors)
+}
+
+func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Object == schema.ObjectBlock && n.Key == "" || n.Key != "" && (used[n.Key] || !schema.ValidID(n.Key)) {
+			return false
+		}
+		if n.Key != "" {
+			used[n.Key] = true
+		}
+		if schema.Anchored(n.Type) {
+			anchor := anchorOf(n)
+			if anchor == "" || anchors[anchor] {
+				return false
+			}
+			anchors[anchor] = true
+		}
+		if !complete(n.Nodes, used, anchors) || !complete(n.Fragments, used, anchors) {
+			return false
+		}
+	}
+	return true
+}
+
+// assignment is a document while it gets its keys.
+type assignment struct {
+	// used has the keys that are taken: those of the document and those of the one before.
+	used map[string]bool
+	// settled has the keys that nodes of the document have: those that it came with, and those carried over.
+	settled map[string]bool
+	// count is how many keys were derived from a hash.
+	count map[Hash]int
+}
+
+// keep keeps the document's own keys that are well formed and unique, and removes the others.
+func (a *assignment) keep(nodes []schema.Node) {
+	walk(nodes, func(n *schema.Node) {
+		if n.Key == "" {
+			return
+		}
+		if !schema.ValidID(n.Key) || a.settled[n.Key] {
+			n.Key = ""
+			return
+		}
+		a.settle(n.Key)
+	})
+}
+
+func (a *assignment) settle(key string) {
+	if key != "" {
+		a.settled[key], a.used[key] = true, true
+	}
+}
+
+// reserve keeps keys of the document before from being derived again for another block.
+func (a *assignment) reserve(nodes []schema.Node) {
+	walk(nodes, func(n *schema.Node) {
+		if n.Key != "" {
+			a.used[n.Key] = true
+		}
+	})
+}
+
+func (a *assignment) derive(nodes []schema.Node) {
+	walk(nodes, func(n *schema.Node) {
+		if n.Object == schema.ObjectBlock && n.Key == "" {
+			n.Key = a.newKey(HashOf(n))
+		}
+	})
+}
+
+// newKey derives a key that is not taken.
+func (a *assignment) newKey(of Hash) string {
+	for {
+		seed := of
+		if n := a.count[of]; n > 0 {
+			seed = sha256.Sum256(strconv.AppendInt(of[:], int64(n), 10))
+		}
+		a.count[of]++
+		if key := shortOf(seed); !a.used[key] {
+			a.used[key] = true
+			return key
+		}
+	}
+}
+
+func shortOf(hash Hash) string { return encoding.EncodeToString(hash[:])[:keyLength] }
+
+// walk visits every node, parents first.
+func walk(nodes []schema.Node, visit func(n *schema.Node)) {
+	for i := range nodes {
+		visit(&nodes[i])
+		walk(nodes[i].Nodes, visit)
+		walk(nodes[i].Fragments, visit)
+	}
+}
+
+// Clone copies nodes deeply enough for Assign: their maps and leaves are shared.
+func Clone(nodes []schema.Node) []schema.Node {
+	if nodes == nil {
+		return nil
+	}
+	copied := slices.Clone(nodes)
+	for i := range copied {
+		copied[i].Nodes, copied[i].Fragments = Clone(copied[i].Nodes), Clone(copied[i].Fragments)
+	}
+	return copied
+}
