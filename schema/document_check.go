@@ -257,3 +257,17 @@ func ContentRefProblems(field string, ref Data) []Detail {
 	p.clean(field, map[string]any(ref), 0)
 	return p.details
 }
+
+// NormalizeBlock does for a block outside a document what Normalize does for one inside.
+func NormalizeBlock(n *Node) { n.normalize() }
+
+// BlockProblems lists what is wrong with a block outside a document, whatever document it is for.
+func BlockProblems(field string, n Node) []Detail {
+	p := &problems{}
+	if count([]Node{n}, 0) > MaxDocumentNodes {
+		p.add(field, ProblemNodes)
+		return p.details
+	}
+	p.node(field, &n, &childRule{types: anyBlocks}, 1)
+	return p.details
+}

@@ -1,0 +1,252 @@
+package merge
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// The kinds of conflicts.
+const (
+	// KindEdit: both sides changed the same value in different ways.
+	KindEdit = "edit"
+	// KindDelete: one side deleted what the other changed, or added something to.
+	KindDelete = "delete"
+	// KindPlace: both sides moved the same thing to different places.
+	KindPlace = "place"
+	// KindCycle: after both sides' moves, pages would be below each other.
+	KindCycle = "cycle"
+	// KindParent: a page would be where the merged tree allows none: below a link, a group below a page, or too deep.
+	KindParent = "parent"
+	// KindSlug: two pages would have the same path.
+	KindSlug = "slug"
+	// KindSize: the merged content would have more pages than allowed.
+	KindSize = "size"
+	// KindDocument: the parts could be merged, but the whole would not be a document.
+	KindDocument = "document"
+)
+
+// FieldDocument is the field of a page whose conflicts are those of its document.
+const FieldDocument = "document"
+
+// Conflict is something that a merge cannot decide. Base, Ours and Theirs are the versions of what it is about; nil is an
+// absent one. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields.
+type Conflict struct {
+	// ID is the same whenever a merge meets the same versions of the same thing.
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	// Page is the page's id, Field the member of it. Pages are all pages that a conflict of places is about.
+	Page  string   `json:"page,omitempty"`
+	Field string   `json:"field,omitempty"`
+	Pages []string `json:"pages,omitempty"`
+	// Block is the key of the block, and Path the part of the block: "" the block itself, "text", or a path in its data.
+	Block  string `json:"block,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Base   any    `json:"base,omitzero"`
+	Ours   any    `json:"ours,omitzero"`
+	Theirs any    `json:"theirs,omitzero"`
+	// Choice is the choice that was applied. Without one, the result has ours.
+	Choice *Choice `json:"choice,omitzero"`
+
+	value valueKind
+}
+
+// The values of Take.
+const (
+	TakeOurs   = "ours"
+	TakeTheirs = "theirs"
+	TakeValue  = "value"
+)
+
+// Choice resolves a conflict: with one of the versions, or with a value of the same kind.
+type Choice struct {
+	Take  string         `json:"take"`
+	Value jsontext.Value `json:"value,omitzero"`
+}
+
+// Place is where a page is. In a choice, an empty position is that of theirs, and a parent that is not there counts as ours.
+type Place struct {
+	Parent   string `json:"parent"`
+	Position string `json:"position,omitempty"`
+}
+
+// Choices are the choices made so far, by the id of the conflict. Those for conflicts that a merge no longer meets are ignored.
+type Choices map[string]Choice
+
+// Open returns the conflicts that nobody has resolved.
+func Open(conflicts []Conflict) []Conflict {
+	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.Choice != nil })
+}
+
+// valueKind says what a choice may set as a value.
+type valueKind int
+
+const (
+	noValue valueKind = iota
+	jsonValue
+	textValue
+	boolValue
+	blockValue
+	documentValue
+	placeValue
+	targetValue
+	titleValue
+	slugValue
+)
+
+// valueKinds has a row per kind of value: it decodes one, or says what is wrong.
+var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
+	jsonValue:     decoded[any],
+	textValue:     decoded[string],
+	boolValue:     decoded[bool],
+	blockValue:    decodeBlock,
+	documentValue: decodeDocument,
+	placeValue:    decoded[Place],
+	targetValue:   decodeTarget,
+	titleValue: checkedText(func(text string) bool {
+		return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= maxTitle
+	}),
+	slugValue: checkedText(func(text string) bool {
+		return text != "" && tree.ValidSlug(text) && utf8.RuneCountInString(text) <= maxSlug
+	}),
+}
+
+// The bounds of what a choice sets, in characters, as in the API and in package tree.
+const (
+	maxTitle = 256
+	maxSlug  = 100
+)
+
+func checkedText(valid func(text string) bool) func(raw jsontext.Value) (any, []schema.Detail) {
+	return func(raw jsontext.Value) (any, []schema.Detail) {
+		value, problems := decoded[string](raw)
+		if problems == nil && !valid(value.(string)) {
+			problems = []schema.Detail{{Field: valueField, Problem: "is not allowed for this field"}}
+		}
+		return value, problems
+	}
+}
+
+const valueField = "value"
+
+func decoded[T any](raw jsontext.Value) (any, []schema.Detail) {
+	var value T
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil, []schema.Detail{{Field: valueField, Problem: "is of another kind than the value in conflict"}}
+	}
+	return value, nil
+}
+
+func decodeBlock(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Node](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	n := value.(schema.Node)
+	schema.NormalizeBlock(&n)
+	return n, schema.BlockProblems(valueField, n)
+}
+
+func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Document](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	d := value.(schema.Document)
+	d.Normalize()
+	return d, d.Problems(valueField)
+}
+
+func decodeTarget(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[schema.Data](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	return value, schema.ContentRefProblems(valueField, value.(schema.Data))
+}
+
+// Problems lists what is wrong with a choice for this conflict. A merge ignores a choice with problems.
+func (c Conflict) Problems(choice Choice) []schema.Detail {
+	_, problems := c.decode(choice)
+	return problems
+}
+
+func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
+	takes := []string{TakeOurs}
+	if c.Kind != KindParent { // Where theirs has the page, it cannot be.
+		takes = append(takes, TakeTheirs)
+	}
+	if c.value != noValue {
+		takes = append(takes, TakeValue)
+	}
+	switch {
+	case c.Kind == KindSize:
+		return nil, []schema.Detail{{Field: "take", Problem: "is not offered: delete pages instead"}}
+	case !slices.Contains(takes, choice.Take):
+		return nil, []schema.Detail{{Field: "take", Problem: "has no value that is allowed", Allowed: takes}}
+	case choice.Take != TakeValue:
+		return nil, nil
+	}
+	return valueKinds[c.value](choice.Value)
+}
+
+// conflicts collects the conflicts of a merge and decides those that have a choice.
+type conflicts struct {
+	page    string
+	choices Choices
+	list    []Conflict
+}
+
+// decide reports a conflict. It returns what to take, and the value if that is the choice.
+func (l *conflicts) decide(c Conflict) (take string, value any) {
+	c.Page = l.page
+	if c.Page != "" && c.Field == "" {
+		c.Field = FieldDocument
+	}
+	return l.add(c)
+}
+
+func (l *conflicts) add(c Conflict) (take string, value any) {
+	c.ID = idOf(c)
+	choice, made := l.choices[c.ID]
+	if !made {
+		l.list = append(l.list, c)
+		return TakeOurs, nil
+	}
+	value, problems := c.decode(choice)
+	if len(problems) > 0 {
+		l.list = append(l.list, c)
+		return TakeOurs, nil
+	}
+	c.Choice = &choice
+	l.list = append(l.list, c)
+	return choice.Take, value
+}
+
+// idEncoding has the alphabet of ids.
+var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// idOf derives the id of a conflict from what it is about and from its versions.
+func idOf(c Conflict) string {
+	sum := sha256.Sum256(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
+	return idEncoding.EncodeToString(sum[:16])
+}
+
+// canonicalJSON encodes a part of the content. Equal values have equal bytes.
+func canonicalJSON(value any) []byte {
+	encoded, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		panic("merge: a part of the content has no JSON: " + err.Error()) // It was decoded from JSON.
+	}
+	return encoded
+}
+
+func equal(a, b any) bool { return string(canonicalJSON(a)) == string(canonicalJSON(b)) }

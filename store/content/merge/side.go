@@ -1,0 +1,123 @@
+package merge
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// spot is a list of blocks: the children of a block, or the blocks of one of its fragments. The zero spot is the document's own.
+type spot struct {
+	parent string // the key of the block
+	slot   string // the name of the fragment, "" for the children
+}
+
+// block is a block of one side.
+type block struct {
+	node  *schema.Node
+	place spot
+	// own is what the block says by itself, without the blocks below it and without its key.
+	own   string
+	slots []string
+	// shells has the fragments by slot, without their blocks.
+	shells map[string]schema.Node
+}
+
+// side is the document of one side as a table of blocks.
+type side struct {
+	blocks map[string]*block
+	lists  map[spot][]string
+	// broken says that a block has no key of its own, which no checked document has.
+	broken bool
+}
+
+func newSide(nodes []schema.Node) *side {
+	s := &side{blocks: map[string]*block{}, lists: map[spot][]string{}}
+	s.add(spot{}, nodes)
+	return s
+}
+
+func (s *side) add(at spot, nodes []schema.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Key == "" || s.blocks[n.Key] != nil {
+			s.broken = true
+			continue
+		}
+		b := &block{node: n, place: at, own: string(canonicalJSON(ownOf(n))), shells: map[string]schema.Node{}}
+		s.blocks[n.Key] = b
+		s.lists[at] = append(s.lists[at], n.Key)
+		if !holdsText(n) {
+			b.slots = append(b.slots, "")
+			s.add(spot{n.Key, ""}, n.Nodes)
+		}
+		for j := range n.Fragments {
+			f := n.Fragments[j]
+			slot := slotOf(&f)
+			for twin := 2; b.shells[slot].Object != ""; twin++ {
+				slot = slotOf(&f) + "#" + strconv.Itoa(twin)
+			}
+			s.add(spot{n.Key, slot}, f.Nodes)
+			f.Nodes = nil
+			b.slots, b.shells[slot] = append(b.slots, slot), f
+		}
+	}
+}
+
+// slotOf names a fragment among those of its block.
+func slotOf(f *schema.Node) string { return f.Fragment + "/" + f.Type }
+
+// holdsText reports whether the children of a block are inlines, which are merged by word.
+func holdsText(n *schema.Node) bool {
+	return len(n.Nodes) > 0 && n.Nodes[0].Object != schema.ObjectBlock
+}
+
+// ownOf returns the block without the blocks below it and without its key.
+func ownOf(n *schema.Node) schema.Node {
+	own := *n
+	own.Key, own.Fragments = "", nil
+	if n.Type == typeRow {
+		own.Meta = nil
+	}
+	if !holdsText(n) {
+		own.Nodes = nil
+	}
+	return own
+}
+
+// below visits the keys in the lists directly below a block.
+func (s *side) below(key string, visit func(key string)) {
+	for _, slot := range s.blocks[key].slots {
+		for _, child := range s.lists[spot{key, slot}] {
+			visit(child)
+		}
+	}
+}
+
+// version returns a block of this side as it is shown in a conflict; nil if the side has none.
+func (s *side) version(key string) any {
+	b := s.blocks[key]
+	if b == nil {
+		return nil
+	}
+	if b.node.Type == typeRow {
+		return s.rowVersion(b)
+	}
+	n := collapse(*b.node)
+	return &n
+}
+
+// textVersion is a version without the blocks below.
+func (s *side) textVersion(key string) any {
+	b := s.blocks[key]
+	if b == nil {
+		return nil
+	}
+	n := ownOf(b.node)
+	n.Key = strings.TrimPrefix(key, foreign)
+	if n.Nodes == nil {
+		n.Nodes = []schema.Node{}
+	}
+	return &n
+}
