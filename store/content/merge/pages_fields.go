@@ -1,0 +1,153 @@
+package merge
+
+import (
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+func placeOf(n tree.Node) Place { return Place{Parent: n.Parent, Position: n.Position} }
+
+// pageFields has a row per field of a page that is a value: name, kind of value, how to read and to set it. The place and the
+// document have rules of their own.
+var pageFields = []struct {
+	name  string
+	value valueKind
+	get   func(n *tree.Node) any
+	set   func(n *tree.Node, value any)
+}{
+	{"type", noValue, func(n *tree.Node) any { return n.Kind }, func(n *tree.Node, v any) { n.Kind, _ = v.(string) }},
+	{"title", titleValue, func(n *tree.Node) any { return n.Title }, func(n *tree.Node, v any) { n.Title, _ = v.(string) }},
+	{FieldSlug, slugValue, func(n *tree.Node) any { return n.Slug }, func(n *tree.Node, v any) { n.Slug, _ = v.(string) }},
+	{"emoji", textValue, func(n *tree.Node) any { return n.Emoji }, func(n *tree.Node, v any) { n.Emoji, _ = v.(string) }},
+	{"icon", textValue, func(n *tree.Node) any { return n.Icon }, func(n *tree.Node, v any) { n.Icon, _ = v.(string) }},
+	{"description", textValue, func(n *tree.Node) any { return n.Description }, func(n *tree.Node, v any) { n.Description, _ = v.(string) }},
+	{"condition", textValue, func(n *tree.Node) any { return n.Condition }, func(n *tree.Node, v any) { n.Condition, _ = v.(string) }},
+	{"hidden", boolValue, func(n *tree.Node) any { return n.Hidden }, func(n *tree.Node, v any) { n.Hidden, _ = v.(bool) }},
+	{"noIndex", boolValue, func(n *tree.Node) any { return n.NoIndex }, func(n *tree.Node, v any) { n.NoIndex, _ = v.(bool) }},
+	{"noRobotsIndex", boolValue, func(n *tree.Node) any { return n.NoRobotsIndex }, func(n *tree.Node, v any) { n.NoRobotsIndex, _ = v.(bool) }},
+	{"target", targetValue, func(n *tree.Node) any { return n.Target }, func(n *tree.Node, v any) { n.Target, _ = v.(schema.Data) }},
+}
+
+// The fields with rules of their own.
+const (
+	FieldPlace = "place"
+	FieldSlug  = "slug"
+)
+
+// fields merges a page that is on both sides. Where base has no such page, both added it, and what differs is a conflict.
+func (p *pages) fields(r *row) error {
+	if r.dead || !r.inOurs || !r.inTheirs {
+		return nil
+	}
+	for _, f := range pageFields {
+		base, ours, theirs := f.get(&r.base), f.get(&r.ours), f.get(&r.theirs)
+		switch {
+		case equal(ours, theirs), r.inBase && equal(base, theirs):
+			continue
+		case r.inBase && equal(base, ours):
+			f.set(&r.node, theirs)
+			continue
+		}
+		c := Conflict{Kind: KindEdit, Page: r.id, Field: f.name, Ours: ours, Theirs: theirs, value: f.value}
+		if r.inBase {
+			c.Base = base
+		}
+		switch take, value := p.conflicts.add(c); take {
+		case TakeTheirs:
+			f.set(&r.node, theirs)
+		case TakeValue:
+			f.set(&r.node, value)
+		}
+	}
+	p.place(r)
+	r.node.CreatedAt, r.node.UpdatedAt = newest(r.ours.CreatedAt, r.theirs.CreatedAt), newest(r.ours.UpdatedAt, r.theirs.UpdatedAt)
+	return p.document(r)
+}
+
+func newest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func (p *pages) place(r *row) {
+	base, ours, theirs := placeOf(r.base), placeOf(r.ours), placeOf(r.theirs)
+	switch {
+	case ours == theirs, r.inBase && base == theirs:
+		return
+	case r.inBase && base == ours:
+		r.put(theirs)
+		return
+	case ours.Parent == theirs.Parent && (!r.inBase || ours.Parent != base.Parent):
+		return // Both put it there. Ours says where among the others.
+	case r.inBase && theirs.Parent == base.Parent:
+		return // A reordering where it no longer is.
+	case r.inBase && ours.Parent == base.Parent:
+		r.put(theirs)
+		return
+	}
+	c := Conflict{Kind: KindPlace, Page: r.id, Field: FieldPlace, Ours: ours, Theirs: theirs, value: placeValue}
+	if r.inBase {
+		c.Base = base
+	}
+	switch take, value := p.conflicts.add(c); take {
+	case TakeTheirs:
+		r.put(theirs)
+	case TakeValue:
+		r.put(r.chosen(value))
+	}
+}
+
+// put sets the place of the page in the result.
+func (r *row) put(at Place) { r.node.Parent, r.node.Position = at.Parent, at.Position }
+
+// chosen is a place that a choice names.
+func (r *row) chosen(value any) Place {
+	at := value.(Place)
+	if at.Position == "" {
+		at.Position = r.node.Position
+		if r.inTheirs {
+			at.Position = r.theirs.Position
+		}
+	}
+	return at
+}
+
+// document merges the documents by block.
+func (p *pages) document(r *row) error {
+	base, ours, theirs := r.base.Document, r.ours.Document, r.theirs.Document
+	switch {
+	case ours == theirs, r.inBase && base == theirs:
+		return nil
+	case r.inBase && base == ours:
+		r.node.Document = theirs
+		return nil
+	}
+	var documents [3]schema.Document
+	for i, hash := range []string{base, ours, theirs} {
+		documents[i] = schema.NewDocument()
+		if hash == "" {
+			continue
+		}
+		var err error
+		if documents[i], err = p.in.Load(hash); err != nil {
+			return err
+		}
+	}
+	p.conflicts.page = r.id
+	merged := mergeDocuments(&p.conflicts, documents[0], documents[1], documents[2])
+	p.conflicts.page = ""
+	switch {
+	case equal(merged, documents[1]):
+		return nil
+	case equal(merged, documents[2]):
+		r.node.Document = theirs
+		return nil
+	}
+	hash, err := p.in.Keep(merged)
+	r.node.Document = hash
+	return err
+}
