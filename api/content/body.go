@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/keys"
 	"github.com/octavo-docs/octavo/store/content/markdown"
 )
 
@@ -69,20 +70,32 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// text converts the body to a document and keeps the original Markdown. This is the only place where Markdown in requests is
-// converted.
-func (b *richBody) text(ctx context.Context, field string) (store.Text, error) {
+// text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown in
+// requests is converted. What is still there of the document before keeps its keys.
+func (b *richBody) text(ctx context.Context, field string, before *schema.Document) (store.Text, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Text{}, err
 	}
 	if b.Markdown == nil {
+		keys.Assign(b.Document, before)
 		return store.Text{Document: *b.Document}, nil
 	}
 	made, err := markdown.Read(*b.Markdown)
 	if errors.Is(err, markdown.ErrTooLarge) {
 		return store.Text{}, schema.Invalid(field+".markdown", schema.ProblemNodes)
 	}
-	return store.Text{Document: made, Markdown: b.Markdown}, err
+	if err != nil {
+		return store.Text{}, err
+	}
+	keys.Assign(&made, before)
+	return store.Text{Document: made, Markdown: b.Markdown}, nil
+}
+
+// showKeys gives a document that was stored without keys the ones that it gets when it is written again.
+func showKeys(d *schema.Document) {
+	if !keys.Complete(*d) {
+		keys.Assign(d, nil)
+	}
 }
 
 // commentBody is the body of a comment, which must not be blank.
@@ -102,7 +115,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 
 // said converts a non-blank body for storage in a discussion.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
-	text, err := b.text(ctx, field)
+	text, err := b.text(ctx, field, nil)
 	if err != nil {
 		return store.CommentBody{}, err
 	}
@@ -150,6 +163,9 @@ func shownBody(ctx context.Context, st *store.Store, row store.CommentRow, forma
 	if err != nil {
 		return schema.Body{}, err
 	}
+	if body.Document != nil {
+		showKeys(body.Document)
+	}
 	if format != markdown.FormatDocument || body.Markdown == nil {
 		return markdown.Render(body, schema.Document{}, format), nil
 	}
@@ -158,6 +174,7 @@ func shownBody(ctx context.Context, st *store.Store, row store.CommentRow, forma
 		if err != nil {
 			d = markdown.Verbatim(*body.Markdown)
 		}
+		keys.Assign(&d, nil)
 		return schema.EncodeJSON(d)
 	})
 	if err != nil {
@@ -167,5 +184,6 @@ func shownBody(ctx context.Context, st *store.Store, row store.CommentRow, forma
 	if err != nil {
 		return schema.Body{}, err
 	}
+	showKeys(&document)
 	return markdown.Render(body, document, format), nil
 }

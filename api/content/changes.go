@@ -134,7 +134,10 @@ func checkFiles(c *rules.Checker, field string, change *contentChange) {
 }
 
 func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRequest) (schema.ChangeRequest, error) {
-	b := &contentBuilder{store: h.store, space: c.Space.Space.ID, initial: c.ChangeRequest.RevisionInitial}
+	b := &contentBuilder{
+		store: h.store, space: c.Space.Space.ID, organization: c.Space.Space.OrganizationID, initial: c.ChangeRequest.RevisionInitial,
+		head: c.ChangeRequest.Revision, written: map[string]schema.Document{},
+	}
 	b.change.UserID = c.Principal.UserID
 	for i := range r.Body.Changes {
 		change := &r.Body.Changes[i]
@@ -152,10 +155,12 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 
 // contentBuilder collects the changes of a request.
 type contentBuilder struct {
-	store *store.Store
-	space string
-	// initial is the revision that the change request started from.
-	initial string
+	store               *store.Store
+	space, organization string
+	// initial is the revision that the change request started from, head the one that it has now.
+	initial, head string
+	// written has the documents that earlier changes of the request write, by the page's id or ref.
+	written map[string]schema.Document
 	change  store.ContentChange
 	// name is the field name of the current change, used in errors.
 	name string
@@ -167,7 +172,10 @@ func (b *contentBuilder) add(change tree.Change) {
 	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
 }
 
-func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) (tree.Attributes, error) {
+// attributes collects what the change sets. page is the id or the ref of the page, before the document that it replaces.
+func (b *contentBuilder) attributes(
+	ctx context.Context, change *contentChange, page string, before *schema.Document,
+) (tree.Attributes, error) {
 	attributes := tree.Attributes{
 		Title: change.Title, Slug: change.Slug, Emoji: change.Emoji, Icon: change.Icon, Description: change.Description,
 		Condition: change.Condition, Hidden: change.Hidden, NoIndex: change.NoIndex, NoRobotsIndex: change.NoRobotsIndex,
@@ -178,10 +186,11 @@ func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) 
 	}
 	hash := ""
 	if !change.Document.IsZero() {
-		text, err := change.Document.text(ctx, b.name+".document")
+		text, err := change.Document.text(ctx, b.name+".document", before)
 		if err != nil {
 			return attributes, err
 		}
+		b.written[page] = text.Document
 		document, err := store.NewDocument(text)
 		if err != nil {
 			return attributes, err
@@ -193,8 +202,34 @@ func (b *contentBuilder) attributes(ctx context.Context, change *contentChange) 
 	return attributes, nil
 }
 
+// before returns the document that a change replaces, whose keys it takes over; nil if there is none. A page that does not
+// exist is for the store to refuse.
+func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*schema.Document, error) {
+	page := *change.Page
+	if change.Document == nil {
+		return nil, nil
+	}
+	if written, ok := b.written[page]; ok {
+		return &written, nil
+	}
+	revision, err := b.revision(ctx, b.head)
+	if err != nil {
+		return nil, err
+	}
+	found, ok := tree.Find(revision.Pages, page)
+	if !ok || found.Document == "" {
+		return nil, nil
+	}
+	documents, err := b.store.Documents(ctx, b.organization, []string{found.Document})
+	if err != nil {
+		return nil, err
+	}
+	document := documents[found.Document].Document
+	return &document, nil
+}
+
 func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) error {
-	attributes, err := b.attributes(ctx, change)
+	attributes, err := b.attributes(ctx, change, schema.Or(change.Ref, ""), nil)
 	b.add(tree.Insert{
 		Kind: schema.Or(change.Type, tree.KindDocument), Into: change.Into.Value, At: change.At, Ref: schema.Or(change.Ref, ""), Attributes: attributes,
 	})
@@ -202,7 +237,11 @@ func (b *contentBuilder) insertPage(ctx context.Context, change *contentChange) 
 }
 
 func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) error {
-	attributes, err := b.attributes(ctx, change)
+	before, err := b.before(ctx, change)
+	if err != nil {
+		return err
+	}
+	attributes, err := b.attributes(ctx, change, *change.Page, before)
 	b.add(tree.Update{Page: *change.Page, Into: change.Into, At: change.At, Attributes: attributes})
 	return err
 }
@@ -215,24 +254,31 @@ func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) er
 // revertPage restores a page to its state in a revision of the space, or without one to the revision that the change request
 // started from.
 func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
-	id := schema.Or(change.Revision, b.initial)
-	revision, known := b.revisions[id]
-	if !known {
-		var err error
-		revision, err = b.store.Revision(ctx, b.space, id)
-		if schema.IsCode(err, schema.CodeNotFound) {
-			return schema.Invalid(b.name+".revision", "names no revision of this space")
-		}
-		if err != nil {
-			return err
-		}
-		if b.revisions == nil {
-			b.revisions = map[string]store.Revision{}
-		}
-		b.revisions[id] = revision
+	revision, err := b.revision(ctx, schema.Or(change.Revision, b.initial))
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid(b.name+".revision", "names no revision of this space")
+	}
+	if err != nil {
+		return err
 	}
 	b.add(tree.Revert{Page: *change.Page, To: b.store.PagesIn(ctx, revision)})
 	return nil
+}
+
+// revision reads a revision of the space once.
+func (b *contentBuilder) revision(ctx context.Context, id string) (store.Revision, error) {
+	if revision, known := b.revisions[id]; known {
+		return revision, nil
+	}
+	revision, err := b.store.Revision(ctx, b.space, id)
+	if err != nil {
+		return store.Revision{}, err
+	}
+	if b.revisions == nil {
+		b.revisions = map[string]store.Revision{}
+	}
+	b.revisions[id] = revision
+	return revision, nil
 }
 
 func (b *contentBuilder) insertFiles(_ context.Context, change *contentChange) error {

@@ -177,7 +177,9 @@ func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, no
 		if err != nil {
 			return err
 		}
-		if documents[found.Document].HasKey(*node) {
+		text := documents[found.Document].Document
+		showKeys(&text)
+		if text.HasKey(*node) {
 			return nil
 		}
 	}

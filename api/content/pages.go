@@ -198,6 +198,7 @@ func (h *pages) page(ctx context.Context, c *access.Caller, r *pageRequest, page
 		return schema.RevisionPage{}, err
 	}
 	text := documents[page.Document]
+	showKeys(&text.Document)
 	body := schema.DocumentBody(text.Document)
 	if text.Markdown != nil {
 		body = schema.MarkdownBody(*text.Markdown)
