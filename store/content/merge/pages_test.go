@@ -592,3 +592,38 @@ func TestPagesWithoutConflict(t *testing.T) {
 		})
 	}
 }
+
+// TestBoundsOfPages: each side is within the bounds, both together are not.
+func TestBoundsOfPages(t *testing.T) {
+	t.Parallel()
+	page := func(id, parent string) tree.Node {
+		return tree.Node{Page: tree.Page{ID: id, Kind: tree.KindDocument, Title: id, Slug: id}, Parent: parent, Position: id}
+	}
+	rows := func(nodes ...tree.Node) map[string]tree.Node {
+		all := map[string]tree.Node{}
+		for _, n := range nodes {
+			all[n.ID] = n
+		}
+		return all
+	}
+	// Ours moves c under b, theirs moves x, with y below it, under c: y would be on the fifth level.
+	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
+	ours, theirs := maps.Clone(base), maps.Clone(base)
+	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
+	merged, found := mergeSpaces(t, library{}, base, ours, theirs, nil)
+	if len(found) != 1 || found[0].Kind != KindParent || found[0].Page != "x" || merged["x"].Parent != "b" || wellFormed(merged) != nil {
+		t.Errorf("%s", pagesText(base, ours, theirs, merged, found))
+	}
+	ours, theirs = maps.Clone(base), maps.Clone(base)
+	for i := range testPages - len(base) {
+		ours[fmt.Sprint("o", i)] = page(fmt.Sprint("o", i), "")
+	}
+	theirs["t"] = page("t", "")
+	merged, found = mergeSpaces(t, library{}, base, ours, theirs, nil)
+	if len(found) != 1 || found[0].Kind != KindSize || fmt.Sprint(found[0].Pages) != "[t]" || rowsText(merged) != rowsText(ours) {
+		t.Errorf("%s", pagesText(base, ours, theirs, merged, found))
+	}
+	if len(found[0].Problems(Choice{Take: TakeTheirs})) == 0 {
+		t.Error("a choice makes room")
+	}
+}
