@@ -54,7 +54,7 @@ func TestContentBecomesRows(t *testing.T) {
 		('r2', 's', 'merge', '{r1}', (
 			select jsonb_agg(jsonb_build_object('id', 'p' || n, 'type', 'document', 'title', 'Page ' || n, 'slug', 'page-' || n,
 				'createdAt', '2026-01-02T03:04:05Z', 'updatedAt', '2026-01-02T03:04:05Z', 'document', 'd1', 'pages', case n when 7 then
-					'[{"id":"c","type":"group","title":"Below","slug":"below","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:05Z","pages":[
+					'[{"id":"c","type":"document","title":"Below","slug":"below","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:05Z","pages":[
 						{"id":"l","type":"link","title":"Link","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:05Z","target":{"kind":"url","url":"https://example.com"}},
 						{"id":"leaf","type":"document","title":"Leaf","slug":"leaf","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:05Z","pages":[]}]}]'::jsonb
 					else '[]' end) order by n)

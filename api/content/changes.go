@@ -135,7 +135,7 @@ func checkFiles(c *rules.Checker, field string, change *contentChange) {
 
 func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRequest) (schema.ChangeRequest, error) {
 	b := &contentBuilder{
-		store: h.store, space: c.Space.Space.ID, organization: c.Space.Space.OrganizationID, initial: c.ChangeRequest.RevisionInitial,
+		store: h.store, space: c.Space.Space.ID, initial: c.ChangeRequest.RevisionInitial,
 		head: c.ChangeRequest.Revision, written: map[string]schema.Document{},
 	}
 	b.change.UserID = c.Principal.UserID
@@ -155,8 +155,8 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 
 // contentBuilder collects the changes of a request.
 type contentBuilder struct {
-	store               *store.Store
-	space, organization string
+	store *store.Store
+	space string
 	// initial is the revision that the change request started from, head the one that it has now.
 	initial, head string
 	// written has the documents that earlier changes of the request write, by the page's id or ref.
@@ -216,11 +216,11 @@ func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*sc
 	if err != nil {
 		return nil, err
 	}
-	found, ok := tree.Find(revision.Pages, page)
-	if !ok || found.Document == "" {
-		return nil, nil
+	found, ok, err := b.store.PagesIn(ctx, revision).Page(page)
+	if err != nil || !ok || found.Document == "" {
+		return nil, err
 	}
-	documents, err := b.store.Documents(ctx, b.organization, []string{found.Document})
+	documents, err := b.store.Documents(ctx, b.space, []string{found.Document})
 	if err != nil {
 		return nil, err
 	}

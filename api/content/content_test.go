@@ -248,7 +248,7 @@ func TestParallelContent(t *testing.T) {
 	}
 }
 
-func TestUpdateAndConflicts(t *testing.T) {
+func TestUpdate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	insert := func(title string) string { return `{"operation":"insert_page","title":"` + title + `"}` }
@@ -280,17 +280,13 @@ func TestUpdateAndConflicts(t *testing.T) {
 	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
 		t.Errorf("%+v", got)
 	}
-	// Both sides moved: nothing changes, and the result is a conflict.
-	stale := get(rival.ID)
-	rows := h.Rows()
-	if got := update(rival.ID); got.Result != "conflicts" || got.Revision != stale.Revision {
+	// Both sides have pages of their own: the request has all of them.
+	if got := update(rival.ID); got.Result != "update" {
 		t.Errorf("%+v", got)
 	}
-	if got := h.MergeNow(rival.ID); got.Result != "conflicts" || got.Revision != stale.Revision {
-		t.Errorf("%+v", got)
-	}
-	if got := get(rival.ID); fmt.Sprint(got) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
-		t.Errorf("%+v, before %+v", got, stale)
+	revision := apitest.Ask[schema.Revision](h, schema.RoleRead, "GET", h.RequestPath(rival.ID)+"/content", nil, 200)
+	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Rival@rival" {
+		t.Errorf("%+v", revision)
 	}
 	// Main moved but its content is the same: the request's changes go on top of it.
 	late := h.ChangeRequest(h.Ours)
@@ -299,16 +295,85 @@ func TestUpdateAndConflicts(t *testing.T) {
 	if got := update(late.ID); got.Result != "update" || got.Revision == head {
 		t.Errorf("%+v", got)
 	}
-	revision := apitest.Ask[schema.Revision](h, schema.RoleRead, "GET", h.RequestPath(late.ID)+"/content", nil, 200)
-	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Late@late" {
-		t.Errorf("%+v", revision)
-	}
 	if got := h.MergeNow(late.ID); got.Result != "merge" {
 		t.Errorf("%+v", got)
 	}
+	if got := h.MergeNow(rival.ID); got.Result != "merge" {
+		t.Errorf("%+v", got)
+	}
 	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/pages", nil, 200)
-	if outline(pages.Pages) != "d:First@first d:Late@late" {
-		t.Errorf("%s", outline(pages.Pages))
+	if got := outline(pages.Pages); got != "d:First@first d:Late@late d:Rival@rival" && got != "d:First@first d:Rival@rival d:Late@late" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestConflicts: two requests change the same title, and one another page. Nothing of what conflicts is merged, nor anything else of
+// its request.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	id, _, _ := h.MergedPage(h.Ours)
+	title := func(title string) string {
+		return `{"operation":"update_page","page":"` + id + `","title":"` + title + `"}`
+	}
+	first, second := h.ChangeRequest(h.Ours), h.ChangeRequest(h.Ours)
+	h.ChangeContent(schema.RoleEdit, first.ID, title("One"))
+	h.ChangeContent(schema.RoleEdit, second.ID, title("Two"), `{"operation":"insert_page","title":"New"}`)
+	if got := h.MergeNow(first.ID); got.Result != "merge" {
+		t.Errorf("%+v", got)
+	}
+	stale := apitest.Ask[schema.ChangeRequest](h, schema.RoleRead, "GET", h.RequestPath(second.ID), nil, 200)
+	rows := h.Rows()
+	for _, operation := range []string{"/update", "/merge"} {
+		got := apitest.Ask[schema.MergeResult](h, schema.RoleAdmin, "POST", h.RequestPath(second.ID)+operation, nil, 200)
+		if got.Result != "conflicts" || got.Revision != stale.Revision {
+			t.Errorf("%s: %+v", operation, got)
+		}
+	}
+	now := apitest.Ask[schema.ChangeRequest](h, schema.RoleRead, "GET", h.RequestPath(second.ID), nil, 200)
+	if fmt.Sprint(now) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
+		t.Errorf("%+v, before %+v", now, stale)
+	}
+	// The author gives way.
+	h.ChangeContent(schema.RoleEdit, second.ID, title("One"))
+	if got := h.MergeNow(second.ID); got.Result != "merge" {
+		t.Errorf("%+v", got)
+	}
+	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/pages", nil, 200)
+	if got := outline(pages.Pages); got != "d:One@hello d:New@new" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestMergesByBlock merges requests that changed different blocks and different words of one page, and leaves those that changed the
+// same words.
+func TestMergesByBlock(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	id, _, _ := h.MergedPage(h.Ours)
+	write := func(text string) string {
+		request := h.ChangeRequest(h.Ours)
+		h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"update_page","page":"`+id+`","document":{"markdown":`+fmt.Sprintf("%q", text)+`}}`)
+		return request.ID
+	}
+	if got := h.MergeNow(write("# Steps\n\nFirst, take a large bowl and wash it.\n\nLast, rest.\n")); got.Result != "merge" {
+		t.Fatalf("%+v", got)
+	}
+	requests := []string{
+		write("# Steps\n\nFirst, take a small bowl and wash it.\n\nLast, rest.\n"),
+		write("# Steps\n\nFirst, take a large bowl and dry it.\n\nLast, rest.\n"),
+		write("# Steps\n\nFirst, take a large bowl and wash it.\n\nStir.\n\nLast, rest well.\n"),
+		write("# Steps\n\nFirst, take a huge bowl and wash it.\n\nLast, rest.\n"),
+	}
+	for i, request := range requests {
+		want := map[bool]string{true: "merge", false: "conflicts"}[i < 3]
+		if got := h.MergeNow(request); got.Result != want {
+			t.Errorf("request %d: %+v, want %s", i, got, want)
+		}
+	}
+	page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/page/"+id+"?format=markdown", nil, 200)
+	if want := "# Steps\n\nFirst, take a small bowl and dry it.\n\nStir.\n\nLast, rest well."; page.Markdown == nil || strings.TrimSpace(*page.Markdown) != want {
+		t.Errorf("%+v, want %q", page.Markdown, want)
 	}
 }
 

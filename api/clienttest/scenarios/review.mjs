@@ -152,6 +152,19 @@ await step('it is approved and merged', async () => {
     assert.ok((await ada.api.spaces.getRevisionById(guide.id, merged.revision)).data.parents.length > 0);
 });
 
+await step('what two requests change in different places merges', async () => {
+    const one = await propose(bob, guide.id, 'Title', [{ operation: 'update_page', page: pages.Configure, description: 'How to configure it.' }]);
+    const two = await propose(bob, guide.id, 'Text', [
+        { operation: 'update_page', page: pages.Configure, document: { markdown: 'Write a file.\n\nRead it again.' } },
+        { operation: 'insert_page', title: 'Uninstall' },
+    ]);
+    assert.equal((await cy.api.spaces.mergeChangeRequest(guide.id, one.id)).data.result, 'merge');
+    assert.equal((await cy.api.spaces.mergeChangeRequest(guide.id, two.id)).data.result, 'merge');
+    assert.match(await markdown(pages.Configure), /Write a file\.\n\nRead it again/);
+    const { data: page } = await ada.api.spaces.getPageById(guide.id, pages.Configure);
+    assert.equal(page.description, 'How to configure it.');
+});
+
 await step('what conflicts is reported, not resolved', async () => {
     const write = (subject, text) => propose(bob, guide.id, subject, [
         { operation: 'update_page', page: pages.Configure, document: { markdown: text } },

@@ -43,6 +43,8 @@ type Result struct {
 	// Write has the rows to write, Delete the pages to delete, both by id.
 	Write  []tree.Node
 	Delete []string
+	// Count is the number of pages that there are then.
+	Count int
 	// Conflicts has all conflicts. Those without a choice are open, and Write has for them what is on ours.
 	Conflicts []Conflict
 }
@@ -241,8 +243,9 @@ func (p *pages) result() Result {
 	}
 	if p.in.MaxPages > 0 && count > p.in.MaxPages && len(added) > 0 {
 		p.conflicts.add(Conflict{Kind: KindSize, Pages: added, Ours: p.in.Count, Theirs: count})
-		return Result{Conflicts: p.conflicts.list}
+		return Result{Conflicts: p.conflicts.list, Count: p.in.Count}
 	}
+	result.Count = count
 	slices.SortStableFunc(result.Conflicts, func(a, b Conflict) int {
 		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.Field, b.Field))
 	})

@@ -115,8 +115,8 @@ func (c Insert) apply(e *edit) error {
 			return problem("ref", "is the id of a page")
 		}
 	}
-	if e.size >= maxPages {
-		return problem("operation", fmt.Sprintf("would give the space more than %d pages", maxPages))
+	if e.size >= MaxPages {
+		return problem("operation", fmt.Sprintf("would give the space more than %d pages", MaxPages))
 	}
 	page := &entry{Node: Node{Page: Page{ID: e.newID(), Kind: c.Kind, Title: "Untitled", CreatedAt: e.now}}, gone: true}
 	if err := c.change(page, e.now); err != nil {
@@ -252,8 +252,8 @@ func (e *edit) revert(page *entry, was Node) error {
 // restore brings back a deleted page, without its former children: below its old parent if that exists, else at the
 // root.
 func (e *edit) restore(was Node, to Source) error {
-	if e.size >= maxPages {
-		return problem("page", fmt.Sprintf("would give the space more than %d pages", maxPages))
+	if e.size >= MaxPages {
+		return problem("page", fmt.Sprintf("would give the space more than %d pages", MaxPages))
 	}
 	then, err := to.Children(was.Parent)
 	if err != nil {
@@ -270,7 +270,7 @@ func (e *edit) restore(was Node, to Source) error {
 		if err != nil {
 			return err
 		}
-		if parent != nil && parent.Kind != KindLink && len(above) < maxDepth {
+		if parent != nil && parent.Kind != KindLink && len(above) < MaxDepth {
 			into = &was.Parent
 		}
 	}

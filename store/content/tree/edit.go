@@ -191,8 +191,8 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 			return err
 		}
 	}
-	if depth+height-1 > maxDepth {
-		return problem("into", fmt.Sprintf("would nest pages deeper than %d levels", maxDepth))
+	if depth+height-1 > MaxDepth {
+		return problem("into", fmt.Sprintf("would nest pages deeper than %d levels", MaxDepth))
 	}
 	siblings, err := e.childrenOf(parent)
 	if err != nil {

@@ -22,8 +22,8 @@ func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
 // The bounds of a tree. The depth makes it safe to walk a tree recursively without counting.
 const (
-	maxDepth = 16
-	maxPages = 100_000
+	MaxDepth = 16
+	MaxPages = 100_000
 )
 
 // Page is a node of the tree, stored as JSON: its names must not change.

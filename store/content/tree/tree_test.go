@@ -100,7 +100,7 @@ func levels(pages []Page, depth int, ids map[string]bool) error {
 		switch {
 		case ids[p.ID]:
 			return fmt.Errorf("%s is there twice", p.ID)
-		case depth > maxDepth:
+		case depth > MaxDepth:
 			return fmt.Errorf("%s is at depth %d", p.ID, depth)
 		case p.Title == "":
 			return fmt.Errorf("%s has no title", p.ID)
@@ -187,7 +187,7 @@ func (m *model) mayHold(parent, kind string, height int) bool {
 	if parent == "" {
 		return true
 	}
-	return m.kind[parent] != "" && m.kind[parent] != KindLink && kind != KindGroup && m.depth(parent)+height <= maxDepth
+	return m.kind[parent] != "" && m.kind[parent] != KindLink && kind != KindGroup && m.depth(parent)+height <= MaxDepth
 }
 
 func (m *model) lines(parent string) []string {
@@ -380,7 +380,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 	text, slug, nobody, doc, group, link := "x", "doc", "nobody", "p1", "p2", "p3"
 	pages := build(t, nil, Insert{Kind: KindDocument, Attributes: titled("Doc")}, Insert{Kind: KindGroup}, Insert{Kind: KindLink})
 	deep, below := pages, doc
-	for i := range maxDepth - 1 {
+	for i := range MaxDepth - 1 {
 		changed, err := apply(deep, []Change{Insert{Kind: KindDocument, Into: &below}}, func() string { return fmt.Sprintf("d%d", i) }, time.Now())
 		if err != nil {
 			t.Fatal(err)
