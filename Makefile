@@ -80,10 +80,11 @@ BENCH_QUERY_FLAGS ?= --rounds 3
 bench-query: engines ## a dashboard's questions over 1, 10 and 100 million events, which stay in bench/.data, into bench/results/ (as root, to empty the kernel's page cache)
 	go run ./bench/run --rows query $(BENCH_QUERY_FLAGS)
 
-DIFFERENTIAL_REQUESTS ?= 100000
+DIFFERENTIAL_REQUESTS ?= 5000
+DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential
-differential: engines ## compare DIFFERENTIAL_REQUESTS random queries with a simple evaluator (2,000 of them are in make test)
-	$(WITH_ENGINES) go test ./query -run TestDifferential -count 1 -timeout 3h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
+differential: engines ## compare DIFFERENTIAL_ROUNDS times DIFFERENTIAL_REQUESTS random queries with a simple evaluator (2,000 of them are in make test)
+	$(WITH_ENGINES) go test ./query -run TestDifferential -v -count $(DIFFERENTIAL_ROUNDS) -timeout 6h -rapid.checks=$(DIFFERENTIAL_REQUESTS)
 
 .PHONY: abuse
 abuse: engines ## let callers take all they can, without a token and with one, and look at what others wait

@@ -108,10 +108,25 @@ func naiveBucket(t time.Time, interval string) time.Time {
 	case "month":
 		same = func(u time.Time) bool { return u.Format("2006-01") == t.Format("2006-01") }
 	}
+	back := func() {
+		for _, step := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
+			for same(t.Add(-step)) {
+				t = t.Add(-step)
+			}
+		}
+	}
 	t = t.Truncate(time.Second)
-	for _, step := range []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second} {
-		for same(t.Add(-step)) {
-			t = t.Add(-step)
+	back()
+	// A clock that is set back at 0:01 ends the day before twice: in St. John's until 2011.
+	const most = 3 * time.Hour
+	_, before := t.Add(-most).Zone()
+	if _, after := t.Zone(); after < before {
+		for step := most; step > 0; step -= time.Second {
+			if same(t.Add(-step)) {
+				t = t.Add(-step)
+				back()
+				break
+			}
 		}
 	}
 	return t
