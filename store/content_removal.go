@@ -11,13 +11,13 @@ import (
 // ctx ends. It gives the number of spaces of which nothing is left.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {
-		space, err := s.queries.DeletedSpace(ctx)
+		id, err := s.queries.DeletedSpace(ctx)
 		if err := interpret(err, "space"); schema.IsCode(err, schema.CodeNotFound) {
 			return spaces, nil
 		} else if err != nil {
 			return spaces, err
 		}
-		err = s.purgeSpace(ctx, space)
+		err = s.purgeSpace(ctx, id)
 		if ctx.Err() != nil {
 			return spaces, nil //nolint:nilerr // The error only says that the time is over.
 		}
@@ -28,18 +28,36 @@ func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	}
 }
 
-func (s *Store) purgeSpace(ctx context.Context, space db.DeletedSpaceRow) error {
-	q, id := s.queries, space.ID
+func (s *Store) purgeSpace(ctx context.Context, id string) error {
+	q := s.queries
+	for {
+		branches, err := q.SomeBranches(ctx, db.SomeBranchesParams{SpaceID: id, Size: purgeRows})
+		if err != nil {
+			return err
+		}
+		if len(branches) == 0 {
+			break
+		}
+		// Revisions come last: without them nobody knows the branches.
+		err = purgeAll([]func() (int64, error){
+			func() (int64, error) {
+				return q.PurgePages(ctx, db.PurgePagesParams{Branches: branches, Size: purgeRows})
+			},
+			func() (int64, error) {
+				return q.PurgeChanges(ctx, db.PurgeChangesParams{Branches: branches, Size: purgeRows})
+			},
+			func() (int64, error) {
+				return q.PurgeBranchFiles(ctx, db.PurgeBranchFilesParams{Branches: branches, Size: purgeRows})
+			},
+			func() (int64, error) {
+				return q.PurgeRevisions(ctx, db.PurgeRevisionsParams{SpaceID: id, Branches: branches})
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
 	err := purgeAll([]func() (int64, error){
-		func() (int64, error) {
-			return q.PurgePages(ctx, db.PurgePagesParams{Branches: space.Branches, Size: purgeRows})
-		},
-		func() (int64, error) {
-			return q.PurgeChanges(ctx, db.PurgeChangesParams{Branches: space.Branches, Size: purgeRows})
-		},
-		func() (int64, error) {
-			return q.PurgeBranchFiles(ctx, db.PurgeBranchFilesParams{Branches: space.Branches, Size: purgeRows})
-		},
 		func() (int64, error) {
 			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{SpaceID: id, Size: purgeRows})
 		},

@@ -318,24 +318,6 @@ func (q *Queries) PurgeOrganization(ctx context.Context, id string) error {
 	return err
 }
 
-const purgeRevisions = `-- name: PurgeRevisions :execrows
-delete from revisions where id in (
-    select r.id from spaces s join revisions r on r.space_id = s.id where s.organization_id = $1 limit $2)
-`
-
-type PurgeRevisionsParams struct {
-	OrganizationID string
-	Size           int32
-}
-
-func (q *Queries) PurgeRevisions(ctx context.Context, arg PurgeRevisionsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeRevisions, arg.OrganizationID, arg.Size)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const purgeSearchPages = `-- name: PurgeSearchPages :execrows
 delete from search_pages p using (
     select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
@@ -380,8 +362,7 @@ with gone as (
         select s.id from spaces s where s.organization_id = $1 limit $2)
     returning spaces.id
 )
-insert into deleted_spaces (id, branches)
-select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone
+insert into deleted_spaces (id) select gone.id from gone
 `
 
 type PurgeSpacesParams struct {

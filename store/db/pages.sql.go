@@ -102,20 +102,15 @@ func (q *Queries) ChildrenOfPage(ctx context.Context, arg ChildrenOfPageParams) 
 }
 
 const deletedSpace = `-- name: DeletedSpace :one
-select id, branches from deleted_spaces order by id limit 1
+select id from deleted_spaces order by id limit 1
 `
 
-type DeletedSpaceRow struct {
-	ID       string
-	Branches []string
-}
-
 // Index: deleted_spaces_pkey.
-func (q *Queries) DeletedSpace(ctx context.Context) (DeletedSpaceRow, error) {
+func (q *Queries) DeletedSpace(ctx context.Context) (string, error) {
 	row := q.db.QueryRow(ctx, deletedSpace)
-	var i DeletedSpaceRow
-	err := row.Scan(&i.ID, &i.Branches)
-	return i, err
+	var id string
+	err := row.Scan(&id)
+	return id, err
 }
 
 const endBranch = `-- name: EndBranch :exec
@@ -154,6 +149,7 @@ func (q *Queries) EndPages(ctx context.Context, arg EndPagesParams) error {
 const fileOfRevision = `-- name: FileOfRevision :one
 select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
+    join spaces s on s.id = r.space_id -- an address may be older than the end of its space
     join branch_files f on f.branch in (r.branch, r.base) and f.file_id = $1
         and f.since <= case when f.branch = r.branch then r.seq else r.base_seq end
 where r.space_id = $2 and r.id = $3
@@ -674,7 +670,6 @@ func (q *Queries) PurgeFiles(ctx context.Context, arg PurgeFilesParams) (int64, 
 }
 
 const purgePages = `-- name: PurgePages :execrows
-
 delete from branch_pages where (branch, page_id, until) in (
     select p.branch, p.page_id, p.until from branch_pages p where p.branch = any($1::text[]) limit $2)
 `
@@ -684,9 +679,27 @@ type PurgePagesParams struct {
 	Size     int32
 }
 
-// The queries below delete a part of the content of a deleted space.
 func (q *Queries) PurgePages(ctx context.Context, arg PurgePagesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, purgePages, arg.Branches, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeRevisions = `-- name: PurgeRevisions :execrows
+
+delete from revisions where space_id = $1 and branch = any($2::text[])
+`
+
+type PurgeRevisionsParams struct {
+	SpaceID  string
+	Branches []string
+}
+
+// The queries below delete a part of the content of a deleted space.
+func (q *Queries) PurgeRevisions(ctx context.Context, arg PurgeRevisionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeRevisions, arg.SpaceID, arg.Branches)
 	if err != nil {
 		return 0, err
 	}
@@ -732,6 +745,36 @@ func (q *Queries) SlugsUp(ctx context.Context, arg SlugsUpParams) ([]string, err
 			return nil, err
 		}
 		items = append(items, slug)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const someBranches = `-- name: SomeBranches :many
+select r.branch from revisions r where r.space_id = $1 order by r.id limit $2
+`
+
+type SomeBranchesParams struct {
+	SpaceID string
+	Size    int32
+}
+
+// Index: revisions_space (space_id, id).
+func (q *Queries) SomeBranches(ctx context.Context, arg SomeBranchesParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, someBranches, arg.SpaceID, arg.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var branch string
+		if err := rows.Scan(&branch); err != nil {
+			return nil, err
+		}
+		items = append(items, branch)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

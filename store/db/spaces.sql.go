@@ -107,8 +107,7 @@ const deleteSpace = `-- name: DeleteSpace :exec
 with gone as (
     delete from spaces s where s.id = $1 returning s.id
 )
-insert into deleted_spaces (id, branches)
-select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone
+insert into deleted_spaces (id) select gone.id from gone
 `
 
 // Its content goes later: see deleted_spaces.

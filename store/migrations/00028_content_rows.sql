@@ -7,7 +7,7 @@
 -- `since` until before `until`. Only `until` ever changes, once. Titles and other attributes are in the row and not in a table of
 -- versions by their hash: nearly every change of a page changes one of them, and reading a page is one look-up.
 --
--- Tables of content have no foreign key to spaces: deleted_spaces says what is to be deleted later, in parts.
+-- Tables of content, and revisions, have no foreign key to spaces: deleted_spaces says what is to be deleted later, in parts.
 create table branch_pages (
     branch    text collate "C" not null,
     page_id   text collate "C" not null,
@@ -99,6 +99,7 @@ select r.branch, f ->> 'id', 1, f ->> 'name', f ->> 'contentType', (f ->> 'size'
 from revisions r cross join lateral jsonb_array_elements(r.files) f;
 
 alter table revisions drop column pages, drop column files;
+alter table revisions drop constraint revisions_space_id_fkey;
 create unique index revisions_branch on revisions (branch, seq);
 
 -- Documents and files belong to a space and go with it. The bytes of a document are those of its hash, but for the ones that there
@@ -142,7 +143,6 @@ drop table organization_files;
 -- Spaces that are gone, while any of their content is still there.
 create table deleted_spaces (
     id         text collate "C" primary key,
-    branches   text[]      not null,
     deleted_at timestamptz not null default now()
 );
 

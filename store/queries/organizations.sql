@@ -83,10 +83,6 @@ delete from comments where id in (
 delete from change_requests where id in (
     select c.id from change_requests c where c.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
 
--- name: PurgeRevisions :execrows
-delete from revisions where id in (
-    select r.id from spaces s join revisions r on r.space_id = s.id where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
-
 -- name: PurgeSearchPages :execrows
 delete from search_pages p using (
     select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
@@ -108,8 +104,7 @@ with gone as (
         select s.id from spaces s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size))
     returning spaces.id
 )
-insert into deleted_spaces (id, branches)
-select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone;
+insert into deleted_spaces (id) select gone.id from gone;
 
 -- name: PurgeOrganization :exec
 -- What is left goes with it.

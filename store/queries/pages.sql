@@ -122,6 +122,7 @@ order by f.file_id;
 -- Index: branch_files_pkey.
 select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
+    join spaces s on s.id = r.space_id -- an address may be older than the end of its space
     join branch_files f on f.branch in (r.branch, r.base) and f.file_id = sqlc.arg(file_id)
         and f.since <= case when f.branch = r.branch then r.seq else r.base_seq end
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
@@ -144,9 +145,16 @@ select exists (select from branch_files f where f.branch = $1);
 
 -- name: DeletedSpace :one
 -- Index: deleted_spaces_pkey.
-select id, branches from deleted_spaces order by id limit 1;
+select id from deleted_spaces order by id limit 1;
+
+-- name: SomeBranches :many
+-- Index: revisions_space (space_id, id).
+select r.branch from revisions r where r.space_id = sqlc.arg(space_id) order by r.id limit sqlc.arg(size);
 
 -- The queries below delete a part of the content of a deleted space.
+
+-- name: PurgeRevisions :execrows
+delete from revisions where space_id = sqlc.arg(space_id) and branch = any(sqlc.arg(branches)::text[]);
 
 -- name: PurgePages :execrows
 delete from branch_pages where (branch, page_id, until) in (

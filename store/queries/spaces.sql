@@ -81,8 +81,7 @@ select exists (select from site_spaces where space_id = sqlc.arg(space_id) and s
 with gone as (
     delete from spaces s where s.id = $1 returning s.id
 )
-insert into deleted_spaces (id, branches)
-select gone.id, array(select distinct r.branch from revisions r where r.space_id = gone.id)::text[] from gone;
+insert into deleted_spaces (id) select gone.id from gone;
 
 -- name: SpaceByID :one
 -- For a caller whose right to it is already known.
