@@ -36,9 +36,12 @@ const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. It cannot be unloaded.
 func openLibrary(path string) (*library, error) {
+	// The reason of a failure belongs to the thread that met it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return nil, fmt.Errorf("cannot load the engine library: %w", err)
+		return nil, fmt.Errorf("cannot load the engine library %s: %w", path, err)
 	}
 	lib := &library{}
 	for _, symbol := range []struct {
