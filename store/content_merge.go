@@ -157,16 +157,12 @@ func mergeFacts(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return facts, err
 }
 
-// setHead makes a revision the content of a locked space.
+// setHead makes a revision the content of a locked space. Its search follows by a job.
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	if err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision}); err != nil {
 		return interpret(err, "space")
 	}
-	nodes, err := pagesOf(ctx, q, space.ID, revision)
-	if err != nil {
-		return err
-	}
-	return indexPages(ctx, q, space, tree.Nest(nodes, ""))
+	return enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID})
 }
 
 // UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is.

@@ -5,59 +5,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/store/content"
-	"github.com/octavo-docs/octavo/store/content/tree"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
 // maxSearchText bounds the bytes of a page's text that can be searched: Postgres takes 1 MiB of words with their positions.
 const maxSearchText = 200 << 10
-
-// indexPages makes the pages of a space's new head those that are searched. Pages that are not to be indexed are left out.
-func indexPages(ctx context.Context, q *db.Queries, space Space, pages []tree.Page) error {
-	rows, err := q.SearchedPages(ctx, space.ID)
-	if err != nil {
-		return interpret(err, "pages")
-	}
-	there := make(map[string]db.SearchedPagesRow, len(rows))
-	for _, row := range rows {
-		there[row.PageID] = row
-	}
-	var changed db.UpsertSearchPagesParams
-	tree.Walk(pages, func(p tree.Placed) bool {
-		if p.NoIndex || p.Kind == tree.KindLink {
-			return true
-		}
-		want := db.SearchedPagesRow{PageID: p.ID, Title: p.Title, Path: p.Path, Document: p.Document}
-		if there[p.ID] != want {
-			changed.Ids, changed.Titles = append(changed.Ids, p.ID), append(changed.Titles, p.Title)
-			changed.Paths, changed.Documents = append(changed.Paths, p.Path), append(changed.Documents, p.Document)
-		}
-		delete(there, p.ID)
-		return true
-	})
-	var gone []string
-	for id := range there {
-		gone = append(gone, id)
-	}
-	if len(gone) > 0 {
-		if err := q.DeleteSearchPages(ctx, db.DeleteSearchPagesParams{SpaceID: space.ID, PageIds: gone}); err != nil {
-			return interpret(err, "pages")
-		}
-	}
-	// In parts, so that a large space's text is never in memory as a whole.
-	const part = 100
-	for from := 0; from < len(changed.Ids); from += part {
-		to := min(from+part, len(changed.Ids))
-		err := indexPart(ctx, q, space, db.UpsertSearchPagesParams{
-			SpaceID: space.ID, OrganizationID: space.OrganizationID, Ids: changed.Ids[from:to], Titles: changed.Titles[from:to], Paths: changed.Paths[from:to],
-			Documents: changed.Documents[from:to],
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func indexPart(ctx context.Context, q *db.Queries, space Space, rows db.UpsertSearchPagesParams) error {
 	var hashes []string

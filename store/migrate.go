@@ -37,6 +37,11 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	// The lock belongs to the session and ends with it, even if this process is killed.
 	defer func() { _ = locked.Close(context.WithoutCancel(ctx)) }()
 
+	// Ours come second: they add indexes to river's tables.
+	river, err := migrateRiver(ctx, conn)
+	if err != nil {
+		return 0, err
+	}
 	database := stdlib.OpenDB(*conn)
 	defer func() { _ = database.Close() }() // Nothing was written through it that Up did not confirm.
 	files, err := fs.Sub(migrationFiles, "migrations")
@@ -54,7 +59,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err := applyAccess(ctx, locked); err != nil {
 		return 0, fmt.Errorf("cannot apply the access functions: %w", err)
 	}
-	return len(results), nil
+	return river + len(results), nil
 }
 
 // applyAccess gives the functions in access/ this binary's text, all at once. A comment on content_access says which text is

@@ -134,6 +134,9 @@ func (s *Store) purge(ctx context.Context, id string) error {
 			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{OrganizationID: id, Size: purgeRows})
 		},
 		func() (int64, error) {
+			return q.PurgeJobs(ctx, db.PurgeJobsParams{OrganizationID: id, Size: purgeRows})
+		},
+		func() (int64, error) {
 			return q.PurgeSpaces(ctx, db.PurgeSpacesParams{OrganizationID: id, Size: purgeLarge})
 		},
 		func() (int64, error) {

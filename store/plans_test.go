@@ -174,6 +174,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 
 // usually has what generated rows do not show: which of two states most rows are in.
 var usually = []string{
+	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // the others are pending
 	// A space has many pages.
 	`insert into branch_pages (branch, page_id, since, parent_id, slug)
@@ -214,11 +215,15 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 		return "now() - g * interval '1 minute'"
 	case "jsonb":
 		value = "'{}'::" + c.Type
+	case "river_job_state":
+		return "(case when g % 100 = 0 then 'discarded' when g % 100 = 1 then 'available' else 'completed' end)::river_job_state"
+	case "bit":
+		return "null"
 	case "tsvector":
 		value = "to_tsvector('simple', 'v' || g % 100)"
 	case "bytea":
 		value = "sha256(g::text::bytea)"
-	case "text[]":
+	case "text[]", "character varying[]":
 		value = "array['v' || g % 100]"
 	case "bigint[]", "integer[]", "double precision[]", "jsonb[]":
 		value = "'{}'::" + c.Type

@@ -17,6 +17,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -345,4 +346,10 @@ func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness
 		})
 	}
 	return ran == len(h.Table)
+}
+
+// RunJobs runs the background jobs that were asked for, until none is left.
+func (h *Harness) RunJobs() {
+	h.T.Helper()
+	jobstest.Drain(h.T, h.Store)
 }

@@ -345,6 +345,7 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	merged := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleAdmin, merged.ID, page, file)
 	h.MergeNow(merged.ID)
+	h.RunJobs()
 	open := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleAdmin, open.ID, `{"operation":"insert_page","title":"More","document":{"markdown":"They bite, too."}}`)
 	h.Exec("update change_requests set cluster_id = 'left-behind' where id = $1", open.ID)
@@ -371,6 +372,7 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	if a := h.Do("GET", address, "", nil); a.Status != 200 || string(a.Body) != "hello" {
 		t.Errorf("%s: %d %s", address, a.Status, a.Body)
 	}
+	h.RunJobs()
 	for organization, want := range map[string]float64{target: 1, h.Ours.Organization.ID: 0} {
 		for _, word := range []string{"dig", "bite"} {
 			if got := h.Want(200, "GET", "/v1/orgs/"+organization+"/search?query="+word, admin, nil)["count"]; got != want {

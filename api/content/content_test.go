@@ -487,6 +487,10 @@ func TestSearch(t *testing.T) {
 		t.Errorf("what is not merged is found: %s", got)
 	}
 	h.MergeNow(request.ID)
+	if got := titles("command"); got != "" {
+		t.Errorf("what is not indexed is found: %s", got)
+	}
+	h.RunJobs()
 	for query, want := range map[string]string{
 		"command":                      "Commands@installing/commands Installing@installing",
 		"install":                      "Installing@installing Commands@installing/commands",
@@ -516,6 +520,7 @@ func TestSearch(t *testing.T) {
 	}
 	// Organization search groups pages by space and excludes other tenants' spaces.
 	h.MergedPage(h.Theirs)
+	h.RunJobs()
 	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query="
 	a = h.Do("GET", organization+"command", h.Ours.Tokens[schema.RoleRead], nil)
 	shape.Want(t, shape.ListOf(shape.Of{"id": shape.ID, "title": shape.Text(1, 100), "pages": shape.List(anyObject)}), a.Body)
@@ -531,6 +536,7 @@ func TestSearch(t *testing.T) {
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"delete_page","page":"`+pages[0].Pages[0].ID+`"}`,
 		`{"operation":"update_page","page":"`+pages[0].ID+`","document":{"markdown":"Only once."}}`)
 	h.MergeNow(next.ID)
+	h.RunJobs()
 	if got := titles("command") + titles("once"); got != "Installing@installing" {
 		t.Errorf("%q", got)
 	}

@@ -509,6 +509,23 @@ func (q *Queries) TransferGrants(ctx context.Context, arg TransferGrantsParams) 
 	return err
 }
 
+const transferJobs = `-- name: TransferJobs :exec
+update river_job set metadata = jsonb_set(metadata, '{organization}', to_jsonb($1::text))
+where metadata ->> 'organization' = $2::text and metadata ->> 'space' = any($3::text[])
+`
+
+type TransferJobsParams struct {
+	OrganizationID string
+	FromID         string
+	Spaces         []string
+}
+
+// Index: jobs_organization.
+func (q *Queries) TransferJobs(ctx context.Context, arg TransferJobsParams) error {
+	_, err := q.db.Exec(ctx, transferJobs, arg.OrganizationID, arg.FromID, arg.Spaces)
+	return err
+}
+
 const transferSearchPages = `-- name: TransferSearchPages :exec
 update search_pages set words = ts_delete(words, 'organization ' || $1::text)
     || array_to_tsvector(array['organization ' || $2::text])

@@ -308,6 +308,27 @@ func (q *Queries) PurgeConversations(ctx context.Context, arg PurgeConversations
 	return result.RowsAffected(), nil
 }
 
+const purgeJobs = `-- name: PurgeJobs :execrows
+delete from river_job where id in (
+    select j.id from river_job j where j.metadata ->> 'organization' = $1::text and j.state <> 'running'
+    limit $2)
+`
+
+type PurgeJobsParams struct {
+	OrganizationID string
+	Size           int32
+}
+
+// Those that run end by themselves, and go the next time.
+// Index: jobs_organization.
+func (q *Queries) PurgeJobs(ctx context.Context, arg PurgeJobsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeJobs, arg.OrganizationID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeOrganization = `-- name: PurgeOrganization :exec
 delete from organizations where id = $1 and deleted_at is not null
 `

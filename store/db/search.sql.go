@@ -23,6 +23,45 @@ func (q *Queries) DeleteSearchPages(ctx context.Context, arg DeleteSearchPagesPa
 	return err
 }
 
+const keepSpace = `-- name: KeepSpace :many
+select id from spaces where id = $1 for key share
+`
+
+// Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
+func (q *Queries) KeepSpace(ctx context.Context, id string) ([]string, error) {
+	rows, err := q.db.Query(ctx, keepSpace, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockIndexedSpace = `-- name: LockIndexedSpace :one
+insert into search_spaces (space_id, revision) values ($1, '')
+on conflict (space_id) do update set space_id = excluded.space_id
+returning revision
+`
+
+// Who changes a space's index holds this row, and nothing else of the space. The result is the revision that is indexed.
+func (q *Queries) LockIndexedSpace(ctx context.Context, spaceID string) (string, error) {
+	row := q.db.QueryRow(ctx, lockIndexedSpace, spaceID)
+	var revision string
+	err := row.Scan(&revision)
+	return revision, err
+}
+
 const searchOrganization = `-- name: SearchOrganization :many
 with matches as (
     select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
@@ -253,6 +292,20 @@ func (q *Queries) SearchedPages(ctx context.Context, spaceID string) ([]Searched
 		return nil, err
 	}
 	return items, nil
+}
+
+const setIndexedSpace = `-- name: SetIndexedSpace :exec
+update search_spaces set revision = $1 where space_id = $2
+`
+
+type SetIndexedSpaceParams struct {
+	Revision string
+	SpaceID  string
+}
+
+func (q *Queries) SetIndexedSpace(ctx context.Context, arg SetIndexedSpaceParams) error {
+	_, err := q.db.Exec(ctx, setIndexedSpace, arg.Revision, arg.SpaceID)
+	return err
 }
 
 const upsertSearchPages = `-- name: UpsertSearchPages :exec

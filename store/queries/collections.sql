@@ -116,6 +116,11 @@ update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(fro
     || array_to_tsvector(array['organization ' || sqlc.arg(organization_id)::text])
 where space_id = any(sqlc.arg(spaces)::text[]);
 
+-- name: TransferJobs :exec
+-- Index: jobs_organization.
+update river_job set metadata = jsonb_set(metadata, '{organization}', to_jsonb(sqlc.arg(organization_id)::text))
+where metadata ->> 'organization' = sqlc.arg(from_id)::text and metadata ->> 'space' = any(sqlc.arg(spaces)::text[]);
+
 -- name: DropForeignGrants :exec
 -- Removes grants to teams and to users who are not in the organization.
 delete from grants g

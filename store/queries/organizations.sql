@@ -97,6 +97,13 @@ delete from conversations where id in (
 delete from sites where id in (
     select s.id from sites s where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
 
+-- name: PurgeJobs :execrows
+-- Those that run end by themselves, and go the next time.
+-- Index: jobs_organization.
+delete from river_job where id in (
+    select j.id from river_job j where j.metadata ->> 'organization' = sqlc.arg(organization_id)::text and j.state <> 'running'
+    limit sqlc.arg(size));
+
 -- name: PurgeSpaces :execrows
 -- Their content goes later: see deleted_spaces.
 with gone as (

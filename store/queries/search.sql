@@ -21,6 +21,19 @@ from (
 on conflict (space_id, page_id) do update set
     title = excluded.title, path = excluded.path, document = excluded.document, words = excluded.words;
 
+-- name: KeepSpace :many
+-- Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
+select id from spaces where id = $1 for key share;
+
+-- name: LockIndexedSpace :one
+-- Who changes a space's index holds this row, and nothing else of the space. The result is the revision that is indexed.
+insert into search_spaces (space_id, revision) values ($1, '')
+on conflict (space_id) do update set space_id = excluded.space_id
+returning revision;
+
+-- name: SetIndexedSpace :exec
+update search_spaces set revision = sqlc.arg(revision) where space_id = sqlc.arg(space_id);
+
 -- name: SearchSpace :many
 -- A query without words finds nothing: its space alone would find all pages.
 -- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.

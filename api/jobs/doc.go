@@ -1,0 +1,41 @@
+// Package jobs runs what takes longer than a request: jobs on Postgres, with river. There is one file per kind of job, and
+// one table of them (table.go), which the runner, metrics, the API's enumeration, commands and tests loop over. The operations
+// on jobs are in api/orgs; the statements, and the tables, are those of package store.
+//
+// # What is promised
+//
+// A job is asked for in the transaction of the change that needs it (store.Enqueue), so a crash loses none and a rollback
+// leaves none. It runs at least once: a process may be killed after the work and before the note of it, so the work of a job
+// must be idempotent. A job that fails is tried again with growing pauses, up to its kind's number of attempts; then it is
+// failed, until somebody retries it or until it is deleted after schema.JobFailedKept. Jobs that are done are deleted after
+// schema.JobDoneKept.
+//
+// # Order
+//
+// Jobs of one kind about one space (or organization, if they are about no space) are a sequence: one of them is at work at a
+// time, and the others are pending in the order in which they were asked for. Every node looks for sequences whose turn has
+// come, and promotes their first. A job that waits for its next attempt holds up its sequence; one that failed for good does
+// not. A retried job goes before those that were asked for later. Different sequences run side by side, as many on one node as
+// their kind has workers.
+//
+// # When a node ends
+//
+// A node that stops lets running jobs finish for a bounded time, cancels the rest, and gives them back without counting the
+// attempt. A node holds a lock in Postgres as long as it lives; the jobs of one without its lock are lost, and the other nodes
+// let them run again, which counts the attempt. If the lock cannot tell, as when a machine lost its network, river rescues a
+// job some time after its timeout.
+//
+// # Reasons
+//
+// The reason of a failure is public: the message of a schema.Error, or that there was an internal error. The cause goes to
+// the log, with the job's id.
+//
+// # Adding a kind
+//
+//  1. A file in this package with the type of the arguments, which has the kind's row (schema.JobKind), and the function that
+//     does the work. If package store asks for the job itself, the arguments are in schema/job_kinds.go instead.
+//  2. A line in table.go.
+//  3. Whatever asks for the job: store.Enqueue in its transaction.
+//
+// Documents, metrics and alerts then know it (go run ./cmd/gen), and TestKinds checks the row.
+package jobs

@@ -1,0 +1,81 @@
+// Package jobstest runs background jobs in tests. Nothing but tests may import it.
+package jobstest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// patience is how long to wait for jobs to end. It only delays failures.
+const patience = 30 * time.Second
+
+// Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason.
+func Drain(t testing.TB, st *store.Store) {
+	t.Helper()
+	ended := make(chan schema.JobState, 1000)
+	if open(t, st) == 0 {
+		return
+	}
+	// Its events are of its own jobs, so no other may be left from an earlier call.
+	defer start(t, st, func(cfg *jobs.Config) { cfg.Ended = func(state schema.JobState) { ended <- state } })()
+	late := time.After(patience)
+	for open(t, st) > 0 {
+		select {
+		case state := <-ended:
+			if state == schema.JobDone {
+				continue
+			}
+			page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+			t.Fatalf("a job is %s: %+v %v", state, page.Rows, err)
+		case <-late:
+			page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+			t.Fatalf("jobs do not end: %+v %v", page.Rows, err)
+		}
+	}
+}
+
+func open(t testing.TB, st *store.Store) int64 {
+	t.Helper()
+	totals, err := st.JobTotals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(0)
+	for _, kind := range totals {
+		n += kind.Open
+	}
+	return n
+}
+
+// start starts a runner that polls quickly. The caller stops it.
+func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
+	t.Helper()
+	pool, err := st.NewPool(t.Context(), jobs.PoolConns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := jobs.Config{Deps: jobs.Deps{Store: st}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
+	option(&cfg)
+	runner, err := jobs.New(cfg)
+	if err == nil {
+		err = runner.Start(t.Context())
+	}
+	if err != nil {
+		pool.Close()
+		t.Fatal(err)
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := runner.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+		pool.Close()
+	}
+}

@@ -1,0 +1,101 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Metrics are the metrics of jobs, by kind. All series exist from the start, so that a rate sees the first failure too. A nil
+// *Metrics measures nothing.
+type Metrics struct {
+	attempts                    *prometheus.CounterVec
+	seconds                     *prometheus.HistogramVec
+	open, failed, oldestWaiting *prometheus.GaugeVec
+}
+
+// outcomes are how the attempts of jobs end, with their label.
+var outcomes = map[schema.JobState]string{
+	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
+}
+
+// NewMetrics registers the metrics of jobs.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
+	}
+	m := &Metrics{
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "octavo_job_attempts_total",
+			Help: "Attempts at jobs that ended on this node, by kind and outcome: done, retrying (failed, and will be tried again), failed (for good), interrupted (the node stopped; the job runs again).",
+		}, []string{"kind", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "octavo_job_seconds", Help: "Time of one attempt at a job, by kind.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600},
+		}, []string{"kind"}),
+		open:   gauge("octavo_jobs_open", "Jobs that are waiting, running or retrying, on all nodes, by kind; nodes with the role api or jobs show it."),
+		failed: gauge("octavo_jobs_failed", "Jobs that failed for good and that nobody has retried, by kind; they are deleted after 30 days. Nodes with the role api or jobs show it."),
+		oldestWaiting: gauge("octavo_jobs_oldest_waiting_seconds",
+			"How long the oldest job that could run has not been taken, by kind; nodes with the role api or jobs show it."),
+	}
+	for _, kind := range Names() {
+		for _, outcome := range outcomes {
+			m.attempts.WithLabelValues(kind, outcome)
+		}
+		m.seconds.WithLabelValues(kind)
+	}
+	m.set(nil)
+	r.MustRegister(m.attempts, m.seconds, m.open, m.failed, m.oldestWaiting)
+	return m
+}
+
+// ended counts an attempt that ended.
+func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.attempts.WithLabelValues(kind, outcomes[state]).Inc()
+	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
+}
+
+// set shows totals; a kind without any has no jobs that are not done.
+func (m *Metrics) set(totals []store.JobTotals) {
+	byKind := map[string]store.JobTotals{}
+	for _, t := range totals {
+		byKind[t.Kind] = t
+	}
+	for _, kind := range Names() {
+		t := byKind[kind]
+		m.open.WithLabelValues(kind).Set(float64(t.Open))
+		m.failed.WithLabelValues(kind).Set(float64(t.Failed))
+		m.oldestWaiting.WithLabelValues(kind).Set(t.OldestWaiting.Seconds())
+	}
+}
+
+// watchEvery is the pause between two looks at the totals.
+const watchEvery = 15 * time.Second
+
+// Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs watch, too: they see that no
+// node takes the jobs they ask for.
+func (m *Metrics) Watch(ctx context.Context, st *store.Store, log *slog.Logger) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		totals, err := st.JobTotals(ctx)
+		if err == nil {
+			m.set(totals)
+		} else if ctx.Err() == nil {
+			log.Warn("Cannot count jobs; trying again.", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch, to finish, to
+// elect a leader. They are in a pool of their own: one that work or requests exhaust would starve the election
+// (https://github.com/riverqueue/river/issues/695).
+const PoolConns = 4
+
+// WorkConns is the number of connections for the work of all kinds: one for each job that may run, and two to hold the node's
+// lock and to look after the others.
+func WorkConns() int {
+	conns := 2
+	for _, k := range Kinds() {
+		conns += k.Workers
+	}
+	return conns
+}
+
+// Config has the settings of a Runner. Deps, Pool and Log are required; zero stands for the default of the others.
+type Config struct {
+	Deps Deps
+	// Pool is river's own, of PoolConns connections.
+	Pool *pgxpool.Pool
+	Log  *slog.Logger
+	// Kinds are those that run; nil means all.
+	Kinds   []Kind
+	Metrics *Metrics
+	// Grace is how long a stop lets running jobs finish; 0 means 10 s.
+	Grace time.Duration
+	// Poll is how often to look for jobs whose notification was lost, and for sequences that wait for their turn; 0
+	// means 1 s.
+	Poll time.Duration
+	// LostAfter is how long a node must be without its lock before its jobs are lost; 0 means 10 s.
+	LostAfter time.Duration
+	// Pause is the time between two attempts; nil means one that grows from a second to an hour.
+	Pause func(attempt int) time.Duration
+	// Ended hears of each attempt that ended, after the database knows.
+	Ended func(schema.JobState)
+}
+
+// Runner runs the jobs of a node between Start and Stop.
+type Runner struct {
+	cfg    Config
+	deps   Deps
+	log    *slog.Logger
+	id     string
+	client *river.Client[pgx.Tx]
+	lock   *store.Lock
+	// kick asks for a look at the sequences before the next poll.
+	kick   chan struct{}
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// New builds a Runner.
+func New(cfg Config) (*Runner, error) {
+	if cfg.Deps.Store == nil || cfg.Pool == nil || cfg.Log == nil {
+		return nil, errors.New("cannot build jobs: store, pool and log are required")
+	}
+	if cfg.Kinds == nil {
+		cfg.Kinds = Kinds()
+	}
+	cfg.Grace, cfg.Poll, cfg.LostAfter = orDefault(cfg.Grace, 10*time.Second), orDefault(cfg.Poll, time.Second), orDefault(cfg.LostAfter, 10*time.Second)
+	if cfg.Pause == nil {
+		cfg.Pause = pause
+	}
+	r := &Runner{cfg: cfg, deps: cfg.Deps, log: cfg.Log, id: schema.NewID(), kick: make(chan struct{}, 1)}
+	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, time.Duration(0)
+	for _, k := range cfg.Kinds {
+		if err := k.add(workers, r); err != nil {
+			return nil, fmt.Errorf("cannot build jobs: %w", err)
+		}
+		queues[k.Name] = river.QueueConfig{MaxWorkers: k.Workers}
+		longest = max(longest, k.Timeout)
+	}
+	var err error
+	r.client, err = river.NewClient(riverpgxv5.New(cfg.Pool), &river.Config{
+		ID: r.id, Logger: slog.New(quiet{cfg.Log.Handler()}), Queues: queues, Workers: workers,
+		FetchPollInterval: cfg.Poll, FetchCooldown: min(cfg.Poll, river.FetchCooldownDefault), SoftStopTimeout: cfg.Grace,
+		CompletedJobRetentionPeriod: schema.JobDoneKept,
+		DiscardedJobRetentionPeriod: schema.JobFailedKept, CancelledJobRetentionPeriod: schema.JobFailedKept,
+		JobTimeout: longest, RescueStuckJobsAfter: longest + 5*time.Minute,
+		RetryPolicy: retryPolicy{cfg.Pause},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot build jobs: %w", err)
+	}
+	return r, nil
+}
+
+// Start runs jobs until Stop.
+func (r *Runner) Start(ctx context.Context) error {
+	// The lock comes first: other nodes rescue the jobs of one without it.
+	if err := r.live(ctx); err != nil {
+		return fmt.Errorf("cannot start jobs: %w", err)
+	}
+	ended, unsubscribe := r.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed, river.EventKindJobCancelled,
+		river.EventKindJobInterrupted)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r.cancel = cancel
+	if err := r.client.Start(running); err != nil {
+		cancel()
+		return errors.Join(fmt.Errorf("cannot start jobs: %w", err), r.lock.Release(ctx))
+	}
+	r.done.Go(func() { r.listen(running, ended); unsubscribe() })
+	r.done.Go(func() { r.tend(running) })
+	return nil
+}
+
+// Stop takes no more jobs, lets those that run finish for a while, and then cancels them: they run again elsewhere.
+func (r *Runner) Stop(ctx context.Context) error {
+	err := r.client.Stop(ctx)
+	r.cancel()
+	r.done.Wait()
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Release(ctx))
+	}
+	return err
+}
+
+// live takes the lock that says that this node lives, unless it has it.
+func (r *Runner) live(ctx context.Context) (err error) {
+	if r.lock != nil {
+		if r.lock.Holds(ctx) == nil {
+			return nil
+		}
+		_ = r.lock.Release(ctx) // The session has ended.
+	}
+	r.lock, err = r.deps.Store.TryLock(ctx, store.JobNodeLock(r.id))
+	return err
+}
+
+// listen measures the attempts that ended, and looks for those who waited for them.
+func (r *Runner) listen(ctx context.Context, ended <-chan *river.Event) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event, ok := <-ended:
+			if !ok {
+				return
+			}
+			select {
+			case r.kick <- struct{}{}:
+			default:
+			}
+			state := outcome(event)
+			r.cfg.Metrics.ended(event.Job.Kind, state, event.JobStats.RunDuration)
+			if r.cfg.Ended != nil {
+				r.cfg.Ended(state)
+			}
+		}
+	}
+}
+
+// outcome is the state of a job whose attempt ended.
+func outcome(event *river.Event) schema.JobState {
+	switch event.Kind {
+	case river.EventKindJobCompleted:
+		return schema.JobDone
+	case river.EventKindJobInterrupted:
+		return schema.JobWaiting
+	default:
+		if event.Job.State == rivertype.JobStateDiscarded || event.Job.State == rivertype.JobStateCancelled {
+			return schema.JobFailed
+		}
+		return schema.JobRetrying
+	}
+}
+
+// tend does what river leaves to others: sequences, and the jobs of nodes that ended.
+func (r *Runner) tend(ctx context.Context) {
+	tick := time.NewTicker(r.cfg.Poll)
+	defer tick.Stop()
+	lost, looked := map[string]time.Time{}, time.Time{}
+	for {
+		err := r.deps.Store.PromoteJobs(ctx)
+		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
+			looked = now
+			if err = r.live(ctx); err == nil {
+				lost, err = r.rescue(ctx, now, lost)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			r.log.Warn("Cannot look after jobs; trying again.", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-r.kick:
+		}
+	}
+}
+
+// rescue lets jobs of lost nodes run again. A node is lost if it was without its lock for some time: one that merely lost the
+// connection takes the lock again. It returns since when nodes are without it.
+func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
+	nodes, err := r.deps.Store.LostJobNodes(ctx)
+	if err != nil {
+		return before, err
+	}
+	since := map[string]time.Time{}
+	var gone []string
+	for _, node := range nodes {
+		first, known := before[node]
+		if !known {
+			first = now
+		}
+		since[node] = first
+		if now.Sub(first) >= r.cfg.LostAfter {
+			gone = append(gone, node)
+		}
+	}
+	if len(gone) == 0 {
+		return since, nil
+	}
+	rescued, err := r.deps.Store.RescueJobs(ctx, gone)
+	if rescued > 0 {
+		r.log.Warn("Nodes ended while they ran jobs; the jobs run again.", "nodes", gone, "jobs", rescued)
+	}
+	return since, err
+}
+
+// retryPolicy tells river when to try again.
+type retryPolicy struct {
+	pause func(attempt int) time.Duration
+}
+
+// NextRetry is the time of the next attempt.
+func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().Add(p.pause(job.Attempt))
+}
+
+const longestPause = time.Hour
+
+// pause is 1 s, 16 s, 81 s, 256 s and so on, up to an hour, and up to a tenth more, so that jobs which failed together do not
+// come back together.
+func pause(attempt int) time.Duration {
+	seconds := min(math.Pow(float64(attempt), 4), longestPause.Seconds())
+	return time.Duration(seconds * (1 + rand.Float64()/10) * float64(time.Second))
+}
+
+func orDefault(d, absent time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return absent
+}
+
+// quiet passes on river's warnings: what it says of single jobs is said here, with their causes.
+type quiet struct{ slog.Handler }
+
+// Enabled leaves out what is below a warning.
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs keeps the level.
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps the level.
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

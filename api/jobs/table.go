@@ -1,0 +1,47 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/riverqueue/river"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// Kinds is the table of all kinds of jobs.
+func Kinds() []Kind {
+	return []Kind{
+		kind(indexSpace),
+	}
+}
+
+// Deps are what the work of jobs needs. They are not those of requests, which jobs must not keep from working.
+type Deps struct {
+	Store *store.Store
+}
+
+// Kind is a row of the table: what holds for all jobs of the kind, and how one is done.
+type Kind struct {
+	schema.JobKind
+	add func(*river.Workers, *Runner) error
+}
+
+// kind makes a row of the function that does the work. The function must end soon after its context, and must be fit to run
+// again at any point at which it was stopped.
+func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
+	var args A
+	row := args.JobKind()
+	return Kind{JobKind: row, add: func(workers *river.Workers, r *Runner) error {
+		return river.AddWorkerSafely(workers, &worker[A]{row: row, runner: r, work: work})
+	}}
+}
+
+// Names are the names of all kinds.
+func Names() []string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}

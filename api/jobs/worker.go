@@ -1,0 +1,61 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// worker does the jobs of one kind for river.
+type worker[A schema.JobArgs] struct {
+	river.WorkerDefaults[A]
+	row    schema.JobKind
+	runner *Runner
+	work   func(context.Context, Deps, A) error
+}
+
+// Timeout bounds one attempt.
+func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.row.Timeout }
+
+// Work does a job. The error that river stores is the public reason of a failure.
+func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	err := w.try(ctx, job.Args)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		// The node is stopping. River knows its own cancellation, and gives the job back.
+		return ctx.Err()
+	}
+	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
+	return errors.New(w.reason(ctx, err))
+}
+
+// try turns a panic into an error, whose text river would store.
+func (w *worker[A]) try(ctx context.Context, args A) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return w.work(ctx, w.runner.deps, args)
+}
+
+// internalReason hides a cause that is not for users.
+const internalReason = "an internal error; the server's log has its cause, with the id of this job"
+
+func (w *worker[A]) reason(ctx context.Context, err error) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("it did not finish within %s", w.row.Timeout)
+	}
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
+		return public.Message
+	}
+	return internalReason
+}

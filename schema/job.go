@@ -1,0 +1,87 @@
+package schema
+
+import "time"
+
+// JobState is where a job is, as users see it.
+type JobState string
+
+// The states of a job. A job that waits behind another one of its sequence is waiting, too.
+const (
+	JobWaiting  JobState = "waiting"
+	JobRunning  JobState = "running"
+	JobRetrying JobState = "retrying"
+	JobFailed   JobState = "failed"
+	JobDone     JobState = "done"
+)
+
+// JobStates are the values of a job's `state`.
+func JobStates() []string {
+	return []string{string(JobWaiting), string(JobRunning), string(JobRetrying), string(JobFailed), string(JobDone)}
+}
+
+// How long jobs are kept after their end. Failed ones stay long enough for somebody to come back from a holiday.
+const (
+	JobDoneKept   = 24 * time.Hour
+	JobFailedKept = 30 * 24 * time.Hour
+)
+
+// JobOrder says what becomes of a job that is asked for while others of its kind and subject are not over.
+type JobOrder int
+
+const (
+	// JobsInOrder run all, one after the other, in the order in which they were asked for.
+	JobsInOrder JobOrder = iota
+	// NewestJob is for work that always brings its subject up to date: one that waits does for all that are asked for
+	// until it starts.
+	NewestJob
+)
+
+// JobKind is what holds for all jobs of a kind. The package api/jobs has the table of them.
+type JobKind struct {
+	// Name is in snake case. It is stored with each job, is the name of the kind's queue, and a label of metrics.
+	Name string
+	// Doc says in one sentence what these jobs do.
+	Doc string
+	// Order is about the jobs of one kind and subject; those about different subjects run side by side.
+	Order JobOrder
+	// Workers is how many run at once on one node.
+	Workers int
+	// Attempts is how often a job may fail before it is failed for good.
+	Attempts int
+	// Timeout bounds one attempt.
+	Timeout time.Duration
+}
+
+// JobSubject is what a job is about. Jobs without a space are about the organization.
+type JobSubject struct {
+	Organization string
+	Space        string
+}
+
+// JobArgs are the arguments of a job, which are stored as JSON. They say what to do and not how things are: the worker reads
+// that when it runs.
+type JobArgs interface {
+	// Kind is the name of the kind. Together with JSON it is what river asks for.
+	Kind() string
+	JobKind() JobKind
+	Subject() JobSubject
+}
+
+// Job is a job as it is shown to those who administer its organization.
+type Job struct {
+	Object       string   `json:"object"`
+	ID           string   `json:"id"`
+	Kind         string   `json:"kind" rules:"enum=jobKind"`
+	State        JobState `json:"state" rules:"enum=jobState"`
+	Organization string   `json:"organization"`
+	Space        string   `json:"space,omitempty"`
+	// Attempt counts the attempts that began. It starts anew when somebody retries a failed job.
+	Attempt int `json:"attempt"`
+	// NextAttemptAt is when the job runs at the earliest, if it is waiting or retrying.
+	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
+	// Reason is why the last attempt failed.
+	Reason     string     `json:"reason,omitempty"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	StartedAt  *time.Time `json:"startedAt,omitempty"`
+	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+}

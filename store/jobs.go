@@ -1,0 +1,302 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// inserter writes jobs into the transactions of others; it has no connections of its own.
+var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+})
+
+// jobAbout is the metadata of a job. Indexes and statements know the names of its members.
+type jobAbout struct {
+	Organization string `json:"organization"`
+	Space        string `json:"space,omitempty"`
+	Sequence     string `json:"sequence"`
+}
+
+// Enqueue asks for a job in a transaction: it runs after the commit, and never if the transaction is rolled back. Until then
+// nobody else asks for a job of this kind and subject, so a transaction that asks for several must do it in a fixed order.
+func Enqueue(ctx context.Context, tx pgx.Tx, args schema.JobArgs) error {
+	return enqueue(ctx, db.New(tx), args)
+}
+
+func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
+	tx, ok := q.Tx()
+	if !ok {
+		return schema.Internal(errors.New("a job is asked for outside of a transaction"))
+	}
+	kind, subject := args.JobKind(), args.Subject()
+	about := jobAbout{
+		Organization: subject.Organization, Space: subject.Space,
+		Sequence: kind.Name + " " + cmp.Or(subject.Space, subject.Organization),
+	}
+	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
+		return interpret(err, "jobs")
+	}
+	if kind.Order == schema.NewestJob {
+		// The one that waits starts after this transaction, so it sees what the transaction changes.
+		waiting, err := q.LockWaitingJob(ctx, about.Sequence)
+		if err != nil || len(waiting) > 0 {
+			return interpret(err, "jobs")
+		}
+	}
+	waits, err := q.JobIsOpen(ctx, about.Sequence)
+	if err != nil {
+		return interpret(err, "jobs")
+	}
+	metadata, err := json.Marshal(about)
+	if err != nil {
+		return schema.Internal(err)
+	}
+	client, err := inserter()
+	if err != nil {
+		return schema.Internal(err)
+	}
+	_, err = client.InsertTx(ctx, tx, args, &river.InsertOpts{
+		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Pending: waits,
+	})
+	return interpret(err, "jobs")
+}
+
+// PromoteJobs lets the next job of each sequence start whose turn has come.
+func (s *Store) PromoteJobs(ctx context.Context) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		mine, err := q.LockJobPromotion(ctx)
+		if err != nil || !mine {
+			return err
+		}
+		_, err = q.PromoteJobs(ctx)
+		return err
+	})
+}
+
+// JobNodeLock is the name of the lock (see TryLock) that a node holds as long as it runs jobs. Without it, others take its jobs
+// for lost.
+func JobNodeLock(node string) string { return "jobs node " + node }
+
+// LostJobNodes gives the nodes that have jobs running and do not hold their lock.
+func (s *Store) LostJobNodes(ctx context.Context) ([]string, error) {
+	nodes, err := s.queries.LostJobNodes(ctx)
+	return nodes, interpret(err, "jobs")
+}
+
+// jobLost is the reason of a job whose process ended.
+const jobLost = "the process that ran it ended"
+
+// RescueJobs lets the jobs of lost nodes run again, and returns how many there were.
+func (s *Store) RescueJobs(ctx context.Context, nodes []string) (int, error) {
+	ids, err := s.queries.RescueJobs(ctx, db.RescueJobsParams{Reason: jobLost, Nodes: nodes})
+	return len(ids), interpret(err, "jobs")
+}
+
+// JobFilter narrows a list of jobs; nil members let everything through.
+type JobFilter struct {
+	State *string
+	Kind  *string
+	Space *string
+}
+
+// JobRow is a job with the state that users see.
+type JobRow = db.JobByIDRow
+
+// ListJobs lists the jobs of an organization, the newest first; after is the id of the last one that is known, or "".
+func (s *Store) ListJobs(ctx context.Context, organizationID string, f JobFilter, after string, size int) (Page[schema.Job], error) {
+	before, err := beforeJob(after)
+	if err != nil {
+		return Page[schema.Job]{}, err
+	}
+	total, err := s.planned.CountJobs(ctx, db.CountJobsParams{Organization: organizationID, Kind: f.Kind, Space: f.Space, State: f.State})
+	if err != nil {
+		return Page[schema.Job]{}, interpret(err, "jobs")
+	}
+	rows, err := s.planned.ListJobs(ctx, db.ListJobsParams{
+		Organization: organizationID, Before: before, Kind: f.Kind, Space: f.Space, State: f.State, PageSize: pageSize(size),
+	})
+	if err != nil {
+		return Page[schema.Job]{}, interpret(err, "jobs")
+	}
+	jobs := make([]schema.Job, len(rows))
+	for i, row := range rows {
+		if jobs[i], err = readJob(JobRow(row)); err != nil {
+			return Page[schema.Job]{}, err
+		}
+	}
+	return pageOf(jobs, size, total), nil
+}
+
+// ListAllJobs lists the jobs of all organizations like ListJobs, without their number.
+func (s *Store) ListAllJobs(ctx context.Context, state, kind *string, after string, size int) (Page[schema.Job], error) {
+	before, err := beforeJob(after)
+	if err != nil {
+		return Page[schema.Job]{}, err
+	}
+	rows, err := s.planned.ListAllJobs(ctx, db.ListAllJobsParams{Before: before, Kind: kind, State: state, PageSize: pageSize(size)})
+	if err != nil {
+		return Page[schema.Job]{}, interpret(err, "jobs")
+	}
+	jobs := make([]schema.Job, len(rows))
+	for i, row := range rows {
+		if jobs[i], err = readJob(JobRow(row)); err != nil {
+			return Page[schema.Job]{}, err
+		}
+	}
+	return pageOf(jobs, size, 0), nil
+}
+
+func beforeJob(after string) (int64, error) {
+	if after == "" {
+		return 1<<63 - 1, nil
+	}
+	id, ok := jobID(after)
+	if !ok {
+		return 0, schema.BadPage()
+	}
+	return id, nil
+}
+
+func jobID(text string) (int64, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text
+}
+
+// RetryJob lets a job that failed, or waits for its next attempt, run again from the first attempt on. A job that waits for its
+// first one stays as it is. An empty organizationID is that of an operator, who may retry any.
+func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema.Job, error) {
+	number, ok := jobID(id)
+	if !ok {
+		return schema.Job{}, schema.NotFound("job")
+	}
+	var job schema.Job
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		seen, err := q.JobByID(ctx, number)
+		if err != nil {
+			return interpret(err, "job")
+		}
+		about, err := aboutJob(seen)
+		if err != nil {
+			return err
+		}
+		if organizationID != "" && about.Organization != organizationID {
+			return schema.NotFound("job")
+		}
+		// In the order of enqueue: first the sequence, then its rows.
+		if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
+			return interpret(err, "jobs")
+		}
+		locked, err := q.LockJob(ctx, number)
+		if err != nil {
+			return interpret(err, "job")
+		}
+		switch state := schema.JobState(locked.ShownState); state {
+		case schema.JobRunning, schema.JobDone:
+			return schema.Conflict("the job is " + string(state))
+		case schema.JobFailed, schema.JobRetrying:
+			again, err := q.RetryJob(ctx, number)
+			if err != nil {
+				return interpret(err, "job")
+			}
+			job, err = readJob(JobRow(again))
+			return err
+		case schema.JobWaiting:
+		}
+		job, err = readJob(JobRow(locked))
+		return err
+	})
+	return job, err
+}
+
+// FailedJobs gives the ids of jobs that failed for good, after one of them or "", the oldest first.
+func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]string, error) {
+	from, _ := jobID(after)
+	ids, err := s.queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: pageSize(size)})
+	if err != nil {
+		return nil, interpret(err, "jobs")
+	}
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	return texts, nil
+}
+
+// JobTotals are the numbers of a kind's jobs. OldestWaiting is how long the oldest one waits that could run.
+type JobTotals struct {
+	Kind          string
+	Open, Failed  int64
+	OldestWaiting time.Duration
+}
+
+// JobTotals gives the numbers of every kind that has jobs which are not done.
+func (s *Store) JobTotals(ctx context.Context) ([]JobTotals, error) {
+	rows, err := s.queries.JobTotals(ctx)
+	if err != nil {
+		return nil, interpret(err, "jobs")
+	}
+	totals := make([]JobTotals, len(rows))
+	for i, row := range rows {
+		totals[i] = JobTotals{
+			Kind: row.Kind, Open: row.Open, Failed: row.Failed,
+			OldestWaiting: max(0, time.Duration(row.OldestWaiting*float64(time.Second))),
+		}
+	}
+	return totals, nil
+}
+
+func aboutJob(row JobRow) (jobAbout, error) {
+	var about jobAbout
+	if err := json.Unmarshal(row.RiverJob.Metadata, &about); err != nil {
+		return about, schema.Internal(fmt.Errorf("the metadata of job %d: %w", row.RiverJob.ID, err))
+	}
+	return about, nil
+}
+
+func readJob(row JobRow) (schema.Job, error) {
+	about, err := aboutJob(row)
+	if err != nil {
+		return schema.Job{}, err
+	}
+	r := row.RiverJob
+	job := schema.Job{
+		Object: "job", ID: strconv.FormatInt(r.ID, 10), Kind: r.Kind, State: schema.JobState(row.ShownState),
+		Organization: about.Organization, Space: about.Space, Attempt: int(r.Attempt), CreatedAt: r.CreatedAt.UTC(),
+		StartedAt: utc(r.AttemptedAt), FinishedAt: utc(r.FinalizedAt),
+	}
+	if job.State == schema.JobWaiting || job.State == schema.JobRetrying {
+		job.NextAttemptAt = utc(&r.ScheduledAt)
+	}
+	if n := len(r.Errors); n > 0 && job.State != schema.JobDone {
+		var last struct {
+			Error string `json:"error"`
+		}
+		if err := json.Unmarshal(r.Errors[n-1], &last); err != nil {
+			return schema.Job{}, schema.Internal(fmt.Errorf("the errors of job %d: %w", r.ID, err))
+		}
+		job.Reason = last.Error
+	}
+	return job, nil
+}
+
+func utc(at *time.Time) *time.Time {
+	if at == nil {
+		return nil
+	}
+	in := at.UTC()
+	return &in
+}

@@ -1,0 +1,261 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// inOrder is a kind of jobs that all run.
+type inOrder struct {
+	Space string `json:"space"`
+	N     int    `json:"n"`
+}
+
+func (inOrder) Kind() string { return "in_order" }
+
+func (j inOrder) JobKind() schema.JobKind {
+	return schema.JobKind{Name: j.Kind(), Order: schema.JobsInOrder, Workers: 1, Attempts: 3, Timeout: time.Minute}
+}
+
+func (j inOrder) Subject() schema.JobSubject {
+	return schema.JobSubject{Organization: "o", Space: j.Space}
+}
+
+var errRollback = errors.New("as the test wants it")
+
+func enqueue(t *testing.T, conn *pgx.Conn, args ...schema.JobArgs) {
+	t.Helper()
+	for _, a := range args {
+		if err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error { return store.Enqueue(t.Context(), tx, a) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// states gives the jobs in the order of their ids.
+func states(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	return collect(t, conn, "select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
+}
+
+// TestRiverJobIsAsDescribed compares the table that rivermigrate made with the one that sqlc knows.
+func TestRiverJobIsAsDescribed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("river/river_job.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, storetest.URL(t))
+	var described []string
+	for _, match := range regexp.MustCompile(`(?m)^    (\w+) (bigserial|\S+) ?(not null|primary key)?`).FindAllStringSubmatch(
+		regexp.MustCompile(`(?s)create table.*`).FindString(string(text)), -1) {
+		name, kind := match[1], match[2]
+		kind = map[string]string{"bigserial": "bigint", "timestamptz": "timestamp with time zone", "varchar(255)[]": "character varying(255)[]"}[kind]
+		if kind == "" {
+			kind = regexp.MustCompile(`,$`).ReplaceAllString(match[2], "")
+			if kind == "timestamptz" {
+				kind = "timestamp with time zone"
+			}
+		}
+		described = append(described, fmt.Sprintf("%s %s %v", name, kind, match[3] != ""))
+	}
+	there := collect(t, conn, `select format('%s %s %s', attname, format_type(atttypid, atttypmod), case when attnotnull then 'true' else 'false' end)
+		from pg_attribute where attrelid = 'river_job'::regclass and attnum > 0 and not attisdropped`)
+	slices.Sort(described)
+	slices.Sort(there)
+	if !slices.Equal(described, there) || len(there) == 0 {
+		t.Errorf("described: %q\nthere: %q", described, there)
+	}
+}
+
+func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn := connect(t, url)
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if err := store.Enqueue(t.Context(), tx, inOrder{Space: "a"}); err != nil {
+			return err
+		}
+		return errRollback
+	})
+	if !errors.Is(err, errRollback) {
+		t.Fatal(err)
+	}
+	if got := states(t, conn); len(got) != 0 {
+		t.Errorf("a rollback left %q", got)
+	}
+	enqueue(t, conn, inOrder{Space: "a", N: 1}, inOrder{Space: "a", N: 2}, inOrder{Space: "b", N: 3})
+	want := []string{"in_order 1 available", "in_order 2 pending", "in_order 3 available"}
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	st := storetest.Open(t, url)
+	promote := func() {
+		t.Helper()
+		if err := st.PromoteJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	promote()
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("a job was promoted before its turn: %q", got)
+	}
+	for _, state := range []string{"running", "retryable", "scheduled"} {
+		if _, err := conn.Exec(t.Context(), "update river_job set state = $1::text::river_job_state where args ->> 'n' = '1'", state); err != nil {
+			t.Fatal(err)
+		}
+		promote()
+		if got := states(t, conn)[1]; got != want[1] {
+			t.Errorf("behind a %s job: %q", state, got)
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'discarded', finalized_at = now() where args ->> 'n' = '1'"); err != nil {
+		t.Fatal(err)
+	}
+	promote()
+	if got := states(t, conn)[1]; got != "in_order 2 available" {
+		t.Errorf("%q", got)
+	}
+	// A retried job waits for the one that is at work, and is next.
+	enqueue(t, conn, inOrder{Space: "a", N: 4})
+	ids := collect(t, conn, "select id::text from river_job where args ->> 'n' = '1'")
+	if job, err := st.RetryJob(t.Context(), "o", ids[0]); err != nil || job.State != schema.JobWaiting || job.Attempt != 0 {
+		t.Fatalf("%+v %v", job, err)
+	}
+	promote()
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'completed', finalized_at = now() where args ->> 'n' = '2'"); err != nil {
+		t.Fatal(err)
+	}
+	promote()
+	want = []string{"in_order 1 available", "in_order 2 completed", "in_order 3 available", "in_order 4 pending"}
+	if got := states(t, conn); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNewestJobStandsForThoseBefore asks for jobs of which one is enough. The one that waits does for two, but not the one that
+// runs: it may have read what was there before.
+func TestNewestJobStandsForThoseBefore(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn, other := connect(t, url), connect(t, url)
+	index := schema.IndexSpace{Organization: "o", Space: "s"}
+	enqueue(t, conn, index, index)
+	if got := states(t, conn); !slices.Equal(got, []string{"index_space available"}) {
+		t.Errorf("%q", got)
+	}
+	// A job that is asked for again does not start before the transaction that asked for it ends: a worker passes it over.
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Enqueue(t.Context(), tx, index); err != nil {
+		t.Fatal(err)
+	}
+	if free := collect(t, other, "select id::text from river_job where state = 'available' for update skip locked"); len(free) != 0 {
+		t.Errorf("a worker may take %q", free)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "update river_job set state = 'running'"); err != nil {
+		t.Fatal(err)
+	}
+	enqueue(t, conn, index, index)
+	if got := states(t, conn); !slices.Equal(got, []string{"index_space running", "index_space pending"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestIndexFollowsTheHead merges while an index job of the older head is halfway.
+func TestIndexFollowsTheHead(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st := storetest.Open(t, url)
+	tenant := storetest.NewTenant(t, st, "t")
+	conn := connect(t, url)
+	head := func(titles ...string) {
+		t.Helper()
+		pages := "["
+		for i, title := range titles {
+			if i > 0 {
+				pages += ","
+			}
+			pages += fmt.Sprintf(`{"id":"p%d","kind":"document","title":%q,"slug":"p%d"}`, i, title, i)
+		}
+		id := schema.NewID()
+		if _, err := conn.Exec(t.Context(), `insert into revisions (id, space_id, type, parents, pages, files)
+			values ($1, $2, 'merge', '{}', $3::jsonb, '[]')`, id, tenant.Space.ID, pages+"]"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), "update spaces set revision = $2 where id = $1", tenant.Space.ID, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func() []string {
+		return collect(t, conn, "select title from search_pages order by title")
+	}
+	many := make([]string, 250)
+	for i := range many {
+		many[i] = fmt.Sprintf("Old %03d", i)
+	}
+	head(many...)
+	if err := st.IndexSpace(t.Context(), tenant.Space.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(); len(got) != len(many) || got[0] != many[0] {
+		t.Fatalf("%d pages: %q", len(got), got)
+	}
+	for i := range many {
+		many[i] = fmt.Sprintf("New %03d", i)
+	}
+	head(many...)
+	// The index's row is held, so the job waits before its first batch, and the head moves.
+	held, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "select from search_spaces for update"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- st.IndexSpace(context.WithoutCancel(t.Context()), tenant.Space.ID) }()
+	watch := connect(t, url)
+	for len(collect(t, watch, "select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) == 0 {
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A merge and a comment pass while the index waits.
+	if _, err := watch.Exec(t.Context(), "select from spaces where id = $1 for no key update nowait", tenant.Space.ID); err != nil {
+		t.Error(err)
+	}
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	head("Newest")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := st.IndexSpace(t.Context(), tenant.Space.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(); !slices.Equal(got, []string{"Newest"}) {
+		t.Errorf("%d pages: %q", len(got), got)
+	}
+	if err := st.IndexSpace(t.Context(), "gone"); err != nil {
+		t.Errorf("a space that is gone: %v", err)
+	}
+}
