@@ -12,6 +12,7 @@
 //	mergerules  the merge rules of organizations and spaces in requests
 //	orgs, sites, content, apps, insights
 //	            the operations by domain: one file per resource with its rows, request types and functions
+//	jobs        what runs in the background: one file per kind of job
 //	apitest     the served table for tests, with an example call of every operation
 //	clienttest  the published client against a live server
 //

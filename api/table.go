@@ -12,6 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/openapi"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/insights"
+	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/api/mergerules"
 	"github.com/octavo-docs/octavo/api/orgs"
 	"github.com/octavo-docs/octavo/api/sites"
@@ -40,6 +41,7 @@ var sharedVocabulary = rules.Vocabulary{
 		"role":     schema.RoleNames(),
 		"level":    schema.LevelNames(),
 		"language": schema.Languages(),
+		"jobKind":  jobs.Names(),
 	},
 	Patterns: map[string]rules.Pattern{
 		"condition": {Match: condition.ValidOrEmpty, Problem: "is no condition"},

@@ -35,6 +35,7 @@ func init() {
 		glossaryExamples,
 		integrationsExamples,
 		invitesExamples,
+		jobsExamples,
 		organizationsExamples,
 		removalExamples,
 		reviewsExamples,

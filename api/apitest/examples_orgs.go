@@ -154,3 +154,9 @@ func samlExamples() {
 		Examples[id] = example{Make: make}
 	}
 }
+
+func jobsExamples() {
+	Examples["retryJob"] = example{Make: func(h *Harness, tenant *storetest.Tenant) made {
+		return made{"jobId": h.FailedJob(tenant)}
+	}}
+}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/api/apitest/shape"
 	"github.com/octavo-docs/octavo/schema"
@@ -115,4 +116,20 @@ func (h *Harness) Accept(userID string) {
 	if a := h.Do("POST", "/v1/orgs/"+h.Ours.Organization.ID+"/invites/"+userID, token, nil); a.Status != 200 || string(a.Body) != "{}" {
 		h.T.Fatalf("%d %s", a.Status, a.Body)
 	}
+}
+
+// FailedJob makes a job of the tenant's that has failed, and returns its id.
+func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
+	h.T.Helper()
+	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
+	conn := h.Connect()
+	err := pgx.BeginFunc(h.T.Context(), conn, func(tx pgx.Tx) error {
+		return store.Enqueue(h.T.Context(), tx, schema.IndexSpace{Organization: tenant.Organization.ID, Space: space})
+	})
+	var id string
+	if err == nil {
+		err = conn.QueryRow(h.T.Context(), `update river_job set state = 'discarded', finalized_at = now(), attempt = max_attempts,
+			errors = array['{"error":"the tests want it so"}'::jsonb] where metadata ->> 'space' = $1 returning id::text`, space).Scan(&id)
+	}
+	return Created(h.T, id, err)
 }

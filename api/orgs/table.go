@@ -19,5 +19,6 @@ func Table(st *store.Store, v view.Presenter, resolver TXTResolver) frame.Table 
 		inviteOperations(&invites{store: st, view: v}),
 		memberOperations(&members{store: st, view: v}),
 		teamOperations(&teams{store: st, view: v}),
+		jobOperations(&jobs{store: st}),
 	), Vocabularies: []rules.Vocabulary{vocabulary}}
 }

@@ -13,6 +13,7 @@ var vocabulary = rules.Vocabulary{
 		"teamRole":           schema.TeamRoles(),
 		"contentTarget":      {"site"},
 		"samlStatus":         schema.SAMLStatuses(),
+		"jobState":           schema.JobStates(),
 		"onboardingSource":   {"markdown-in-git", "import", "template"},
 		"onboardingAudience": {"public", "mixed", "protected", "internal"},
 		"onboardingInterest": {"adaptive-content", "api-docs", "proactive-agent"},
