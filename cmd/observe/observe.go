@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/ingest/balance"
 	"github.com/octavo-docs/octavo/ingest/erasure"
 	"github.com/octavo-docs/octavo/ingest/eventlog"
@@ -31,6 +32,7 @@ type Metrics struct {
 	Erasure  *erasure.Metrics
 	Balances *balance.Sites
 	Query    *query.Metrics
+	Jobs     *jobs.Metrics
 
 	restarts *prometheus.CounterVec
 	engines  *engines
@@ -43,7 +45,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		return nil, fmt.Errorf("cannot register the API's metrics: %w", err)
 	}
 	m := &Metrics{
-		API: requests, Query: query.NewMetrics(r),
+		API: requests, Query: query.NewMetrics(r), Jobs: jobs.NewMetrics(r),
 		Intake: intake.NewMetrics(r), Log: eventlog.NewMetrics(r), Sink: sink.NewMetrics(r), Table: eventstore.NewMetrics(r), Erasure: erasure.NewMetrics(r), Balances: balance.NewSites(r),
 		restarts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "octavo_engine_restarts_total",

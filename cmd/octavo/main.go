@@ -22,6 +22,7 @@ type commands struct {
 	Token      TokenCmd      `cmd:"" help:"Create, list and revoke tokens."`
 	Org        OrgCmd        `cmd:"" help:"Manage organizations as the operator."`
 	Content    ContentCmd    `cmd:"" help:"Maintain content as the operator."`
+	Jobs       JobsCmd       `cmd:"" help:"List background jobs and retry failed ones."`
 	Migrate    MigrateCmd    `cmd:"" help:"Migrate the databases to this version's schema."`
 	DeadLetter DeadLetterCmd `cmd:"" name:"deadletter" help:"Inspect and replay events that could not be stored."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare the event log with the events table, offset range by offset range, and report every difference."`

@@ -124,6 +124,9 @@ func (n *node) start(ctx context.Context, example bool) error {
 		return err
 	}
 	n.startSweep()
+	if err := n.startJobs(ctx); err != nil {
+		return err
+	}
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}

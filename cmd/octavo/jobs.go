@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// startJobs runs background jobs on nodes with the role jobs. Nodes with the
+// role api, which ask for them, also watch how many there are.
+func (n *node) startJobs(ctx context.Context) error {
+	if n.settings.has("jobs") || n.settings.has("api") {
+		watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			n.metrics.Jobs.Watch(watching, n.store, n.log)
+		}()
+		n.onStop("watch over jobs", func(context.Context) error {
+			cancel()
+			<-done
+			return nil
+		})
+	}
+	if !n.settings.has("jobs") {
+		return nil
+	}
+	// The work has connections of its own, so that it neither waits for requests
+	// nor keeps them waiting.
+	cfg := n.settings.store(n.backends.postgresURL)
+	cfg.MaxConns = jobs.WorkConns()
+	work, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	n.onStop("store of jobs", func(context.Context) error { work.Stop(); return nil })
+	pool, err := work.NewPool(ctx, jobs.PoolConns)
+	if err != nil {
+		return err
+	}
+	n.onStop("pool of jobs", func(context.Context) error { pool.Close(); return nil })
+	runner, err := jobs.New(jobs.Config{
+		Deps: jobs.Deps{Store: work}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
+		Grace: n.settings.StopTimeout / 3,
+	})
+	if err != nil {
+		return err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err
+	}
+	n.onStop("jobs", runner.Stop)
+	return nil
+}
+
+// JobsCmd groups the operator's commands for background jobs.
+type JobsCmd struct {
+	List  JobsListCmd  `cmd:"" help:"List the background jobs of all organizations, the newest first."`
+	Retry JobsRetryCmd `cmd:"" help:"Let failed jobs run again, or jobs that wait for their next attempt run now."`
+}
+
+// JobsListCmd is `octavo jobs list`.
+type JobsListCmd struct {
+	Settings `embed:""`
+	State    string `help:"Only jobs in this state: waiting, running, retrying, failed or done." enum:",waiting,running,retrying,failed,done" default:""`
+	Kind     string `help:"Only jobs of this kind."`
+	Limit    int    `help:"Maximum number to list. 0: all." default:"100"`
+	JSON     bool   `help:"Print one JSON object per job."`
+}
+
+// Run lists the jobs.
+func (c *JobsListCmd) Run() error {
+	return withStore(&c.Settings, func(ctx context.Context, st *store.Store) error { return c.list(ctx, st, os.Stdout) })
+}
+
+func (c *JobsListCmd) list(ctx context.Context, st *store.Store, out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	if !c.JSON {
+		// Flush returns write errors.
+		_, _ = fmt.Fprintln(w, "ID\tKIND\tSTATE\tATTEMPT\tORGANIZATION\tSPACE\tCREATED\tNEXT ATTEMPT\tREASON")
+	}
+	n := 0
+	err := c.each(ctx, st, func(job schema.Job) error {
+		if c.Limit > 0 && n == c.Limit {
+			return errEnough
+		}
+		n++
+		if c.JSON {
+			return printJSON(out, job)
+		}
+		next := "-"
+		if job.NextAttemptAt != nil {
+			next = job.NextAttemptAt.Format(time.DateTime)
+		}
+		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%.120q\n", job.ID, job.Kind, job.State, job.Attempt, job.Organization,
+			job.Space, job.CreatedAt.Format(time.DateTime), next, job.Reason)
+		return err
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+		fmt.Fprintf(os.Stderr, "There are more than %d: see --limit.\n", c.Limit)
+	}
+	return firstError(err, w.Flush())
+}
+
+// jobsPage is the number of jobs that commands read at once.
+const jobsPage = 500
+
+// each calls fn with each job that is asked for, the newest first.
+func (c *JobsListCmd) each(ctx context.Context, st *store.Store, fn func(schema.Job) error) error {
+	asked := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	for after := ""; ; {
+		page, err := st.ListAllJobs(ctx, asked(c.State), asked(c.Kind), after, jobsPage)
+		if err != nil {
+			return err
+		}
+		for _, job := range page.Rows {
+			if err := fn(job); err != nil {
+				return err
+			}
+			after = job.ID
+		}
+		if !page.More {
+			return nil
+		}
+	}
+}
+
+// JobsRetryCmd is `octavo jobs retry`.
+type JobsRetryCmd struct {
+	Settings `embed:""`
+	IDs      []string `arg:"" name:"id" optional:"" help:"Ids of jobs, as printed by list."`
+	All      bool     `help:"Retry every failed job."`
+}
+
+// Run retries jobs.
+func (c *JobsRetryCmd) Run() error {
+	if c.All == (len(c.IDs) > 0) {
+		return errors.New("name the ids of jobs, or use --all")
+	}
+	return withStore(&c.Settings, c.retry)
+}
+
+func (c *JobsRetryCmd) retry(ctx context.Context, st *store.Store) error {
+	for _, id := range c.IDs {
+		job, err := st.RetryJob(ctx, "", id)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", id, err)
+		}
+		fmt.Printf("%s is %s\n", job.ID, job.State)
+	}
+	if !c.All {
+		return nil
+	}
+	retried := 0
+	for after := ""; ; {
+		ids, err := st.FailedJobs(ctx, after, jobsPage)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			// Somebody else may have retried it, or the sweep deleted it.
+			switch _, err := st.RetryJob(ctx, "", id); {
+			case err == nil:
+				retried++
+			case !schema.IsCode(err, schema.CodeConflict) && !schema.IsCode(err, schema.CodeNotFound):
+				return fmt.Errorf("job %s: %w", id, err)
+			}
+			after = id
+		}
+		if len(ids) == 0 {
+			fmt.Printf("%d jobs run again\n", retried)
+			return nil
+		}
+	}
+}
