@@ -19,9 +19,10 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// inserter writes jobs into the transactions of others; it has no connections of its own.
+// inserter writes jobs into the transactions of others; it has no connections of its own. It notifies workers of every job: river
+// would leave out the notification of one that comes soon after another, whose transaction may have been rolled back.
 var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin})
 })
 
 // jobAbout is the metadata of a job. Indexes and statements know the names of its members.
@@ -50,15 +51,9 @@ func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 		return interpret(err, "jobs")
 	}
-	if kind.Order == schema.NewestJob {
+	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence})
+	if err != nil || there.Waiting {
 		// The one that waits starts after this transaction, so it sees what the transaction changes.
-		waiting, err := q.LockWaitingJob(ctx, about.Sequence)
-		if err != nil || len(waiting) > 0 {
-			return interpret(err, "jobs")
-		}
-	}
-	waits, err := q.JobIsOpen(ctx, about.Sequence)
-	if err != nil {
 		return interpret(err, "jobs")
 	}
 	metadata, err := json.Marshal(about)
@@ -70,7 +65,7 @@ func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 		return schema.Internal(err)
 	}
 	_, err = client.InsertTx(ctx, tx, args, &river.InsertOpts{
-		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Pending: waits,
+		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Pending: there.Open,
 	})
 	return interpret(err, "jobs")
 }

@@ -43,10 +43,10 @@ type NewIssue struct {
 }
 
 // IngestConversations stores conversations of one source, all or nothing. What the source has sent before under the same id
-// is replaced, and keeps our id and those of its issues as far as it has as many. It gives our ids, for AnalyzeConversations.
+// is replaced, and keeps our id and those of its issues as far as it has as many. A job brings the clusters up to date.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
-) ([]string, error) {
+) error {
 	// In one order everywhere, so that requests with the same conversations wait for each other instead of in a circle.
 	// Of conversations with the same id the last one counts.
 	ordered := slices.Clone(conversations)
@@ -57,8 +57,7 @@ func (s *Store) IngestConversations(
 			last = append(last, c)
 		}
 	}
-	var ids []string
-	err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+	return s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		if err := shareAnalysis(ctx, tx, organizationID); err != nil {
 			return err
 		}
@@ -66,16 +65,16 @@ func (s *Store) IngestConversations(
 		if err != nil {
 			return err
 		}
-		added := false
-		for _, row := range rows {
-			ids, added = append(ids, row.ID), added || row.Version == 1
+		if slices.ContainsFunc(rows, func(row Conversation) bool { return row.Version == 1 }) {
+			if err := s.within(ctx, q, quotaConversations, organizationID); err != nil {
+				return err
+			}
 		}
-		if added {
-			return s.within(ctx, q, quotaConversations, organizationID)
+		if len(rows) == 0 {
+			return nil
 		}
-		return nil
+		return enqueue(ctx, q, schema.ClusterConversations{Organization: organizationID})
 	})
-	return ids, err
 }
 
 // upsertConversations stores conversations and what belongs to them in one batch each.

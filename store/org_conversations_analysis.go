@@ -40,59 +40,40 @@ type IssueGroup struct {
 	Issues []int
 }
 
-// analysisPoll is how often a call asks whether the analysis that runs is over. It waits here and not in Postgres, where it
-// would keep a connection from others.
-const analysisPoll = 25 * time.Millisecond
-
-// AnalyzeConversations brings an organization's clusters up to date with its newest `most` issues, and returns when the
-// clusters know of these conversations. One analysis of an organization runs at a time and takes in all that is there, so
-// calls at the same time wait for at most two: the one that runs, and the one that begins next.
-func (s *Store) AnalyzeConversations(
-	ctx context.Context, organizationID string, conversations []string, most int, analyze Analysis,
-) error {
-	for {
-		done := false
-		err := s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) (err error) {
-			done, err = analyzeOnce(ctx, tx, q, organizationID, most, analyze)
-			return err
-		})
-		if err != nil || done {
-			return err
-		}
-		left, err := s.queries.AnyUnprocessed(ctx, conversations)
-		if err != nil || !left {
-			return interpret(err, "conversations")
-		}
-		select {
-		case <-ctx.Done():
-			return schema.Unavailable(ctx.Err(), retryAfter)
-		case <-time.After(analysisPoll):
-		}
-	}
+// AnalyzeConversations brings an organization's clusters up to date with its newest `most` issues. One analysis of an
+// organization runs at a time; another one is refused.
+func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, most int, analyze Analysis) error {
+	return s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		return analyzeOnce(ctx, tx, q, organizationID, most, analyze)
+	})
 }
 
-// analyzeOnce says whether all that was there is analyzed; it is not if another analysis is running.
-func analyzeOnce(
-	ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, most int, analyze Analysis,
-) (done bool, err error) {
-	err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&done)
-	if err != nil || !done {
-		return false, err
+// analysisRuns refuses a second analysis.
+const analysisRuns = "another analysis of these conversations is running"
+
+func analyzeOnce(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, most int, analyze Analysis) error {
+	var mine bool
+	err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&mine)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		return schema.Conflict(analysisRuns)
 	}
 	// First what is to be marked, then the issues: whatever comes in between is analyzed now and again next time.
 	fresh, err := q.UnprocessedConversations(ctx, organizationID)
 	if err != nil || len(fresh) == 0 {
-		return true, err
+		return err
 	}
 	rows, err := q.NewestIssues(ctx, db.NewestIssuesParams{
 		OrganizationID: organizationID, Most: int32(most), //nolint:gosec // A constant of package api.
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
 	clusters, err := q.ClustersOfOrganization(ctx, organizationID)
 	if err != nil {
-		return false, err
+		return err
 	}
 	issues := make([]AnalyzedIssue, len(rows))
 	for i, row := range rows {
@@ -103,18 +84,18 @@ func analyzeOnce(
 	}
 	groups, err := analyze(issues)
 	if err != nil {
-		return false, err
+		return err
 	}
 	// Until here nothing was locked but the right to analyze. Ingests that have begun end first; the others wait.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
-		return false, err
+		return err
 	}
 	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), rows: rows, gone: map[string]db.IssuesCluster{}}
 	for _, c := range clusters {
 		w.gone[c.ID] = c
 	}
 	if err := w.write(ctx, groups); err != nil {
-		return false, err
+		return err
 	}
 	if len(rows) == most {
 		last := rows[len(rows)-1]
@@ -122,10 +103,10 @@ func analyzeOnce(
 			OrganizationID: organizationID, CreatedAt: last.CreatedAt, ID: last.ID,
 		})
 		if err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, q.MarkConversationsProcessed(ctx, markParams(fresh, w.now))
+	return q.MarkConversationsProcessed(ctx, markParams(fresh, w.now))
 }
 
 func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkConversationsProcessedParams {

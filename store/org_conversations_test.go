@@ -1,10 +1,8 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,13 +35,11 @@ func conversation(id string, titles ...string) store.NewConversation {
 }
 
 // ingest stores conversations of one source.
-func ingest(t *testing.T, st *store.Store, org, source string, list ...store.NewConversation) []string {
+func ingest(t *testing.T, st *store.Store, org, source string, list ...store.NewConversation) {
 	t.Helper()
-	ids, err := st.IngestConversations(t.Context(), org, source, time.Now(), list)
-	if err != nil {
+	if err := st.IngestConversations(t.Context(), org, source, time.Now(), list); err != nil {
 		t.Error(err)
 	}
-	return ids
 }
 
 // TestSourcesAreApart ingests the same id from two sources.
@@ -54,9 +50,9 @@ func TestSourcesAreApart(t *testing.T) {
 	desk := "integration:desk:main"
 	for range 2 {
 		for _, source := range []string{"email", desk} {
-			ids := ingest(t, st, org, source, conversation("1", "a"), conversation("1", "b", "c"))
-			if err := st.AnalyzeConversations(t.Context(), org, ids, 100, allInOne); err != nil || len(ids) != 1 {
-				t.Fatal(ids, err)
+			ingest(t, st, org, source, conversation("1", "a"), conversation("1", "b", "c"))
+			if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
@@ -77,59 +73,51 @@ func TestSourcesAreApart(t *testing.T) {
 	}
 }
 
-// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while an analysis runs. The call that changed them waits
-// for that analysis and runs another.
+// TestAnalysisSeesWhatComesMeanwhile replaces and adds conversations while an analysis runs. They ask for another one, which
+// takes them in.
 func TestAnalysisSeesWhatComesMeanwhile(t *testing.T) {
 	t.Parallel()
-	st := storetest.New(t)
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), connect(t, url)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	var mu sync.Mutex
-	running, runs := 0, 0
+	// One change after the other, because a replaced conversation alone must cause another analysis.
+	meanwhile := [][]store.NewConversation{{conversation("1", "new", "newer"), conversation("2")}, {conversation("3", "third")}, nil}
 	var seen []string
-	var wait sync.WaitGroup
-	var analyze store.Analysis
-	analyze = func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
-		mu.Lock()
-		running, runs = running+1, runs+1
-		if running > 1 {
-			t.Error("two analyses run concurrently")
+	ingest(t, st, org, "email", conversation("1", "old"), conversation("2", "goes"))
+	for _, changes := range meanwhile {
+		if _, err := conn.Exec(t.Context(), "update river_job set state = 'running' where state = 'available'"); err != nil {
+			t.Fatal(err)
 		}
-		seen = nil
-		for _, issue := range issues {
-			seen = append(seen, issue.Title)
-		}
-		slices.Sort(seen)
-		// One change after the other, because a replaced conversation alone must cause another analysis.
-		meanwhile := map[int][]store.NewConversation{
-			1: {conversation("1", "new", "newer"), conversation("2")}, 2: {conversation("3", "third")},
-		}[runs]
-		mu.Unlock()
-		if meanwhile != nil {
-			ids := ingest(t, st, org, "email", meanwhile...)
-			wait.Go(func() {
-				if err := st.AnalyzeConversations(t.Context(), org, ids, 100, analyze); err != nil {
-					t.Error(err)
-				}
-			})
-			// A caller that may not wait is told to retry.
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			if err := st.AnalyzeConversations(ctx, org, ids, 100, analyze); !schema.IsCode(err, schema.CodeUnavailable) {
-				t.Error(err)
+		err := st.AnalyzeConversations(t.Context(), org, 100, func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+			seen = nil
+			for _, issue := range issues {
+				seen = append(seen, issue.Title)
 			}
+			slices.Sort(seen)
+			if changes != nil {
+				ingest(t, st, org, "email", changes...)
+			}
+			if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); !schema.IsCode(err, schema.CodeConflict) {
+				t.Errorf("a second analysis: %v", err)
+			}
+			return allInOne(issues)
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		running--
-		return allInOne(issues)
+		if got := len(collect(t, conn, "select kind from river_job where state = 'pending'")); (got == 1) != (changes != nil) {
+			t.Errorf("%d analyses are asked for after %+v", got, changes)
+		}
+		// The job is done, and the next one's turn comes.
+		if _, err := conn.Exec(t.Context(), "update river_job set state = 'completed', finalized_at = now() where state = 'running'"); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.PromoteJobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
-	ids := ingest(t, st, org, "email", conversation("1", "old"), conversation("2", "goes"))
-	if err := st.AnalyzeConversations(t.Context(), org, ids, 100, analyze); err != nil {
-		t.Error(err)
-	}
-	wait.Wait()
-	if runs != 3 || !slices.Equal(seen, []string{"new", "newer", "third"}) {
-		t.Errorf("%d runs, last saw %q", runs, seen)
+	if !slices.Equal(seen, []string{"new", "newer", "third"}) {
+		t.Errorf("the last one saw %q", seen)
 	}
 	page, err := st.ListConversations(t.Context(), org, nil, "", 10)
 	if err != nil || page.Total != 3 {
@@ -151,14 +139,14 @@ func TestFailedAnalysisIsDoneLater(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	org := storetest.NewTenant(t, st, "acme").Organization.ID
-	ids := ingest(t, st, org, "email", conversation("1", "a"))
-	err := st.AnalyzeConversations(t.Context(), org, ids, 100, func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
+	ingest(t, st, org, "email", conversation("1", "a"))
+	err := st.AnalyzeConversations(t.Context(), org, 100, func(issues []store.AnalyzedIssue) ([]store.IssueGroup, error) {
 		return nil, fmt.Errorf("no")
 	})
 	if err == nil {
 		t.Error("no error")
 	}
-	if err := st.AnalyzeConversations(t.Context(), org, ids, 100, allInOne); err != nil {
+	if err := st.AnalyzeConversations(t.Context(), org, 100, allInOne); err != nil {
 		t.Error(err)
 	}
 	clusters, err := st.ListClusters(t.Context(), org, store.ClusterOrder{By: "tasksTotal", Ascending: true}, time.Now(), nil, 10)
@@ -177,7 +165,8 @@ func TestOldIssuesAreReleased(t *testing.T) {
 		at := now.Add(time.Duration(i) * time.Minute)
 		c := conversation(fmt.Sprint(i), fmt.Sprint("issue ", i))
 		c.CreatedAt = &at
-		if err := st.AnalyzeConversations(t.Context(), org, ingest(t, st, org, "email", c), 3, allInOne); err != nil {
+		ingest(t, st, org, "email", c)
+		if err := st.AnalyzeConversations(t.Context(), org, 3, allInOne); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -59,6 +59,13 @@ func NewSupport(h *Harness) Support {
 
 func (s Support) Ingest(body any) {
 	s.H.T.Helper()
+	s.Send(body)
+	s.H.RunJobs()
+}
+
+// Send ingests conversations without waiting for the clusters.
+func (s Support) Send(body any) {
+	s.H.T.Helper()
 	if a := s.H.Do("POST", s.Org+"/conversations", s.Token, body); a.Status != 204 || len(a.Body) != 0 {
 		s.H.T.Errorf("ingest: %d %s", a.Status, a.Body)
 	}

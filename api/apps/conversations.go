@@ -76,8 +76,7 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
-// ingest stores conversations and then analyzes them. If the analysis fails, so does the request, although everything is stored:
-// a retry changes nothing except that it brings the clusters up to date.
+// ingest stores conversations. A job brings the clusters up to date: until then, the conversations are not processed.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
 	rows := make([]store.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
@@ -89,11 +88,7 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 	}
 	organization := c.Organization.Organization.ID
 	// User tokens do not name a source, so email is assumed. Tokens of integrations would name theirs.
-	ids, err := h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
-	if err != nil {
-		return frame.NoContent{}, err
-	}
-	return frame.NoContent{}, h.store.AnalyzeConversations(ctx, organization, ids, conversations.MaxIssues, analyzeIssues)
+	return frame.NoContent{}, h.store.IngestConversations(ctx, organization, schema.SourceEmail, c.Now, rows)
 }
 
 func newConversation(input conversationInput) (store.NewConversation, error) {

@@ -391,6 +391,15 @@ func TestStop(t *testing.T) {
 	b.until(schema.JobDone, schema.JobDone, schema.JobDone)
 }
 
+// singleStep is a step of which a node runs one at a time, so that the victim takes no second one.
+type singleStep struct{ step }
+
+func (s singleStep) JobKind() schema.JobKind {
+	row := s.step.JobKind()
+	row.Workers = 1
+	return row
+}
+
 const victimEnv = "OCTAVO_TEST_JOBS_VICTIM"
 
 // TestMain runs jobs that never end, in the process that TestKilledProcess kills.
@@ -416,7 +425,7 @@ func victim(url string) {
 	}
 	r, err := New(Config{
 		Deps: Deps{Store: st}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond,
-		Kinds: []Kind{kind(func(context.Context, Deps, step) error { select {} })},
+		Kinds: []Kind{kind(func(context.Context, Deps, singleStep) error { select {} })},
 	})
 	if err != nil {
 		panic(err)

@@ -13,6 +13,7 @@ import (
 func Kinds() []Kind {
 	return []Kind{
 		kind(indexSpace),
+		kind(clusterConversations),
 	}
 }
 

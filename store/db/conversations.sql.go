@@ -10,17 +10,6 @@ import (
 	"time"
 )
 
-const anyUnprocessed = `-- name: AnyUnprocessed :one
-select exists (select 1 from conversations where id = any($1::text[]) and processed_at is null)
-`
-
-func (q *Queries) AnyUnprocessed(ctx context.Context, ids []string) (bool, error) {
-	row := q.db.QueryRow(ctx, anyUnprocessed, ids)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const conversationByID = `-- name: ConversationByID :one
 select c.id, c.organization_id, c.source, c.source_id, c.subject, c.url, c.impact, c.version, c.created_at, c.ingested_at, c.processed_at, t.conversation_id, t.parts, t.metadata
 from conversations c join conversation_contents t on t.conversation_id = c.id

@@ -106,22 +106,6 @@ func (q *Queries) JobByID(ctx context.Context, id int64) (JobByIDRow, error) {
 	return i, err
 }
 
-const jobIsOpen = `-- name: JobIsOpen :one
-select exists (
-    select from river_job
-    where metadata ->> 'sequence' = $1::text
-      and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-)
-`
-
-// Index: jobs_sequence.
-func (q *Queries) JobIsOpen(ctx context.Context, sequence string) (bool, error) {
-	row := q.db.QueryRow(ctx, jobIsOpen, sequence)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const jobTotals = `-- name: JobTotals :many
 select kind,
     count(*) filter (where state not in ('cancelled', 'discarded'))::bigint as open,
@@ -371,36 +355,6 @@ func (q *Queries) LockJobSequence(ctx context.Context, sequence string) error {
 	return err
 }
 
-const lockWaitingJob = `-- name: LockWaitingJob :many
-select id from river_job
-where metadata ->> 'sequence' = $1::text and state in ('available', 'pending', 'retryable', 'scheduled')
-order by id
-limit 1
-for update
-`
-
-// At most one. River passes over a locked row, so the job does not start before this transaction ends.
-// Index: jobs_sequence.
-func (q *Queries) LockWaitingJob(ctx context.Context, sequence string) ([]int64, error) {
-	rows, err := q.db.Query(ctx, lockWaitingJob, sequence)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []int64{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const lostJobNodes = `-- name: LostJobNodes :many
 with nodes as materialized (
     select distinct attempted_by[array_upper(attempted_by, 1)]::text as node from river_job where state = 'running'
@@ -526,5 +480,40 @@ func (q *Queries) RetryJob(ctx context.Context, id int64) (RetryJobRow, error) {
 		&i.RiverJob.UniqueStates,
 		&i.ShownState,
 	)
+	return i, err
+}
+
+const waitingJobs = `-- name: WaitingJobs :one
+with waiting as (
+    select id from river_job
+    where $2::boolean and metadata ->> 'sequence' = $1::text
+      and state in ('available', 'pending', 'retryable', 'scheduled')
+    limit 1
+    for update
+)
+select exists (select from waiting)::boolean as waiting, exists (
+    select from river_job
+    where metadata ->> 'sequence' = $1::text
+      and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+)::boolean as open
+`
+
+type WaitingJobsParams struct {
+	Sequence string
+	Newest   bool
+}
+
+type WaitingJobsRow struct {
+	Waiting bool
+	Open    bool
+}
+
+// Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
+// over a locked row, so the one that waits does not start before this transaction ends.
+// Index: jobs_sequence.
+func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
+	row := q.db.QueryRow(ctx, waitingJobs, arg.Sequence, arg.Newest)
+	var i WaitingJobsRow
+	err := row.Scan(&i.Waiting, &i.Open)
 	return i, err
 }

@@ -74,9 +74,6 @@ where i.id = sqlc.arg(id) and i.organization_id = sqlc.arg(organization_id);
 -- name: UnprocessedConversations :many
 select id, version from conversations where organization_id = $1 and processed_at is null order by id;
 
--- name: AnyUnprocessed :one
-select exists (select 1 from conversations where id = any(sqlc.arg(ids)::text[]) and processed_at is null);
-
 -- name: NewestIssues :many
 select i.id, i.conversation_id, i.position, i.title, i.impact, i.words, i.cluster_id, i.created_at, c.source, c.source_id
 from conversation_issues i join conversations c on c.id = i.conversation_id

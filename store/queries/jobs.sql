@@ -3,22 +3,22 @@
 -- transactions that asked for them are committed.
 select pg_advisory_xact_lock(hashtextextended('jobs ' || sqlc.arg(sequence)::text, 0));
 
--- name: JobIsOpen :one
+-- name: WaitingJobs :one
+-- Whether one of the sequence waits that does for a new one, if there is such a thing, and whether any is not over. River passes
+-- over a locked row, so the one that waits does not start before this transaction ends.
 -- Index: jobs_sequence.
-select exists (
+with waiting as (
+    select id from river_job
+    where sqlc.arg(newest)::boolean and metadata ->> 'sequence' = sqlc.arg(sequence)::text
+      and state in ('available', 'pending', 'retryable', 'scheduled')
+    limit 1
+    for update
+)
+select exists (select from waiting)::boolean as waiting, exists (
     select from river_job
     where metadata ->> 'sequence' = sqlc.arg(sequence)::text
       and state in ('available', 'pending', 'retryable', 'running', 'scheduled')
-);
-
--- name: LockWaitingJob :many
--- At most one. River passes over a locked row, so the job does not start before this transaction ends.
--- Index: jobs_sequence.
-select id from river_job
-where metadata ->> 'sequence' = sqlc.arg(sequence)::text and state in ('available', 'pending', 'retryable', 'scheduled')
-order by id
-limit 1
-for update;
+)::boolean as open;
 
 -- name: LockJobPromotion :one
 -- One at a time promotes, and each sees what the one before has done.
