@@ -19,6 +19,7 @@ func conversationsExamples() {
 		if a := h.Do("POST", org+"/conversations", token, conversation); a.Status != 204 {
 			h.T.Fatalf("ingest: %d %s", a.Status, a.Body)
 		}
+		h.RunJobs()
 		var issues schema.List[schema.IssueInConversation]
 		if err := json.Unmarshal(h.Do("GET", org+"/conversations-issues?limit=1", token, nil).Body, &issues); err != nil {
 			h.T.Fatal(err)
