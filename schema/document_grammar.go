@@ -247,15 +247,14 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes lists the kinds of marks in order.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself.
+// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself, and the
+// type of a fragment stands for that fragment. A fragment without a type holds any block: it is a cell of a table.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {
-		row, known := nodeRules[parent]
-		if !known || row.nodes == nil {
+		if rule = holder(parent); rule == nil {
 			return false
 		}
-		rule = row.nodes
 	}
 	return slices.Contains(rule.types, child)
 }
@@ -264,4 +263,47 @@ func Allows(parent, child string) bool {
 func Anchored(kind string) bool {
 	rule, known := nodeRules[kind]
 	return known && rule.meta == requiredID
+}
+
+// FragmentCell is the parent that Allows takes for the fragments of a table.
+const FragmentCell = "table-cell"
+
+func holder(parent string) *childRule {
+	if parent == FragmentCell {
+		return fragmentNode.nodes
+	}
+	if row, known := nodeRules[parent]; known {
+		return row.nodes
+	}
+	return typedFragments[parent]
+}
+
+// typedFragments has the content of the fragments that have a type.
+var typedFragments = func() map[string]*childRule {
+	rules := map[string]*childRule{}
+	for _, row := range nodeRules {
+		for i := range row.fragments {
+			if kind := row.fragments[i].kind; kind != "" {
+				rules[kind] = &row.fragments[i].nodes
+			}
+		}
+	}
+	return rules
+}()
+
+// HoldsBlocks reports whether nodes of the kind have children, and whether those are blocks.
+func HoldsBlocks(kind string) bool {
+	rule := holder(kind)
+	return rule != nil && !rule.text
+}
+
+// ValidData reports whether the grammar allows the data for nodes of the kind. Kinds outside the grammar have no rule.
+func ValidData(kind string, data Data) bool {
+	row, known := nodeRules[kind]
+	if !known {
+		return true
+	}
+	p := &problems{}
+	p.object("", data, row.data)
+	return len(p.details) == 0
 }

@@ -2,7 +2,7 @@ package content
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Marks is a set of the text marks that Markdown and PDF support.
+// Marks is a set of the text marks without data.
 type Marks uint8
 
 // The marks.
@@ -11,13 +11,19 @@ const (
 	Italic
 	Strike
 	Code
+	Keyboard
+	Superscript
+	Subscript
 )
 
 // markNames is in the order in which a leaf lists its marks.
 var markNames = []struct {
 	mark Marks
 	name string
-}{{Bold, "bold"}, {Italic, "italic"}, {Strike, "strikethrough"}, {Code, "code"}}
+}{
+	{Bold, "bold"}, {Italic, "italic"}, {Strike, "strikethrough"}, {Code, "code"}, {Keyboard, "keyboard"},
+	{Superscript, "superscript"}, {Subscript, "subscript"},
+}
 
 // List returns the marks as a leaf holds them.
 func (m Marks) List() []schema.Mark {
@@ -30,7 +36,7 @@ func (m Marks) List() []schema.Mark {
 	return list
 }
 
-// MarksOf returns the marks of a leaf, without those that Markdown cannot express.
+// MarksOf returns the marks of a leaf, without those that have data.
 func MarksOf(list []schema.Mark) Marks {
 	var m Marks
 	for _, mark := range list {

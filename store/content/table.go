@@ -45,7 +45,7 @@ func TableOf(n *schema.Node) Table {
 	for _, fragment := range n.Fragments {
 		fragments[fragment.Fragment] = Inlines(fragment.Nodes)
 	}
-	for _, record := range inOrder(records) {
+	for _, record := range InOrder(records) {
 		values, _ := record["values"].(map[string]any)
 		row := make([][]schema.Node, len(ids))
 		for i, id := range ids {
@@ -56,7 +56,8 @@ func TableOf(n *schema.Node) Table {
 	return t
 }
 
-func inOrder(records map[string]any) []map[string]any {
+// InOrder returns the records of a table in the order of their indexes.
+func InOrder(records map[string]any) []map[string]any {
 	names := slices.Sorted(maps.Keys(records))
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Compare(orderIndex(records[a]), orderIndex(records[b]))
@@ -95,12 +96,19 @@ func Inlines(blocks []schema.Node) []schema.Node {
 
 // cellOf returns what a cell shows: its fragment if the value names one, else the value.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
+	if name, ok := value.(string); ok {
+		if nodes, ok := fragments[name]; ok {
+			return nodes
+		}
+	}
+	return CellText(value)
+}
+
+// CellText returns the value of a cell as text.
+func CellText(value any) []schema.Node {
 	var text string
 	switch value := value.(type) {
 	case string:
-		if nodes, ok := fragments[value]; ok {
-			return nodes
-		}
 		text = Clean(value)
 	case float64:
 		text = strconv.FormatFloat(value, 'f', -1, 64)

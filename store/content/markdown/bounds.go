@@ -27,6 +27,13 @@ type markdownState struct {
 	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
 	runs    map[int]int
 	spanned ast.Node
+	// paired has the positions of the tags that have an end.
+	paired map[int]bool
+	// noDollars and noTagEnd are positions before which a search for the end of a formula or a tag has failed.
+	noDollars, noTagEnd int
+	// notes are the footnotes that are defined. labels are known without their notes.
+	notes  map[string]*noteBlock
+	labels []string
 	// tooLarge means that a table has more cells than a document may have nodes.
 	tooLarge bool
 	// steps counts the work of loops over earlier text, for tests of the cost.
@@ -36,7 +43,10 @@ type markdownState struct {
 var stateKey = parser.NewContextKey()
 
 func newContext(source []byte) (parser.Context, *markdownState) {
-	s := &markdownState{depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown)}
+	s := &markdownState{
+		depths: map[ast.Node]int{}, maxExpanded: max(len(source), schema.MaxMarkdown), paired: pairBrackets(source),
+		notes: map[string]*noteBlock{},
+	}
 	pc := parser.NewContext()
 	pc.Set(stateKey, s)
 	return pc, s
@@ -59,7 +69,7 @@ func containersAround(n ast.Node) int {
 	depth := 0
 	for ; n != nil; n = n.Parent() {
 		switch n.Kind() {
-		case ast.KindBlockquote, ast.KindList, kindHint:
+		case ast.KindBlockquote, ast.KindList, kindTag, kindDetails, kindNote:
 			depth++
 		}
 	}

@@ -2,20 +2,27 @@ package markdown
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // escaped escapes a paragraph's text so that it reads back as plain text.
 func escaped(text string) string { return escapedIn(text, inParagraph) }
 
 func escapedIn(text string, where place) string {
-	return writeRuns([]run{{text: text}}, "_", where)
+	return writePieces([]piece{{text: []byte(text)}}, inlineForm{italic: "_"}, where)
 }
+
+// address matches the addresses that other readers of Markdown make links of.
+var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
 // text appends text. after is what follows it directly, which decides the escaping at its end: an exclamation mark
 // before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	lineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
+	addressEnd := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		next := byte(0)
@@ -24,7 +31,14 @@ func (w *inlineWriter) text(text, after string) {
 		} else if after != "" {
 			next = after[0]
 		}
+		if c == 'h' && w.form.addresses && i >= addressEnd {
+			addressEnd = i + len(bareAddress.FindString(text[i:]))
+		}
 		switch {
+		case c == '\n' && w.where == inTitle:
+			w.out.WriteString("&#10;")
+		case c == '\n' && w.where != inParagraph:
+			w.out.WriteString("<br>")
 		case c == '\n':
 			// A hard break. At the start it would follow an empty line.
 			if w.out.Len() == 0 {
@@ -34,17 +48,17 @@ func (w *inlineWriter) text(text, after string) {
 			}
 			lineStart = true
 			continue
-		case lineStart && c == ' ' && w.where == inParagraph, c == ' ' && next == '\n':
+		case lineStart && c == ' ' && w.where == inParagraph, c == ' ' && (next == '\n' || i > 0 && text[i-1] == '\n'):
 			w.out.WriteString("&#x20;")
 			continue
+		case c == '\t' && !lineStart && next != '\n' && w.where == inParagraph:
+			w.out.WriteByte(c)
 		case c < ' ' || c == 0x7f, c == '\\' && (next == '\n' || i+1 == len(text)):
 			// Goldmark misses the break in three backslashes at the end of a line.
 			fmt.Fprintf(&w.out, "&#%d;", c)
-		case strings.IndexByte("\\`*_[]<>~|", c) >= 0,
-			c == '!' && next == '[',
-			c == '{' && next == '%',
-			c == '&' && (next == '#' || isLetter(next)),
-			lineStart && strings.IndexByte("#+-=:", c) >= 0:
+		case i < addressEnd && strings.IndexByte("_*~&", c) >= 0:
+			w.out.WriteByte(c)
+		case w.special(text, i, next, lineStart):
 			w.out.WriteByte('\\')
 			w.out.WriteByte(c)
 		case lineStart && isDigit(c):
@@ -56,6 +70,45 @@ func (w *inlineWriter) text(text, after string) {
 	}
 }
 
+// special reports whether the character would be read as syntax.
+func (w *inlineWriter) special(text string, i int, next byte, lineStart bool) bool {
+	switch text[i] {
+	case '`', '*', '[', ']', '~':
+		return true
+	case '_':
+		return !inWord(text, i)
+	case '\\':
+		return !isLetter(next) && !isDigit(next)
+	case '<':
+		return isLetter(next) || next == '/' || next == '!' || next == '?' || next == 0
+	case '>', '#', '+', '-', '=':
+		return lineStart
+	case '|':
+		return lineStart || w.where == inCell || w.where == inTitle
+	case '!':
+		return next == '['
+	case '{':
+		return next == '%'
+	case '$':
+		return next == '$'
+	case '&':
+		return next == 0 || entity.MatchString(text[i:])
+	case ':':
+		return lineStart || isShortcode(text, i)
+	case '"':
+		return w.where == inTitle
+	}
+	return false
+}
+
+// inWord reports whether an underscore is between letters or digits, where it is never a delimiter.
+func inWord(text string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+1:])
+	word := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	return word(before) && word(after)
+}
+
 // number writes the digits at the start of a line, and escapes a sign after them that would make the line a list item.
 func (w *inlineWriter) number(text string) int {
 	n := 0
@@ -64,7 +117,9 @@ func (w *inlineWriter) number(text string) int {
 	}
 	w.out.WriteString(text[:n])
 	if n < len(text) && (text[n] == '.' || text[n] == ')') {
-		w.out.WriteByte('\\')
+		if n+1 == len(text) || strings.IndexByte(" \t\n", text[n+1]) >= 0 {
+			w.out.WriteByte('\\')
+		}
 		w.out.WriteByte(text[n])
 		n++
 	}

@@ -2,11 +2,10 @@ package markdown
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -20,8 +19,8 @@ import (
 // stays within the schema's depth limit, and no line is offered to many containers.
 const maxNesting = 10
 
-// markdownParser reads CommonMark with tables, strikethrough, tasks and hints. It has no raw HTML parsers, so HTML is
-// text. It takes time proportional to the text: TestMarkdownCost has the difficult texts.
+// markdownParser reads CommonMark and GFM with GitBook's tags. It takes time proportional to the text: TestMarkdownCost has
+// the difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -33,17 +32,26 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(nested{hintParser{}}, 650),
+			util.Prioritized(tagParser{}, 650),
+			util.Prioritized(mathParser{}, 660),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
+			util.Prioritized(nested{noteParser{}}, 850),
+			util.Prioritized(detailsParser{}, 880),
+			util.Prioritized(parser.NewHTMLBlockParser(), 900),
 			util.Prioritized(parser.NewParagraphParser(), 1000),
 		),
 		parser.WithInlineParsers(
 			util.Prioritized(newTaskParser(), 0),
 			util.Prioritized(codeSpanParser{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(noteReferenceParser{}, 150),
 			util.Prioritized(linkParser{}, 200),
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
 			util.Prioritized(emphasisParser{}, 500),
+			util.Prioritized(mathInlineParser{}, 600),
+			util.Prioritized(emojiParser{}, 610),
+			util.Prioritized(tagInlineParser{}, 620),
 		),
 		parser.WithParagraphTransformers(
 			util.Prioritized(referenceTransformer{}, 100),
@@ -55,15 +63,15 @@ func newMarkdownParser() parser.Parser {
 // ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: a block that the grammar
-// does not allow in its place (code in a quotation, say) becomes the closest one that it does.
+// Read reads any text; what is not Markdown is plain text. The document satisfies the grammar: fit says what becomes of a
+// block that the grammar does not allow in its place, or not at all. It has no keys.
 func Read(markdown string) (schema.Document, error) {
-	r := &reader{source: []byte(content.Clean(markdown))}
-	root, state := r.parse()
-	if state.tooLarge {
+	r := newReader(markdown)
+	nodes := r.ideal()
+	if r.state.tooLarge {
 		return schema.Document{}, ErrTooLarge
 	}
-	d := schema.NewDocument(r.blocks(root, "")...)
+	d := schema.NewDocument(fit(nodes, "")...)
 	if d.TooLarge() {
 		return schema.Document{}, ErrTooLarge
 	}
@@ -73,19 +81,39 @@ func Read(markdown string) (schema.Document, error) {
 // reader converts goldmark's tree to ours.
 type reader struct {
 	source []byte
+	state  *markdownState
 	inCell bool // inside a table
+	// inHeading and inNote are true while those are read: an anchor is a heading's id, and notes hold no notes.
+	inHeading, inNote bool
+	block             ast.Node // the block whose inlines are read
+	annotated         map[*noteReference]bool
+	expandedNotes     map[string]bool
 }
 
-func (r *reader) parse() (ast.Node, *markdownState) {
+func newReader(markdown string) *reader {
+	return &reader{source: []byte(content.Clean(markdown)), expandedNotes: map[string]bool{}}
+}
+
+func (r *reader) parse(labels ...string) ast.Node {
 	pc, state := newContext(r.source)
-	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc)), state
+	r.state, state.labels = state, labels
+	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
 }
 
-// blockReaders has a row per kind of block. A reader returns nodes that parent may hold.
-var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node
+// ideal reads blocks where they are, whether or not the grammar allows them there.
+func (r *reader) ideal() []schema.Node {
+	root := r.parse()
+	if r.state.tooLarge {
+		return nil
+	}
+	return r.settleNotes(r.blocks(root))
+}
+
+// blockReaders has a row per kind of block.
+var blockReaders map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node
 
 func init() { // In init, because the readers call blocks, which reads the table.
-	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node, parent string) []schema.Node{
+	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{
 		ast.KindParagraph:       (*reader).paragraph,
 		ast.KindTextBlock:       (*reader).paragraph,
 		ast.KindHeading:         (*reader).heading,
@@ -94,135 +122,59 @@ func init() { // In init, because the readers call blocks, which reads the table
 		ast.KindFencedCodeBlock: (*reader).code,
 		ast.KindBlockquote:      (*reader).quote,
 		ast.KindList:            (*reader).list,
-		kindHint:                (*reader).hint,
+		ast.KindHTMLBlock:       (*reader).htmlBlock,
+		kindTag:                 (*reader).tagBlock,
+		kindDetails:             (*reader).details,
+		kindMathBlock:           (*reader).mathBlock,
+		kindNote:                (*reader).noteBlock,
 		east.KindTable:          (*reader).table,
 	}
 }
 
-func (r *reader) blocks(n ast.Node, parent string) []schema.Node {
+func (r *reader) blocks(n ast.Node) []schema.Node {
 	nodes := []schema.Node{}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if read, ok := blockReaders[child.Kind()]; ok {
-			nodes = append(nodes, read(r, child, parent)...)
+			nodes = append(nodes, read(r, child)...)
 		}
 	}
 	return nodes
 }
 
-// container returns a block with the content of n, or only the content if the block is not allowed there.
-func (r *reader) container(n ast.Node, kind string, data schema.Data, parent string) []schema.Node {
-	if !schema.Allows(parent, kind) {
-		return r.blocks(n, parent)
+func (r *reader) quote(n ast.Node) []schema.Node {
+	return []schema.Node{{Type: "blockquote", Nodes: filled(r.blocks(n))}}
+}
+
+// filled gives a container at least one block, because an editor needs somewhere to write.
+func filled(blocks []schema.Node) []schema.Node {
+	if len(blocks) == 0 {
+		return []schema.Node{schema.Block("paragraph")}
 	}
-	return []schema.Node{{Type: kind, Data: data, Nodes: r.blocks(n, kind)}}
+	return blocks
 }
 
-func (r *reader) quote(n ast.Node, parent string) []schema.Node {
-	return r.container(n, "blockquote", nil, parent)
-}
-
-func (r *reader) hint(n ast.Node, parent string) []schema.Node {
-	return r.container(n, "hint", schema.Data{"style": n.(*hintNode).style}, parent)
-}
-
-func (r *reader) divider(ast.Node, string) []schema.Node {
+func (r *reader) divider(ast.Node) []schema.Node {
 	return []schema.Node{schema.Block("divider")}
 }
 
-func (r *reader) heading(n ast.Node, _ string) []schema.Node {
-	level := min(n.(*ast.Heading).Level, 3)
-	return []schema.Node{schema.Block(fmt.Sprintf("heading-%d", level), r.inlines(n)...)}
-}
-
-// paragraph reads a paragraph. One of images only becomes a block of images where that is allowed.
-func (r *reader) paragraph(n ast.Node, parent string) []schema.Node {
-	inlines := r.inlines(n)
-	var images []schema.Node
-	for _, inline := range inlines {
-		switch {
-		case inline.Type == "inline-image":
-			images = append(images, blockImage(inline.Data))
-		case inline.Object != schema.ObjectText || strings.TrimSpace(content.LeafText(inline.Leaves)) != "":
-			return []schema.Node{schema.Block("paragraph", inlines...)}
-		}
-	}
-	switch {
-	case len(images) > 0 && schema.Allows(parent, "images"):
-		return []schema.Node{schema.Block("images", images...)}
-	case len(inlines) == 0 && parent != "list-item":
-		return nil
-	}
-	return []schema.Node{schema.Block("paragraph", inlines...)}
-}
-
-func blockImage(inline schema.Data) schema.Node {
-	image := schema.Node{Type: "image", Data: schema.Data{"ref": inline["ref"]}}
-	if alt, ok := inline["alt"]; ok {
-		image.Data["alt"] = alt
-	}
-	if caption, ok := inline["caption"].(string); ok {
-		image.Fragments = []schema.Node{{Nodes: []schema.Node{schema.Block("paragraph", schema.Text(caption))}}}
-	}
-	return image
-}
-
-var codeTitle = regexp.MustCompile(`(?:^|\s)title="([^"]*)"`)
-
-func (r *reader) code(n ast.Node, parent string) []schema.Node {
-	var lines []string
-	for i := range n.Lines().Len() {
-		segment := n.Lines().At(i)
-		lines = append(lines, strings.TrimSuffix(string(segment.Value(r.source)), "\n"))
-	}
-	data := schema.Data{}
-	if fenced, ok := n.(*ast.FencedCodeBlock); ok && fenced.Info != nil {
-		info := string(fenced.Info.Segment.Value(r.source))
-		if title := codeTitle.FindStringSubmatch(info); title != nil {
-			data["title"] = unescape([]byte(title[1]))
-			info = codeTitle.ReplaceAllString(info, "")
-		}
-		if words := strings.Fields(info); len(words) > 0 {
-			data["syntax"] = unescape([]byte(words[0]))
-		}
-	}
-	if data["syntax"] == "math" && schema.Allows(parent, "math") {
-		return []schema.Node{{Type: "math", Data: schema.Data{"formula": strings.Join(lines, "\n")}}}
-	}
-	if !schema.Allows(parent, "code") {
-		return codeParagraph(lines)
-	}
-	block := schema.Node{Type: "code", Data: data}
-	for _, line := range lines {
-		node := schema.Block("code-line")
-		if line != "" {
-			node.Nodes = []schema.Node{schema.Text(line)}
-		}
-		block.Nodes = append(block.Nodes, node)
-	}
-	return []schema.Node{block}
-}
-
-// codeParagraph replaces a code block where none is allowed.
-func codeParagraph(lines []string) []schema.Node {
+func (r *reader) heading(n ast.Node) []schema.Node {
+	r.inHeading = true
 	var b inlineBuilder
-	for _, line := range lines {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if !b.empty() {
-			b.text("\n")
-		}
-		b.marks |= content.Code
-		b.text(line)
-		b.marks = 0
-	}
-	if b.empty() {
-		return nil
-	}
-	return []schema.Node{schema.Block("paragraph", b.inlines()...)}
+	r.inline(&b, n)
+	r.inHeading = false
+	return []schema.Node{headingNode(n.(*ast.Heading).Level, b.inlines(), b.headingID)}
 }
 
-func (r *reader) list(n ast.Node, parent string) []schema.Node {
+// paragraph reads a paragraph. One of images only becomes a block of images.
+func (r *reader) paragraph(n ast.Node) []schema.Node {
+	inlines := r.inlines(n)
+	if len(inlines) == 0 && n.Parent().Kind() != ast.KindListItem {
+		return nil
+	}
+	return []schema.Node{imagesOrParagraph(inlines)}
+}
+
+func (r *reader) list(n ast.Node) []schema.Node {
 	list := n.(*ast.List)
 	node := schema.Node{Type: "list-unordered"}
 	if list.IsOrdered() {
@@ -231,27 +183,34 @@ func (r *reader) list(n ast.Node, parent string) []schema.Node {
 			node.Data["start"] = float64(list.Start)
 		}
 	}
+	tasks := 0
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
 		child := schema.Node{Type: "list-item", Nodes: r.itemBlocks(item)}
 		if box, ok := checkBox(item); ok {
-			node.Type, node.Data = "list-tasks", nil
 			child.Data = schema.Data{"checked": box.IsChecked}
+			tasks++
 		}
 		node.Nodes = append(node.Nodes, child)
+	}
+	if tasks == len(node.Nodes) && !list.IsOrdered() {
+		node.Type = "list-tasks"
 	}
 	return []schema.Node{node}
 }
 
-// itemBlocks gives an item at least one block, because an editor needs somewhere to write.
+// taskOf reports whether an item of a list is a task, and whether it is done. Lists of other types can have tasks too.
+func taskOf(list, item *schema.Node) (checked, task bool) {
+	checked, task = item.Data["checked"].(bool)
+	return checked, task || list.Type == "list-tasks"
+}
+
+// itemBlocks leaves out an empty line before other blocks.
 func (r *reader) itemBlocks(item ast.Node) []schema.Node {
-	nodes := r.blocks(item, "list-item")
+	nodes := r.blocks(item)
 	if len(nodes) > 1 && nodes[0].Type == "paragraph" && len(nodes[0].Nodes) == 0 {
 		nodes = nodes[1:]
 	}
-	if len(nodes) == 0 {
-		nodes = []schema.Node{schema.Block("paragraph")}
-	}
-	return nodes
+	return filled(nodes)
 }
 
 func checkBox(item ast.Node) (*east.TaskCheckBox, bool) {
@@ -260,4 +219,18 @@ func checkBox(item ast.Node) (*east.TaskCheckBox, bool) {
 	}
 	box, ok := item.FirstChild().FirstChild().(*east.TaskCheckBox)
 	return box, ok
+}
+
+// taskParser is goldmark's, with the added rule that a space or the end of the line must follow: - [x](/) is a link in
+// a list.
+type taskParser struct{ parser.InlineParser }
+
+func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }
+
+func (p taskParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	if len(line) < 3 || !strings.ContainsRune(" xX", rune(line[1])) || line[2] != ']' || len(line) > 3 && !util.IsSpace(line[3]) {
+		return nil
+	}
+	return p.InlineParser.Parse(parent, block, pc)
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,51 +14,65 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// inlineBuilder collects inlines. Runs of text with the same marks become one leaf.
+// inlineBuilder collects inlines. Runs of text of the same style become one leaf.
 type inlineBuilder struct {
-	nodes  []schema.Node
-	marks  content.Marks
-	run    []byte        // the text of the leaf being built
-	last   content.Marks // the marks of that leaf
-	inLink bool
+	style
+	pieces    []piece
+	inLink    bool
+	depth     int    // of HTML elements and links around
+	headingID string // the id that an anchor gave the heading
 }
 
 func (b *inlineBuilder) text(text string) {
-	if b.last != b.marks {
-		b.endRun()
-	}
-	b.run, b.last = append(b.run, text...), b.marks
-}
-
-// endRun writes the leaf, to the last node if that is a text.
-func (b *inlineBuilder) endRun() {
-	if len(b.run) == 0 {
+	if text == "" {
 		return
 	}
-	last := len(b.nodes) - 1
-	if last < 0 || b.nodes[last].Object != schema.ObjectText {
-		b.nodes = append(b.nodes, schema.Node{Object: schema.ObjectText})
+	last := len(b.pieces) - 1
+	if last < 0 || b.pieces[last].node != nil || b.pieces[last].style != b.style || b.raw {
+		b.pieces = append(b.pieces, piece{style: b.style})
 		last++
 	}
-	leaf := schema.Leaf{Object: schema.ObjectLeaf, Text: string(b.run), Marks: b.last.List()}
-	b.nodes[last].Leaves = append(b.nodes[last].Leaves, leaf)
-	b.run = b.run[:0]
+	b.pieces[last].text = append(b.pieces[last].text, text...)
 }
 
-func (b *inlineBuilder) add(node schema.Node) {
-	b.endRun()
-	b.nodes = append(b.nodes, node)
+// source adds text that is written as it is.
+func (b *inlineBuilder) source(text string) {
+	b.pieces = append(b.pieces, piece{text: []byte(content.Clean(text)), style: style{raw: true}})
 }
 
-func (b *inlineBuilder) empty() bool { return len(b.nodes) == 0 && len(b.run) == 0 }
+func (b *inlineBuilder) add(node schema.Node) { b.pieces = append(b.pieces, piece{node: &node}) }
+
+func (b *inlineBuilder) empty() bool { return len(b.pieces) == 0 }
+
+// ended reports whether the text so far ends with the suffix.
+func (b *inlineBuilder) ended(suffix string) bool {
+	last := len(b.pieces) - 1
+	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
+}
+
+// trimSpace removes a space from the end.
+func (b *inlineBuilder) trimSpace() {
+	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].node == nil && b.pieces[last].marks&content.Code == 0 {
+		b.pieces[last].text = bytes.TrimSuffix(b.pieces[last].text, []byte(" "))
+	}
+}
 
 // inlines returns the collected inlines.
 func (b *inlineBuilder) inlines() []schema.Node {
-	b.endRun()
-	if b.nodes == nil {
-		return []schema.Node{}
+	nodes := []schema.Node{}
+	for _, p := range settle(b.pieces) {
+		if p.node != nil {
+			nodes = append(nodes, *p.node)
+			continue
+		}
+		last := len(nodes) - 1
+		if last < 0 || nodes[last].Object != schema.ObjectText {
+			nodes = append(nodes, schema.Node{Object: schema.ObjectText})
+			last++
+		}
+		nodes[last].Leaves = append(nodes[last].Leaves, schema.Leaf{Object: schema.ObjectLeaf, Text: string(p.text), Marks: p.list()})
 	}
-	return b.nodes
+	return nodes
 }
 
 func (r *reader) inlines(n ast.Node) []schema.Node {
@@ -68,87 +83,154 @@ func (r *reader) inlines(n ast.Node) []schema.Node {
 
 // inline adds the content of n.
 func (r *reader) inline(b *inlineBuilder, n ast.Node) {
-	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		switch child := child.(type) {
+	if n.Type() == ast.TypeBlock {
+		r.block = n
+	}
+	r.siblings(b, n.FirstChild(), nil, r.pairTags(n))
+}
+
+// siblings adds the nodes from child up to end.
+func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.Node]ast.Node) {
+	for ; child != nil && child != end; child = child.NextSibling() {
+		switch n := child.(type) {
+		case *ast.RawHTML:
+			child = r.rawInline(b, n, pairs)
 		case *ast.Text:
-			r.text(b, child)
+			r.text(b, n)
 		case *ast.String:
-			b.text(string(child.Value))
+			b.text(string(n.Value))
 		case *ast.CodeSpan:
-			r.marked(b, child, content.Code)
+			r.marked(b, n, content.Code)
 		case *ast.Emphasis:
-			r.marked(b, child, []content.Marks{content.Italic, content.Bold}[child.Level-1])
+			r.marked(b, n, []content.Marks{content.Italic, content.Bold}[n.Level-1])
 		case *east.Strikethrough:
-			r.marked(b, child, content.Strike)
+			r.marked(b, n, content.Strike)
 		case *ast.Link:
-			r.link(b, unescape(child.Destination), r.children(b, child))
+			r.mdLink(b, n)
 		case *ast.AutoLink:
-			address := string(child.URL(r.source))
-			if child.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
-				address = "mailto:" + address
-			}
-			label := inlineBuilder{marks: b.marks}
-			label.text(string(child.Label(r.source)))
-			r.link(b, address, label.inlines())
+			r.autoLink(b, n)
 		case *ast.Image:
-			r.image(b, child)
+			r.image(b, n)
+		case *emojiInline:
+			b.emoji(n.node)
+		case *mathInline:
+			r.mathInline(b, n)
+		case *tagInline:
+			b.source(string(n.segment.Value(r.source)))
+		case *noteReference:
+			r.noteReference(b, n)
 		}
 	}
 }
 
+// cellText removes the backslashes of pipes in a cell.
+func (r *reader) cellText(text string) string {
+	if r.inCell {
+		text = strings.ReplaceAll(text, `\|`, "|")
+	}
+	return text
+}
+
+func (r *reader) autoLink(b *inlineBuilder, n *ast.AutoLink) {
+	address := string(n.URL(r.source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
+		address = "mailto:" + address
+	}
+	label := inlineBuilder{style: b.style}
+	label.text(string(n.Label(r.source)))
+	r.link(b, address, "", label.inlines())
+}
+
+// mdLink adds a link. One to a footnote, with the reference directly behind it, is the text that the footnote is about.
+func (r *reader) mdLink(b *inlineBuilder, n *ast.Link) {
+	if note, ok := n.NextSibling().(*noteReference); ok && noteLink.Match(n.Destination) {
+		r.annotate(b, n, note)
+		return
+	}
+	r.link(b, unescape(n.Destination), unescape(n.Title), r.children(b, n))
+}
+
 func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	value := n.Segment.Value(r.source)
-	if b.marks&content.Code != 0 {
-		code := strings.ReplaceAll(string(value), "\n", " ")
-		if r.inCell {
-			code = strings.ReplaceAll(code, `\|`, "|")
+	switch {
+	case n.Parent().Kind() == ast.KindCodeSpan:
+		b.text(r.cellText(strings.ReplaceAll(string(value), "\n", " ")))
+	default:
+		if b.ended("\n") { // After <br>.
+			value = bytes.TrimLeft(value, " ")
 		}
-		b.text(code)
-	} else {
 		b.text(unescape(value))
 	}
 	switch {
 	case n.HardLineBreak():
 		b.text("\n")
-	case n.SoftLineBreak():
+	case n.SoftLineBreak() && !b.ended("\n"):
 		b.text(" ")
 	}
 }
 
 func (r *reader) marked(b *inlineBuilder, n ast.Node, mark content.Marks) {
-	outer := b.marks
+	outer := b.style
 	b.marks |= mark
 	r.inline(b, n)
-	b.marks = outer
+	b.style = outer
 }
 
 // children returns the content of a link.
 func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
-	inner := inlineBuilder{marks: b.marks, inLink: true}
+	inner := inlineBuilder{style: b.style, inLink: true, depth: b.depth}
 	r.inline(&inner, n)
 	return inner.inlines()
 }
 
 // link adds a link. If its scheme is not allowed, it becomes its text followed by the address.
-func (r *reader) link(b *inlineBuilder, address string, label []schema.Node) {
+func (r *reader) link(b *inlineBuilder, address, title string, label []schema.Node) {
 	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
-		b.add(schema.Node{Type: "link", Data: schema.Data{"ref": ref}, Nodes: label})
+		data := schema.Data{"ref": ref}
+		if title != "" {
+			data["title"] = title
+		}
+		b.add(schema.Node{Type: "link", Data: data, Nodes: label})
 		return
 	}
-	for _, node := range label {
+	b.copy(label)
+	b.text(" (" + address + ")")
+}
+
+// emoji adds an emoji. A link has no room for the node: it gets the characters.
+func (b *inlineBuilder) emoji(node schema.Node) {
+	if b.inLink {
+		code, _ := node.Data["code"].(string)
+		b.text(emojiCharacters(code))
+		return
+	}
+	b.add(node)
+}
+
+func (r *reader) mathInline(b *inlineBuilder, n *mathInline) {
+	formula := r.cellText(string(n.segment.Value(r.source)))
+	if b.inLink {
+		b.source("$$" + formula + "$$")
+		return
+	}
+	b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Clean(formula)}})
+}
+
+// copy adds inlines that were read before.
+func (b *inlineBuilder) copy(nodes []schema.Node) {
+	for _, node := range nodes {
 		if node.Object != schema.ObjectText {
 			b.add(node)
 			continue
 		}
-		outer := b.marks
+		outer := b.style
 		for _, leaf := range node.Leaves {
-			b.marks = content.MarksOf(leaf.Marks)
+			b.style = styleOf(leaf.Marks)
 			b.text(leaf.Text)
 		}
-		b.marks = outer
+		b.style = outer
 	}
-	b.text(" (" + address + ")")
 }
 
 func (r *reader) image(b *inlineBuilder, n *ast.Image) {

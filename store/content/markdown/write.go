@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"cmp"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,45 +9,55 @@ import (
 	"github.com/octavo-docs/octavo/store/content"
 )
 
-// Write writes a document as Markdown for people to read. Read returns an equal document if Markdown has all of its
-// blocks; for other blocks all text is kept, in the closest form.
+// Write writes a document as Markdown: CommonMark and GFM where they have a form for a block, else GitBook's tags and HTML. Read
+// returns an equal document, up to the normal form that the package comment describes.
 func Write(d schema.Document) string {
-	var w writer
-	return w.blocks(d.Nodes)
+	w := writer{notes: newNoteList(d.Nodes)}
+	text := w.blocks(d.Nodes)
+	if notes := w.notes.definitions(); notes != "" {
+		text += gapAfter(text) + notes
+	}
+	return text
 }
 
 // writer writes blocks. Each method returns lines without a trailing newline; the enclosing block indents or quotes
 // them.
 type writer struct {
-	inItem bool // a divider of hyphens would be read as part of a list
+	parent string // the kind of the block around
+	inItem bool   // a divider of hyphens would be read as part of a list
+	// inLabel is true for the text of a link. boxed is true for what follows the box of a task, where no block of tags or HTML
+	// can begin.
+	inLabel, boxed bool
+	notes          *noteList
 }
 
-// blockWriters has a row per kind of block. A kind without a row is written as its label and its children.
+// inside returns a writer for the content of a block.
+func (w writer) inside(kind string) writer {
+	w.parent, w.boxed = kind, false
+	return w
+}
+
+// blockWriters has a row per kind of block. A kind without a row is written as its tag, or else as its label and its
+// children.
 var blockWriters map[string]func(w writer, n *schema.Node) string
 
 func init() { // In init, because the writers call blocks, which reads the table.
 	blockWriters = map[string]func(w writer, n *schema.Node) string{
-		"paragraph":        func(_ writer, n *schema.Node) string { return inlineMarkdown(n.Nodes, inParagraph) },
-		"heading-1":        func(_ writer, n *schema.Node) string { return headingMarkdown("#", n) },
-		"heading-2":        func(_ writer, n *schema.Node) string { return headingMarkdown("##", n) },
-		"heading-3":        func(_ writer, n *schema.Node) string { return headingMarkdown("###", n) },
-		"divider":          writer.divider,
-		"blockquote":       writer.quote,
-		"hint":             writer.hint,
-		"code":             writer.code,
-		"math":             func(_ writer, n *schema.Node) string { return fenced("math", content.Member(n.Data, "formula")) },
-		"images":           writer.images,
-		"image":            func(_ writer, n *schema.Node) string { return imageMarkdown(n) },
-		"table":            writer.table,
-		"expandable":       writer.expandable,
-		"tabs-item":        writer.titled,
-		"file":             writer.reference,
-		"drawing":          writer.reference,
-		"content-ref":      writer.reference,
-		"reusable-content": writer.reference,
-		"embed":            writer.embed,
-		"swagger":          writer.reference, "openapi-operation": writer.reference,
-		"openapi-webhook": writer.reference, "openapi-schemas": writer.reference,
+		"paragraph":   writer.paragraph,
+		"heading-1":   writer.heading,
+		"heading-2":   writer.heading,
+		"heading-3":   writer.heading,
+		"divider":     writer.divider,
+		"blockquote":  writer.quote,
+		"code":        writer.code,
+		"math":        writer.math,
+		"images":      writer.images,
+		"image":       func(_ writer, n *schema.Node) string { return figureHTML(n) },
+		"table":       writer.table,
+		"expandable":  writer.expandable,
+		"drawing":     writer.drawing,
+		"integration": writer.integration,
+		kindRaw:       func(_ writer, n *schema.Node) string { return content.Member(n.Data, memberSource) },
 	}
 }
 
@@ -62,12 +70,23 @@ var markers = map[string][2]string{
 var divider = regexp.MustCompile(`(?m)^(?:(?:- *){3,}|(?:\* *){3,})$`)
 
 func (w writer) blocks(nodes []schema.Node) string {
+	return w.between(nodes, 0, len(nodes), pairKept(nodes))
+}
+
+// between writes the blocks from one index up to another. ends has the index of the end of each kept tag.
+func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder
 	previous := ""
-	for i := range nodes {
+	for i := from; i < to; i++ {
 		n := &nodes[i]
 		var text, marker string
-		if pair, isList := markers[n.Type]; isList {
+		if end, ok := ends[i]; ok {
+			if text, ok = w.keptContainer(nodes, i, end, ends); ok {
+				i = end
+			} else {
+				text = w.block(n)
+			}
+		} else if pair, isList := markers[n.Type]; isList {
 			marker = pair[0]
 			if previous == marker {
 				marker = pair[1]
@@ -86,9 +105,53 @@ func (w writer) blocks(nodes []schema.Node) string {
 			b.WriteString(gapAfter(b.String()))
 		}
 		b.WriteString(text)
-		previous = marker
+		previous, w.boxed = marker, false
 	}
 	return b.String()
+}
+
+// keptContainer writes a container that is kept as its tags; not ok if a tag is not what it was.
+func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]int) (string, bool) {
+	first, ok := keptMarkdown(&nodes[open], w.parent)
+	last, closed := keptMarkdown(&nodes[end], w.parent)
+	if !ok || !closed {
+		return "", false
+	}
+	if body := w.between(nodes, open+1, end, ends); body != "" {
+		first += "\n" + body
+	}
+	return first + "\n" + last, true
+}
+
+// pairKept finds the kept tags of containers that have an end.
+func pairKept(nodes []schema.Node) map[int]int {
+	var ends map[int]int
+	var open []int
+	var names []string
+	for i := range nodes {
+		source := keptSource(&nodes[i])
+		if source == "" {
+			continue
+		}
+		t, ok := readTagLine([]byte(source))
+		if !ok {
+			continue
+		}
+		name, isEnd := strings.CutPrefix(t.name, "end")
+		row := tagNamed(name)
+		switch last := len(open) - 1; {
+		case row == nil || row.form == formAlone:
+		case !isEnd:
+			open, names = append(open, i), append(names, name)
+		case last >= 0 && names[last] == name:
+			if ends == nil {
+				ends = map[int]int{}
+			}
+			ends[open[last]] = i
+			open, names = open[:last], names[:last]
+		}
+	}
+	return ends
 }
 
 // emptyItem matches a line of list markers only. Paragraphs have no such lines: they escape them.
@@ -107,14 +170,50 @@ func (w writer) block(n *schema.Node) string {
 	if write, ok := blockWriters[n.Type]; ok {
 		return write(w, n)
 	}
+	if tagOf(n) != nil {
+		return w.tagged(n)
+	}
 	if content.HoldsText(n) {
-		return inlineMarkdown(n.Nodes, inParagraph)
+		return w.inline(n.Nodes, inParagraph)
 	}
 	parts := []string{escaped(content.Label(n)), w.blocks(n.Nodes)}
 	for i := range n.Fragments {
 		parts = append(parts, w.blocks(n.Fragments[i].Nodes))
 	}
 	return paragraphs(parts...)
+}
+
+func (w writer) paragraph(n *schema.Node) string {
+	if source, ok := keptMarkdown(n, w.parent); ok {
+		return source
+	}
+	if align := alignmentName(content.Member(n.Data, "align")); align != "" {
+		return openTag("p", attributes{{name: "align", value: align}}) + inlinesHTML(n.Nodes) + "</p>"
+	}
+	nodes := n.Nodes
+	if imagesOrParagraph(nodes).Type == "images" {
+		nodes = sizedImages(nodes) // Without a size they would be a block of images.
+	}
+	return w.inline(nodes, inParagraph)
+}
+
+func (w writer) heading(n *schema.Node) string {
+	level := headingLevel(n)
+	if align := alignmentName(content.Member(n.Data, "align")); align != "" && level <= 3 {
+		return blockHTML(n)
+	}
+	text := w.inline(n.Nodes, inHeading)
+	if anchor := headingAnchor(n); anchor != "" {
+		text = strings.TrimPrefix(text+" "+anchor, " ")
+	}
+	return strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ")
+}
+
+// drawing writes a drawing as GitBook does, as an image of its file.
+func (w writer) drawing(n *schema.Node) string {
+	src, _ := kindFile.write(n.Data["ref"])
+	attrs := attributes{{name: "src", value: src}, {name: "alt"}, {name: "class", value: "gitbook-drawing"}}
+	return openTag("img", attrs)
 }
 
 func paragraphs(parts ...string) string {
@@ -127,10 +226,6 @@ func paragraphs(parts ...string) string {
 	return strings.Join(kept, "\n\n")
 }
 
-func headingMarkdown(marker string, n *schema.Node) string {
-	return strings.TrimSuffix(marker+" "+inlineMarkdown(n.Nodes, inHeading), " ")
-}
-
 func (w writer) divider(*schema.Node) string {
 	if w.inItem {
 		return "___"
@@ -139,7 +234,7 @@ func (w writer) divider(*schema.Node) string {
 }
 
 func (w writer) quote(n *schema.Node) string {
-	text := w.blocks(n.Nodes)
+	text := w.inside(n.Type).blocks(n.Nodes)
 	return strings.ReplaceAll(">"+indented(text, " "), "\n", "\n>")
 }
 
@@ -154,18 +249,6 @@ func indented(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (w writer) hint(n *schema.Node) string {
-	body := w.blocks(n.Nodes)
-	if body != "" {
-		body += "\n"
-	}
-	style := content.Member(n.Data, "style")
-	if !hintOpens.MatchString(`{% hint style="` + style + `" %}`) {
-		style = "info"
-	}
-	return `{% hint style="` + style + "\" %}\n" + body + "{% endhint %}"
-}
-
 func (w writer) list(n *schema.Node, marker string) string {
 	var b strings.Builder
 	number := content.ListStart(n)
@@ -177,16 +260,15 @@ func (w writer) list(n *schema.Node, marker string) string {
 			number = min(number+1, content.MaxListNumber)
 		}
 		box := ""
-		if n.Type == "list-tasks" {
-			box = "[ ]"
-			if checked, _ := item.Data["checked"].(bool); checked {
-				box = "[x]"
-			}
+		if checked, task := taskOf(n, item); task {
+			box = map[bool]string{true: "[x]", false: "[ ]"}[checked]
 		}
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(writer{inItem: true}.item(item, head, box))
+		inner := w.inside("list-item")
+		inner.inItem, inner.boxed = true, box != "" && len(item.Nodes) > 0 && item.Nodes[0].Type == "paragraph"
+		b.WriteString(inner.item(item, head, box))
 	}
 	return b.String()
 }
@@ -217,128 +299,4 @@ func (w writer) itemBody(nodes []schema.Node) string {
 		}
 	}
 	return w.blocks(nodes)
-}
-
-var syntaxName = regexp.MustCompile("^[^\\s`~\\\\&]+$")
-
-func (w writer) code(n *schema.Node) string {
-	lines := make([]string, len(n.Nodes))
-	for i := range n.Nodes {
-		lines[i] = content.InlineText(n.Nodes[i].Nodes)
-	}
-	info := ""
-	if syntax := content.Member(n.Data, "syntax"); syntaxName.MatchString(syntax) && !strings.HasPrefix(syntax, "title=\"") {
-		info = syntax
-	}
-	if title := content.Member(n.Data, "title"); title != "" {
-		info = strings.TrimSpace(info + ` title="` + titleEscapes.Replace(title) + `"`)
-	}
-	if len(lines) == 0 {
-		return fencedLines(info, nil)
-	}
-	return fenced(info, strings.Join(lines, "\n"))
-}
-
-var titleEscapes = strings.NewReplacer(
-	`"`, "&quot;", "`", "&#96;", "~", "&#126;", `\`, "&#92;", "&", "&amp;", "\n", "&#10;", "\t", "&#9;", "\v", "&#11;", "\f", "&#12;")
-
-func fenced(info, text string) string { return fencedLines(info, strings.Split(text, "\n")) }
-
-var backticks = regexp.MustCompile("`+")
-
-func fencedLines(info string, lines []string) string {
-	fence := "```"
-	for _, line := range lines {
-		for _, run := range backticks.FindAllString(line, -1) {
-			if len(run) >= len(fence) {
-				fence = run + "`"
-			}
-		}
-	}
-	text := ""
-	for _, line := range lines {
-		text += line + "\n"
-	}
-	return fence + info + "\n" + text + fence
-}
-
-func (w writer) images(n *schema.Node) string {
-	parts := make([]string, len(n.Nodes))
-	for i := range n.Nodes {
-		parts[i] = imageMarkdown(&n.Nodes[i])
-	}
-	return strings.Join(parts, " ")
-}
-
-func imageMarkdown(n *schema.Node) string {
-	caption := content.Member(n.Data, "caption")
-	for _, fragment := range n.Fragments {
-		caption = strings.TrimSpace(caption + " " + content.InlineText(content.Inlines(fragment.Nodes)))
-	}
-	return image(n.Data["ref"], content.Member(n.Data, "alt"), caption)
-}
-
-func (w writer) expandable(n *schema.Node) string {
-	var parts []string
-	for i := range n.Fragments {
-		body := w.blocks(n.Fragments[i].Nodes)
-		if n.Fragments[i].Fragment == "expandable-title" {
-			body = inlineMarkdown(bold(content.Inlines(n.Fragments[i].Nodes)), inParagraph)
-		}
-		parts = append(parts, body)
-	}
-	return paragraphs(parts...)
-}
-
-func bold(nodes []schema.Node) []schema.Node {
-	return []schema.Node{schema.Text(content.InlineText(nodes), "bold")}
-}
-
-func (w writer) titled(n *schema.Node) string {
-	title := ""
-	if label := content.Label(n); label != "" {
-		title = inlineMarkdown([]schema.Node{schema.Text(label, "bold")}, inParagraph)
-	}
-	return paragraphs(title, w.blocks(n.Nodes))
-}
-
-// reference writes a reference as a link.
-func (w writer) reference(n *schema.Node) string {
-	return linkLine(content.Label(n), n.Data["ref"])
-}
-
-func (w writer) embed(n *schema.Node) string {
-	return linkLine(content.Label(n), map[string]any{"kind": "url", "url": n.Data["url"]})
-}
-
-func linkLine(label string, ref any) string {
-	if content.Link(ref) == "" {
-		return escaped(label)
-	}
-	return inlineMarkdown([]schema.Node{{Type: "link", Data: schema.Data{"ref": ref}, Nodes: []schema.Node{schema.Text(label)}}}, inParagraph)
-}
-
-func (w writer) table(n *schema.Node) string {
-	t := content.TableOf(n)
-	if len(t.Titles) == 0 {
-		return ""
-	}
-	titles, rule := make([]string, len(t.Titles)), make([]string, len(t.Titles))
-	for i, title := range t.Titles {
-		titles[i] = inlineMarkdown([]schema.Node{schema.Text(title)}, inCell)
-		rule[i] = cmp.Or(map[string]string{"center": ":---:", "right": "---:"}[t.Alignments[i]], "---")
-	}
-	lines := []string{tableRow(titles), tableRow(rule)}
-	for _, cells := range t.Cells {
-		row := make([]string, len(cells))
-		for i, cell := range cells {
-			row[i] = inlineMarkdown(cell, inCell)
-		}
-		lines = append(lines, tableRow(row))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func tableRow(cells []string) string {
-	return fmt.Sprintf("| %s |", strings.Join(cells, " | "))
 }

@@ -1,12 +1,12 @@
 package markdown
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
@@ -19,230 +19,213 @@ const (
 	inParagraph place = iota
 	inHeading
 	inCell
+	inTitle
+	inHTML
 )
 
-// run is a stretch of text with the same marks, or something that Markdown writes as one unit: a link or an image.
-type run struct {
-	text  string
-	marks content.Marks
-	link  string // the whole link or image, as Markdown
-	sign  string // what link must read back as
-}
+// inlineMarkdown writes inlines without footnotes.
+func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
-// inlineMarkdown writes inlines so that they read back as the same text. Markdown's marks do not work next to every
-// character, so text with marks or links is read back as a check: if the result differs, the next plainer form is
-// tried. The last form is text alone, which always works.
-func inlineMarkdown(nodes []schema.Node, where place) string {
-	runs := bridge(merge(runsOf(nodes, where)))
-	if where != inParagraph {
-		for i := range runs {
-			runs[i].text = strings.ReplaceAll(runs[i].text, "\n", " ")
-		}
+// inline writes inlines so that they read back as the same. Markdown's marks do not work next to every character, so that
+// what is not plain text is read back as a check: if the result differs, the next form is tried. The last but one has
+// elements of HTML for marks, and the last is text alone, which always works.
+func (w writer) inline(nodes []schema.Node, where place) string {
+	pieces := settle(w.pieces(nodes, where))
+	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
+	if !addresses && !slices.ContainsFunc(pieces, func(p piece) bool { return p.node != nil || p.style != (style{}) }) {
+		return writePieces(pieces, inlineForm{italic: "_"}, where)
 	}
-	if !slices.ContainsFunc(runs, func(r run) bool { return r.marks != 0 || r.link != "" }) {
-		return writeRuns(runs, "_", where)
+	forms := []inlineForm{{italic: "_"}, {italic: "*"}, {html: true}}
+	if addresses {
+		forms = slices.Insert(forms, 0, inlineForm{italic: "_", addresses: true})
 	}
-	want := signature(runs)
-	for _, italic := range []string{"_", "*"} {
-		if candidate := writeRuns(runs, italic, where); signature(readRuns(candidate, where)) == want {
+	for _, form := range forms {
+		if candidate := writePieces(pieces, form, where); w.reads(candidate, pieces, where) {
 			return candidate
 		}
 	}
-	for i := range runs {
-		runs[i].marks &= content.Code
+	var plain []piece
+	for _, p := range pieces {
+		if p.node != nil {
+			p = piece{text: []byte(content.InlineText([]schema.Node{*p.node}))}
+		}
+		plain = append(plain, piece{text: p.text})
 	}
-	runs, want = merge(runs), signature(runs)
-	if candidate := writeRuns(runs, "_", where); signature(readRuns(candidate, where)) == want {
-		return candidate
-	}
-	return escapedIn(strings.ReplaceAll(content.InlineText(nodes), "\n", map[bool]string{true: "\n", false: " "}[where == inParagraph]), where)
+	return writePieces(settle(plain), inlineForm{italic: "_"}, where)
 }
 
-func readRuns(markdown string, where place) []run {
-	r := &reader{source: []byte(markdown)}
-	root, _ := r.parse()
-	first := root.FirstChild()
-	if first == nil || first.Kind() != ast.KindParagraph {
-		return nil
+// reads reports whether Markdown reads back as the pieces, in the place where it will be.
+func (w writer) reads(markdown string, want []piece, where place) bool {
+	var labels []string
+	if w.notes != nil {
+		labels = w.notes.labels
+		w.notes = &noteList{echo: true}
 	}
-	return merge(runsOf(r.inlines(first), where))
+	before, after := contexts[where].before, contexts[where].after
+	if w.inLabel {
+		before, after = before+"[", "](/)"+after
+	}
+	if w.boxed {
+		before = "- [ ] "
+	}
+	r := newReader(before + markdown + after)
+	root := r.parse(labels...)
+	line := root.FirstChild()
+	if line == nil || line.NextSibling() != nil {
+		return line == nil && len(want) == 0
+	}
+	r.inCell, r.inHeading = where == inCell, where == inHeading
+	nodes, ok := w.lineOf(r, root, where)
+	return ok && samePieces(settle(w.pieces(nodes, where)), want)
 }
 
-func runsOf(nodes []schema.Node, where place) []run {
-	var runs []run
+// lineOf returns the inlines of a text that is nothing but a line in its place; not ok if it is anything else.
+func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bool) {
+	line := root.FirstChild()
+	if where == inParagraph && !w.inLabel {
+		blocks := r.blocks(root)
+		if w.boxed && len(blocks) == 1 && blocks[0].Type == "list-tasks" && len(blocks[0].Nodes) == 1 {
+			blocks = blocks[0].Nodes[0].Nodes
+		}
+		if len(blocks) != 1 || blocks[0].Type != "paragraph" || len(blocks[0].Data) > 0 {
+			return nil, false
+		}
+		return blocks[0].Nodes, true
+	}
+	if line.Kind() != contexts[where].kind {
+		return nil, false
+	}
+	if where == inCell {
+		if line = line.FirstChild().FirstChild(); line.NextSibling() != nil {
+			return nil, false
+		}
+	}
+	if !w.inLabel {
+		return r.inlines(line), true
+	}
+	link, ok := line.FirstChild().(*ast.Link)
+	if !ok || link.NextSibling() != nil {
+		return nil, false
+	}
+	r.block = line
+	return r.children(&inlineBuilder{}, link), true
+}
+
+// contexts has what is around inlines in their places, and the kind of block that this is.
+var contexts = map[place]struct {
+	before, after string
+	kind          ast.NodeKind
+}{
+	inParagraph: {kind: ast.KindParagraph}, inHeading: {before: "# ", kind: ast.KindHeading},
+	inCell: {"| ", " |\n| --- |", east.KindTable},
+}
+
+// pieces takes inlines apart.
+func (w writer) pieces(nodes []schema.Node, where place) []piece {
+	var pieces []piece
 	for i := range nodes {
 		n := &nodes[i]
 		for _, leaf := range n.Leaves {
-			runs = append(runs, run{text: content.Clean(leaf.Text), marks: codeIn(where, leaf)})
+			pieces = append(pieces, leafPieces(leaf)...)
 		}
-		switch n.Type {
-		case "link":
-			runs = append(runs, linkRun(n, where))
-		case "inline-image":
-			runs = append(runs, run{link: image(n.Data["ref"], content.Member(n.Data, "alt"), content.Member(n.Data, "caption")), sign: signOf(n)})
-		case "button", "mention":
-			label := &schema.Node{Data: n.Data, Nodes: []schema.Node{schema.Text(content.Label(n))}}
-			runs = append(runs, linkRun(label, where))
-		case "inline-math":
-			runs = append(runs, run{text: "$"}, run{text: content.Label(n), marks: content.Code}, run{text: "$"})
-		default:
-			runs = append(runs, run{text: content.Label(n)})
-			runs = append(runs, runsOf(n.Nodes, where)...)
-		}
-		if note := content.Annotation(n); note != "" {
-			runs = append(runs, run{text: " (" + note + ")"})
-		}
-	}
-	return runs
-}
-
-// codeIn drops the code mark if Markdown cannot express the text as code.
-func codeIn(where place, leaf schema.Leaf) content.Marks {
-	m := content.MarksOf(leaf.Marks)
-	if strings.Contains(leaf.Text, "\n") || strings.TrimSpace(leaf.Text) == "" || where == inCell && strings.Contains(leaf.Text, "|") {
-		m &^= content.Code
-	}
-	return m
-}
-
-func signOf(n *schema.Node) string {
-	return fmt.Sprintf("%s %q %q %q %s", n.Type, content.Link(n.Data["ref"]), content.Member(n.Data, "alt"), content.Member(n.Data, "caption"),
-		signature(merge(runsOf(n.Nodes, inParagraph))))
-}
-
-func linkRun(n *schema.Node, where place) run {
-	destination := content.Link(n.Data["ref"])
-	label := inlineMarkdown(n.Nodes, where)
-	sign := signOf(&schema.Node{Type: "link", Data: n.Data, Nodes: n.Nodes})
-	return run{link: "[" + label + "](" + address(destination) + ")", sign: sign}
-}
-
-func image(ref any, alt, caption string) string {
-	target := address(content.Link(ref))
-	if caption != "" {
-		target += ` "` + escapedIn(strings.ReplaceAll(caption, "\n", " "), inCell) + `"`
-	}
-	return "![" + escapedIn(strings.ReplaceAll(alt, "\n", " "), inCell) + "](" + target + ")"
-}
-
-// address writes the destination of a link, without brackets if it is simple.
-func address(link string) string {
-	link = content.Clean(link)
-	if link != "" && strings.IndexFunc(link, unusual) < 0 {
-		return link
-	}
-	return "<" + addressEscapes.Replace(link) + ">"
-}
-
-func unusual(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("\\<>()&|", r) }
-
-var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "&amp;", "\n", "&#10;", "|", "&#124;")
-
-// merge joins neighbours of the same form, so that escaping at an edge applies to a real edge.
-func merge(runs []run) []run {
-	var merged []run
-	var parts []string // of the last run
-	for _, r := range runs {
-		last := len(merged) - 1
-		switch {
-		case r.link == "" && r.text == "":
-		case last >= 0 && r.link == "" && merged[last].link == "" && merged[last].marks == r.marks:
-			parts = append(parts, r.text)
-		default:
-			joinParts(merged, parts)
-			merged, parts = append(merged, r), append(parts[:0], r.text)
-		}
-	}
-	joinParts(merged, parts)
-	return merged
-}
-
-func joinParts(merged []run, parts []string) {
-	if len(parts) > 1 {
-		merged[len(merged)-1].text = strings.Join(parts, "")
-	}
-}
-
-// bridge gives spaces the marks that both neighbours share: marks on spaces are invisible, and the output should not
-// depend on them.
-func bridge(runs []run) []run {
-	for i := range runs {
-		if r := &runs[i]; r.link == "" && strings.TrimSpace(r.text) == "" {
-			r.marks = 0
-			if i > 0 && i+1 < len(runs) {
-				r.marks = runs[i-1].marks & runs[i+1].marks &^ content.Code
-			}
-		}
-	}
-	return merge(runs)
-}
-
-// signature is what a reader sees: characters with their marks, and spaces without, because marks never end at a space.
-func signature(runs []run) string {
-	var b strings.Builder
-	last := content.Marks(0)
-	for _, r := range runs {
-		if r.link != "" {
-			b.WriteString("\x00" + r.sign + "\x00")
+		if n.Object == schema.ObjectText {
 			continue
 		}
-		for _, c := range r.text {
-			if m := r.marks; m != last && (!unicode.IsSpace(c) || m&content.Code != 0) {
-				fmt.Fprintf(&b, "\x01%d\x01", m)
-				last = m
-			}
-			b.WriteRune(c)
+		if n.Type == "annotation" && w.notes == nil {
+			pieces = append(pieces, w.pieces(n.Nodes, where)...)
+			pieces = append(pieces, piece{text: []byte(" (" + content.Annotation(n) + ")")})
+			continue
 		}
+		span := w.span(n, where)
+		if span == "" {
+			pieces = append(pieces, piece{text: []byte(content.Label(n))})
+			pieces = append(pieces, w.pieces(n.Nodes, where)...)
+			continue
+		}
+		pieces = append(pieces, piece{node: n, span: span})
 	}
-	return b.String()
+	return loneEmojis(pieces)
 }
 
-// inlineWriter writes runs with a stack of open marks.
+// leafPieces splits code at newlines, which a span of code cannot have.
+func leafPieces(leaf schema.Leaf) []piece {
+	p := piece{style: styleOf(leaf.Marks), text: []byte(content.Clean(leaf.Text))}
+	if p.marks&content.Code == 0 || !bytes.Contains(p.text, []byte("\n")) {
+		return []piece{p}
+	}
+	var pieces []piece
+	outside := p.style
+	outside.marks &^= content.Code
+	for i, line := range bytes.Split(p.text, []byte("\n")) {
+		if i > 0 {
+			pieces = append(pieces, piece{style: outside, text: []byte("\n")})
+		}
+		pieces = append(pieces, piece{style: p.style, text: line})
+	}
+	return pieces
+}
+
+// loneEmojis makes text of the emojis in words, where a shortcode is not read.
+func loneEmojis(pieces []piece) []piece {
+	for i := range pieces {
+		if pieces[i].node == nil || pieces[i].node.Type != "emoji" {
+			continue
+		}
+		before, after := "", ""
+		if i > 0 {
+			before = string(pieces[i-1].text)
+		}
+		if i+1 < len(pieces) {
+			after = string(pieces[i+1].text)
+		}
+		if text := before + "::" + after; !aloneAt(text, len(before), len(before)+2) {
+			code, _ := pieces[i].node.Data["code"].(string)
+			pieces[i] = piece{text: []byte(emojiCharacters(code))}
+		}
+	}
+	return pieces
+}
+
+// inlineForm is one way to write inlines.
+type inlineForm struct {
+	italic    string // the delimiter
+	html      bool   // elements for marks
+	addresses bool   // without escapes in addresses, as other readers of Markdown look for them
+}
+
+// inlineWriter writes pieces with a stack of what is open.
 type inlineWriter struct {
-	out    strings.Builder
-	open   []content.Marks
-	italic string
-	where  place
+	out   strings.Builder
+	open  []layer
+	form  inlineForm
+	where place
 }
 
-func writeRuns(runs []run, italic string, where place) string {
-	w := &inlineWriter{italic: italic, where: where}
-	pending := "" // Spaces that may belong after the end of a mark.
-	for i, r := range runs {
-		if r.link != "" {
-			w.turnTo(0, nil)
-			w.text(pending, "")
-			w.out.WriteString(r.link)
-			pending = ""
-			continue
+func writePieces(pieces []piece, form inlineForm, where place) string {
+	w := &inlineWriter{form: form, where: where}
+	for i := range pieces {
+		p := &pieces[i]
+		if p.node != nil && p.node.Type == "link" {
+			// The marks of a link are its neighbours', or its own.
+			p.style = style{marks: p.marks}
 		}
-		if r.marks&content.Code != 0 {
-			w.close(r.marks &^ content.Code)
-			w.text(pending, "")
-			w.turnTo(r.marks&^content.Code, runs[i+1:])
-			w.out.WriteString(codeSpan(r.text, w.where))
-			pending = ""
-			continue
+		w.turnTo(p.style, pieces[i+1:])
+		switch {
+		case p.node != nil:
+			w.out.WriteString(p.span)
+		case p.raw:
+			w.out.Write(p.text)
+		case p.marks&content.Code != 0:
+			w.code(string(p.text))
+		default:
+			after := ""
+			if i+1 < len(pieces) && pieces[i+1].style == p.style {
+				after = pieces[i+1].span
+			}
+			w.text(string(p.text), after)
 		}
-		core := strings.TrimSpace(r.text)
-		if core == "" {
-			pending += r.text
-			continue
-		}
-		start := strings.Index(r.text, core)
-		w.close(r.marks)
-		w.text(pending+r.text[:start], "")
-		w.turnTo(r.marks, runs[i+1:])
-		end := start + len(core)
-		pending = r.text[end:]
-		after := ""
-		if pending == "" && i+1 < len(runs) {
-			after = runs[i+1].link
-		}
-		w.text(core, after)
 	}
-	w.close(0)
-	w.text(pending, "")
+	w.turnTo(style{}, nil)
 	return w.edges()
 }
 
@@ -256,69 +239,81 @@ func (w *inlineWriter) edges() string {
 	core := strings.Trim(out, " ")
 	start := strings.Index(out, core)
 	out = strings.Repeat("&#x20;", start) + core + strings.Repeat("&#x20;", len(out)-start-len(core))
+	if strings.HasSuffix(out, "\t") {
+		out = strings.TrimRight(out, "\t") + strings.Repeat("&#9;", len(out)-len(strings.TrimRight(out, "\t")))
+	}
 	if w.where == inHeading && strings.HasSuffix(out, "#") && !strings.HasSuffix(out, `\#`) {
 		out = out[:len(out)-1] + `\#`
 	}
 	return out
 }
 
-// delimiter is what is written around text with the mark; italic has two forms.
-func (w *inlineWriter) delimiter(m content.Marks) string {
-	switch m {
-	case content.Bold:
-		return "**"
-	case content.Strike:
-		return "~~"
-	case content.Italic:
-		return w.italic
-	default: // Code is handled separately: its delimiter depends on its text.
-		return ""
+// turnTo closes and opens layers until those of the style are open; what lasts longest is opened first.
+func (w *inlineWriter) turnTo(want style, rest []piece) {
+	layers := want.layers()
+	if want.raw {
+		layers = nil
 	}
-}
-
-// close closes marks, innermost first, until all open ones are wanted.
-func (w *inlineWriter) close(want content.Marks) {
-	for slices.ContainsFunc(w.open, func(m content.Marks) bool { return want&m == 0 }) {
+	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(layers, l) }) {
 		last := len(w.open) - 1
-		w.out.WriteString(w.delimiter(w.open[last]))
+		w.out.WriteString(w.delimiter(w.open[last], false))
 		w.open = w.open[:last]
 	}
-}
-
-// turnTo closes and opens marks, and opens those that last longest first.
-func (w *inlineWriter) turnTo(want content.Marks, rest []run) {
-	w.close(want)
-	var missing []content.Marks
-	for _, m := range []content.Marks{content.Strike, content.Bold, content.Italic} {
-		if want&m != 0 && !slices.Contains(w.open, m) {
-			missing = append(missing, m)
+	var missing []layer
+	for _, l := range layers {
+		if !slices.Contains(w.open, l) {
+			missing = append(missing, l)
 		}
 	}
-	slices.SortStableFunc(missing, func(a, b content.Marks) int { return lasts(b, rest) - lasts(a, rest) })
-	for _, m := range missing {
-		w.out.WriteString(w.delimiter(m))
-		w.open = append(w.open, m)
+	slices.SortStableFunc(missing, func(a, b layer) int { return lasts(b, rest) - lasts(a, rest) })
+	for _, l := range missing {
+		w.out.WriteString(w.delimiter(l, true))
+		w.open = append(w.open, l)
 	}
 }
 
-func lasts(m content.Marks, rest []run) int {
-	for i, r := range rest {
-		if r.link != "" || r.marks&m == 0 {
+func (w *inlineWriter) delimiter(l layer, opening bool) string {
+	switch {
+	case w.form.html && opening:
+		return l.htmlOpen()
+	case w.form.html:
+		return l.htmlClose()
+	case l.mark == content.Italic:
+		return w.form.italic
+	case opening:
+		return l.open
+	}
+	return l.close
+}
+
+func lasts(l layer, rest []piece) int {
+	for i := range rest {
+		if !slices.Contains(rest[i].layers(), l) {
 			return i
 		}
 	}
 	return len(rest)
 }
 
-func codeSpan(text string, where place) string {
+// code writes a span of code. In a cell, a pipe ends the span unless it is escaped, and an escaped one cannot be told from one
+// after a backslash.
+func (w *inlineWriter) code(text string) {
+	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" || w.where == inCell && strings.Contains(text, `\|`) {
+		w.out.WriteString("<code>" + htmlCode(text) + "</code>")
+		return
+	}
+	if w.where == inCell {
+		text = strings.ReplaceAll(text, "|", `\|`)
+	}
 	fence := "`"
 	for _, run := range backticks.FindAllString(text, -1) {
 		if len(run) >= len(fence) {
 			fence = run + "`"
 		}
 	}
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") ||
+		strings.Trim(text, " ") != "" && strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
 		text = " " + text + " "
 	}
-	return fence + text + fence
+	w.out.WriteString(fence + text + fence)
 }

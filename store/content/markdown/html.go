@@ -1,0 +1,215 @@
+package markdown
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	xhtml "golang.org/x/net/html"
+)
+
+// maxElements bounds the nesting of HTML elements. Anything deeper is kept as text.
+const maxElements = 24
+
+// element is a part of HTML that was read. Text has no name.
+type element struct {
+	name  string
+	attrs attributes
+	text  string // as in the source: character references are not resolved
+	nodes []*element
+}
+
+// attributes are the attributes of a tag, in order. Names are unique.
+type attributes []attribute
+
+type attribute struct {
+	name, value string
+	flag        bool // given without a value
+}
+
+func (a attributes) get(name string) (string, bool) {
+	i := slices.IndexFunc(a, func(x attribute) bool { return x.name == name })
+	if i < 0 {
+		return "", false
+	}
+	return a[i].value, true
+}
+
+func (a attributes) has(name string) bool {
+	_, ok := a.get(name)
+	return ok
+}
+
+// only reports whether there are no attributes but these.
+func (a attributes) only(names ...string) bool {
+	return !slices.ContainsFunc(a, func(x attribute) bool { return !slices.Contains(names, x.name) })
+}
+
+// voidElements have no content and no end.
+var voidElements = []string{"br", "hr", "img", "source", "wbr"}
+
+// parseHTML reads well-formed HTML. Everything else, and comments, is refused: the caller keeps its source.
+func parseHTML(source string) ([]*element, bool) {
+	z := xhtml.NewTokenizer(strings.NewReader(source))
+	root := &element{}
+	stack := []*element{root}
+	for {
+		top := stack[len(stack)-1]
+		switch z.Next() {
+		case xhtml.ErrorToken:
+			return root.nodes, len(stack) == 1
+		case xhtml.TextToken:
+			top.nodes = append(top.nodes, &element{text: string(z.Raw())})
+		case xhtml.StartTagToken, xhtml.SelfClosingTagToken:
+			e, ok := readTag(z)
+			if !ok || len(stack) > maxElements {
+				return nil, false
+			}
+			top.nodes = append(top.nodes, e)
+			if !slices.Contains(voidElements, e.name) {
+				stack = append(stack, e)
+			}
+		case xhtml.EndTagToken:
+			name, _ := z.TagName()
+			if len(stack) == 1 || top.name != string(name) {
+				return nil, false
+			}
+			stack = stack[:len(stack)-1]
+		default:
+			return nil, false
+		}
+	}
+}
+
+func readTag(z *xhtml.Tokenizer) (*element, bool) {
+	bare := bareAttributes(string(z.Raw()))
+	name, more := z.TagName()
+	e := &element{name: string(name)}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if e.attrs.has(string(key)) || len(e.attrs) == maxAttributes {
+			return nil, false
+		}
+		e.attrs = append(e.attrs, attribute{name: string(key), value: string(value), flag: len(value) == 0 && bare})
+	}
+	return e, true
+}
+
+var valued = regexp.MustCompile(`=\s*(?:""|'')`)
+
+// bareAttributes reports whether the attributes of a tag without a value have no equals sign either.
+func bareAttributes(tag string) bool { return !valued.MatchString(tag) }
+
+// blank reports whether an element is white space.
+func (e *element) blank() bool { return e.name == "" && strings.TrimSpace(e.text) == "" }
+
+// elements returns the children without white space; not ok if there is other text.
+func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
+
+func onlyElements(nodes []*element) ([]*element, bool) {
+	var list []*element
+	for _, n := range nodes {
+		if n.name == "" && !n.blank() {
+			return nil, false
+		}
+		if n.name != "" {
+			list = append(list, n)
+		}
+	}
+	return list, true
+}
+
+// plain returns the text of an element that has no elements in it.
+func (e *element) plain() (string, bool) {
+	var b strings.Builder
+	for _, n := range e.nodes {
+		if n.name != "" {
+			return "", false
+		}
+		b.WriteString(n.text)
+	}
+	return html.UnescapeString(b.String()), true
+}
+
+// length reads a width or a height: a number of pixels, or of a unit.
+func length(text string) (any, bool) {
+	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
+	value, err := strconv.ParseFloat(digits, 64)
+	if err != nil || formatNumber(value) != digits {
+		return nil, false
+	}
+	if unit := text[len(digits):]; unit != "" {
+		return map[string]any{"unit": unit, "value": value}, true
+	}
+	return value, true
+}
+
+// lengthText writes what length reads; "" for anything else.
+func lengthText(value any) string {
+	switch value := value.(type) {
+	case float64:
+		return formatNumber(value)
+	case map[string]any:
+		number, ok := value["value"].(float64)
+		unit, _ := value["unit"].(string)
+		if text := formatNumber(number) + unit; ok {
+			if _, ok := length(text); ok && unit != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+func formatNumber(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// escapeHTML escapes the values of attributes: a pipe ends a cell, and a newline could end a block.
+var escapeHTML = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;", `"`, "&#x22;", "|", "&#124;", "\n", "&#10;", "\t", "&#9;")
+
+func attributeText(name, value string) string {
+	return " " + name + `="` + escapeHTML.Replace(value) + `"`
+}
+
+// openTag writes an opening tag.
+func openTag(name string, attrs attributes) string {
+	var b strings.Builder
+	b.WriteString("<" + name)
+	for _, a := range attrs {
+		if a.flag {
+			b.WriteString(" " + a.name)
+		} else {
+			b.WriteString(attributeText(a.name, a.value))
+		}
+	}
+	b.WriteString(">")
+	return b.String()
+}
+
+// set adds an attribute if it has a value.
+func (a attributes) set(name, value string) attributes {
+	if value == "" {
+		return a
+	}
+	return append(a, attribute{name: name, value: value})
+}
+
+// setFlag adds an attribute without a value.
+func (a attributes) setFlag(name string, given bool) attributes {
+	if !given {
+		return a
+	}
+	return append(a, attribute{name: name, flag: true})
+}
+
+var tagStart = regexp.MustCompile(`^<(/?)([A-Za-z][A-Za-z0-9-]*)`)
+
+// tagName returns the name of the tag at the start of the source.
+func tagName(source string) string {
+	if m := tagStart.FindStringSubmatch(source); m != nil {
+		return strings.ToLower(m[2])
+	}
+	return ""
+}

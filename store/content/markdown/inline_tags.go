@@ -1,0 +1,375 @@
+package markdown
+
+import (
+	"html"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// inlineElement is an HTML element in a line of text: of Markdown, where its content is Markdown, or of HTML.
+type inlineElement struct {
+	name   string
+	attrs  attributes
+	open   string // the opening tag, as in the source
+	read   func(b *inlineBuilder) bool
+	plain  func() (string, bool) // the content, if that is only text
+	inside func() ([]*element, bool)
+}
+
+// maxInlineElements bounds the elements around a text, each of which is a mark of it. Deeper ones are kept as source.
+const maxInlineElements = 8
+
+// elementMarks has a row for each element that is a mark.
+var elementMarks = map[string]content.Marks{
+	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike, "s": content.Strike,
+	"strike": content.Strike, "code": content.Code, "kbd": content.Keyboard, "sup": content.Superscript, "sub": content.Subscript,
+}
+
+// unmarked lists the elements that no mark stands for. They are kept with their attributes, on text that shows without them.
+var unmarked = []string{
+	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b", "em", "i", "del",
+	"s", "kbd", "sup", "sub",
+}
+
+// plainTag reports whether a tag is the opening tag of an element without a mark.
+func plainTag(tag string) bool {
+	if !slices.Contains(unmarked, tagName(tag)) || strings.Contains(tag, "\n") || strings.Contains(tag, tagBreak) {
+		return false
+	}
+	nodes, ok := parseHTML(tag + "</" + tagName(tag) + ">")
+	return ok && len(nodes) == 1 && len(nodes[0].nodes) == 0
+}
+
+// elementReaders has a row for each element that can be a node. A reader that returns false has added nothing.
+var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
+
+func init() { // In init, because the readers call element, which reads the table.
+	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
+		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
+		"picture": (*reader).picture, "img": (*reader).imgElement, "br": (*reader).lineBreak,
+	}
+}
+
+// element adds an element; false if it is none of those that a document can hold, and nothing was added.
+func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
+	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
+		return true
+	}
+	if b.depth >= maxInlineElements {
+		return false
+	}
+	if mark, ok := elementMarks[e.name]; ok && len(e.attrs) == 0 {
+		return b.styled(e, style{marks: mark})
+	}
+	if slices.Contains(unmarked, e.name) && plainTag(e.open) {
+		return b.styled(e, style{tags: e.open})
+	}
+	return false
+}
+
+// styled adds the content of an element with one more mark, color or tag.
+func (b *inlineBuilder) styled(e inlineElement, more style) bool {
+	outer := b.style
+	b.marks |= more.marks
+	if more.color != "" {
+		b.color = more.color
+	}
+	if more.tags != "" {
+		b.style = b.within(more.tags)
+	}
+	b.depth++
+	ok := e.read(b)
+	b.depth--
+	b.style = outer
+	return ok
+}
+
+func (r *reader) lineBreak(b *inlineBuilder, e inlineElement) bool {
+	if len(e.attrs) > 0 {
+		return false
+	}
+	b.text("\n")
+	return true
+}
+
+// expression reads <code class="expression">.
+func (r *reader) expression(b *inlineBuilder, e inlineElement) bool {
+	return r.textElement(b, e, "expression", schema.Node{Type: "expression", Data: schema.Data{}}, "expression")
+}
+
+// mathElement reads <span class="math">.
+func (r *reader) mathElement(b *inlineBuilder, e inlineElement) bool {
+	return r.textElement(b, e, "math", schema.Node{Type: "inline-math", Data: schema.Data{}}, "formula")
+}
+
+// textElement adds the node that an element of a class stands for, with its text as a member.
+func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n schema.Node, member string) bool {
+	given, _ := e.attrs.get("class")
+	text, ok := e.plain()
+	if given != class || !ok || !e.attrs.only("class") || b.inLink {
+		return false
+	}
+	n.Data[member] = text
+	b.add(n)
+	return true
+}
+
+// icon reads <i class="fa-name">:name:</i>.
+func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
+	class, _ := e.attrs.get("class")
+	name, isIcon := strings.CutPrefix(class, "fa-")
+	label, ok := e.plain()
+	if !isIcon || !ok || name == "" || label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
+		return false
+	}
+	data := schema.Data{"icon": name}
+	if css, given := e.attrs.get("style"); given {
+		color, ok := markColor(css)
+		text, background, _ := strings.Cut(color, " ")
+		if !ok || background != defaultColor {
+			return false
+		}
+		data["color"] = text
+	}
+	b.add(schema.Node{Type: "icon", Data: data})
+	return true
+}
+
+func (r *reader) colorElement(b *inlineBuilder, e inlineElement) bool {
+	css, _ := e.attrs.get("style")
+	color, ok := markColor(css)
+	if !ok || !e.attrs.only("style") || b.color != "" || b.depth >= maxInlineElements {
+		return false
+	}
+	return b.styled(e, style{color: color})
+}
+
+// anchorElement reads links, buttons, mentions and the ids of headings.
+func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
+	href, _ := e.attrs.get("href")
+	ref, ok := content.Ref(href)
+	if !ok || b.inLink {
+		return false
+	}
+	label, plain := e.plain()
+	class, _ := e.attrs.get("class")
+	id, _ := e.attrs.get("id")
+	switch {
+	case id != "" && r.inHeading && label == "" && plain && href == "#"+id && e.attrs.only("href", "id") && b.headingID == "" &&
+		schema.ValidData("heading-1", schema.Data{"id": id}):
+		b.headingID = id
+		b.trimSpace()
+	case slices.Contains([]string{"button primary", "button secondary"}, class) && plain && e.attrs.only("href", "class", "data-icon"):
+		data := schema.Data{"label": label, "kind": strings.TrimPrefix(class, "button "), "ref": ref}
+		if icon, given := e.attrs.get("data-icon"); given {
+			data["icon"] = icon
+		}
+		if !schema.ValidData("button", data) {
+			return false
+		}
+		b.add(schema.Node{Type: "button", Data: data})
+	case e.attrs.has("data-mention") && plain && e.attrs.only("data-mention", "href"):
+		data := schema.Data{"ref": ref}
+		if label != fileLabel(href) {
+			data["label"] = label
+		}
+		b.add(schema.Node{Type: "mention", Data: data})
+	case e.attrs.only("href", "title") && e.attrs.has("href"):
+		inner := inlineBuilder{style: b.style, inLink: true, depth: b.depth + 1}
+		if b.depth >= maxInlineElements || !e.read(&inner) {
+			return false
+		}
+		data := schema.Data{"ref": ref}
+		if title, _ := e.attrs.get("title"); title != "" {
+			data["title"] = title
+		}
+		b.add(schema.Node{Type: "link", Data: data, Nodes: inner.inlines()})
+	default:
+		return false
+	}
+	return true
+}
+
+// fileLabel is the text that GitBook gives a link to a file: its name.
+func fileLabel(link string) string {
+	if schema.LinkScheme(link) != "" {
+		return link
+	}
+	return path.Base(link)
+}
+
+// imgElement reads <img>.
+func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
+	data, ok := imageData(e.attrs)
+	if ok {
+		b.add(schema.Node{Type: "inline-image", Data: data})
+	}
+	return ok
+}
+
+// picture reads an image that has another form on dark ground.
+func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
+	nodes, ok := e.inside()
+	if !ok || len(e.attrs) > 0 {
+		return false
+	}
+	data, ok := pictureData(nodes)
+	if ok {
+		b.add(schema.Node{Type: "inline-image", Data: data})
+	}
+	return ok
+}
+
+// elementIn makes an inline element of an element of HTML.
+func (r *reader) elementIn(e *element) inlineElement {
+	return inlineElement{
+		name: e.name, attrs: e.attrs, open: openTag(e.name, e.attrs), plain: e.plain,
+		read:   func(b *inlineBuilder) bool { return r.inlineHTML(b, e.nodes) },
+		inside: func() ([]*element, bool) { return e.nodes, true },
+	}
+}
+
+// inlineHTML adds HTML without blocks; false if a part of it is unknown.
+func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
+	for _, n := range nodes {
+		if n.name == "" {
+			b.htmlText(n.text)
+		} else if !r.element(b, r.elementIn(n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// htmlText adds text of HTML: white space is collapsed, and shortcodes are emojis.
+func (b *inlineBuilder) htmlText(source string) {
+	source = collapse(source)
+	if b.ended("\n") || b.empty() && !b.inLink {
+		source = strings.TrimLeft(source, " ")
+	}
+	for source != "" {
+		at := shortcode.FindStringIndex(source)
+		if at == nil {
+			break
+		}
+		node, ok := emojiNode(source[at[0]+1 : at[1]-1])
+		if !ok || !aloneAt(source, at[0], at[1]) || b.marks&content.Code != 0 {
+			b.text(content.Clean(html.UnescapeString(source[:at[1]-1])))
+			source = source[at[1]-1:]
+			continue
+		}
+		b.text(content.Clean(html.UnescapeString(source[:at[0]])))
+		b.emoji(node)
+		source = source[at[1]:]
+	}
+	b.text(content.Clean(html.UnescapeString(source)))
+}
+
+// collapse makes one space of each run of white space.
+func collapse(text string) string {
+	var b strings.Builder
+	space := false
+	for _, c := range text {
+		if strings.ContainsRune(" \t\n\r\f", c) {
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+			continue
+		}
+		space = false
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// pairTags pairs the opening and closing tags among the children of a node. Each is looked at a bounded number of times.
+func (r *reader) pairTags(n ast.Node) map[ast.Node]ast.Node {
+	var open []ast.Node
+	var pairs map[ast.Node]ast.Node
+	count := map[string]int{}
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		raw, ok := child.(*ast.RawHTML)
+		if !ok {
+			continue
+		}
+		source := r.rawSource(raw)
+		m := tagStart.FindStringSubmatch(source)
+		switch {
+		case m == nil || strings.HasSuffix(source, "/>") || slices.Contains(voidElements, tagName(source)):
+		case m[1] == "":
+			open = append(open, child)
+			count[tagName(source)]++
+		case count[tagName(source)] > 0:
+			for {
+				last := open[len(open)-1]
+				open = open[:len(open)-1]
+				name := tagName(r.rawSource(last.(*ast.RawHTML)))
+				count[name]--
+				if name == tagName(source) {
+					if pairs == nil {
+						pairs = map[ast.Node]ast.Node{}
+					}
+					pairs[last] = child
+					break
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+func (r *reader) rawSource(n *ast.RawHTML) string {
+	if n.Segments.Len() == 1 {
+		at := n.Segments.At(0)
+		return string(at.Value(r.source))
+	}
+	return string(n.Segments.Value(r.source))
+}
+
+// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
+func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
+	source := r.rawSource(n)
+	end, paired := pairs[n]
+	name := tagName(source)
+	if !strings.HasPrefix(source, "</") && (paired || slices.Contains(voidElements, name)) {
+		closing := ""
+		if paired {
+			closing = "</" + name + ">"
+		}
+		if nodes, ok := parseHTML(source + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
+			e := inlineElement{name: name, attrs: nodes[0].attrs, open: source}
+			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
+			e.plain = func() (string, bool) {
+				inner := r.between(n, end)
+				return unescape([]byte(inner)), !strings.ContainsAny(inner, "<")
+			}
+			e.inside = func() ([]*element, bool) { return parseHTML(r.between(n, end)) }
+			if r.element(b, e) {
+				if paired {
+					return end
+				}
+				return n
+			}
+		}
+	}
+	b.source(source)
+	return n
+}
+
+// between returns the source between two tags of one block.
+func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
+	closing, ok := end.(*ast.RawHTML)
+	if !ok {
+		return ""
+	}
+	from, to := open.Segments.At(open.Segments.Len()-1).Stop, closing.Segments.At(0).Start
+	return string(textOf(r.block, text.NewSegment(from, to), r.source))
+}

@@ -1,0 +1,139 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// piece is a run of text of one style, or an inline that is one unit.
+type piece struct {
+	style
+	text []byte
+	node *schema.Node
+	span string // of a node: how it is written
+}
+
+// delimited are the marks that Markdown writes with delimiters, which cannot stand beside white space.
+const delimited = content.Bold | content.Italic | content.Strike
+
+// blank reports whether a piece is white space that shows none of its marks.
+func (p *piece) blank() bool {
+	return p.node == nil && !p.raw && p.marks&content.Code == 0 && len(bytes.TrimSpace(p.text)) == 0
+}
+
+// settle brings inlines into their normal form: no mark that Markdown writes with delimiters begins or ends at white space,
+// and neighbours of the same style are one. A unit between two texts with the same mark does not end it.
+func settle(pieces []piece) []piece {
+	pieces = splitSpaces(pieces)
+	carryMarks(pieces)
+	for _, m := range []content.Marks{content.Bold, content.Italic, content.Strike} {
+		for i := 0; i < len(pieces); i++ {
+			start := i
+			for i < len(pieces) && pieces[i].marks&m != 0 {
+				i++
+			}
+			first, last := start, i-1
+			for first <= last && pieces[first].blank() {
+				pieces[first].marks &^= m
+				first++
+			}
+			for last >= first && pieces[last].blank() {
+				pieces[last].marks &^= m
+				last--
+			}
+		}
+	}
+	var merged []piece
+	for _, p := range pieces {
+		last := len(merged) - 1
+		if last >= 0 && p.node == nil && merged[last].node == nil && p.style == merged[last].style && !p.raw {
+			merged[last].text = append(merged[last].text, p.text...)
+			continue
+		}
+		p.text = slices.Clone(p.text)
+		merged = append(merged, p)
+	}
+	return merged
+}
+
+// splitSpaces makes the spaces at both ends of marked text pieces of their own.
+func splitSpaces(pieces []piece) []piece {
+	split := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		if p.node == nil && len(p.text) == 0 {
+			continue
+		}
+		if p.node != nil || p.raw || p.marks&delimited == 0 || p.marks&content.Code != 0 || p.blank() {
+			split = append(split, p)
+			continue
+		}
+		core := bytes.TrimSpace(p.text)
+		start := bytes.Index(p.text, core)
+		for _, text := range [][]byte{p.text[:start], core, p.text[start+len(core):]} {
+			if len(text) > 0 {
+				split = append(split, piece{style: p.style, text: text})
+			}
+		}
+	}
+	return split
+}
+
+// carryMarks gives units the marks that go on over them: links have those of their text, and others those that both
+// neighbours have.
+func carryMarks(pieces []piece) {
+	before := make([]content.Marks, len(pieces))
+	marks := content.Marks(0)
+	for i := range pieces {
+		p := &pieces[i]
+		if p.node != nil && p.node.Type == "link" {
+			p.marks = labelMarks(p.node.Nodes)
+		}
+		before[i] = marks
+		if !p.blank() && (p.node == nil || p.node.Type == "link") {
+			marks = p.marks
+		}
+	}
+	marks = 0
+	for i := len(pieces) - 1; i >= 0; i-- {
+		p := &pieces[i]
+		if p.node != nil && p.node.Type != "link" {
+			p.marks = before[i] & marks & delimited
+		}
+		if !p.blank() && (p.node == nil || p.node.Type == "link") {
+			marks = p.marks
+		}
+	}
+}
+
+// labelMarks returns the marks that all text of a link has, apart from spaces.
+func labelMarks(nodes []schema.Node) content.Marks {
+	marks, found := delimited, false
+	for _, n := range nodes {
+		if n.Object != schema.ObjectText {
+			return 0
+		}
+		for _, leaf := range n.Leaves {
+			s := styleOf(leaf.Marks)
+			if p := (piece{style: s, text: []byte(leaf.Text)}); !p.blank() {
+				marks, found = marks&s.marks, true
+				if s.raw {
+					return 0
+				}
+			}
+		}
+	}
+	if !found {
+		return 0
+	}
+	return marks
+}
+
+// samePieces compares what two lines of inlines are written as.
+func samePieces(a, b []piece) bool {
+	return slices.EqualFunc(a, b, func(x, y piece) bool {
+		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) && x.span == y.span
+	})
+}

@@ -1,0 +1,236 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// tagNode is a tag on a line of its own, with the blocks up to its end, if it has one. Tags without a row, and ends without
+// a beginning, have no row, and are kept.
+type tagNode struct {
+	ast.BaseBlock
+	row        *tagRow
+	tag        tag
+	open, end  string // the lines
+	terminated bool
+}
+
+var kindTag = ast.NewNodeKind("Tag")
+
+func (n *tagNode) Kind() ast.NodeKind { return kindTag }
+
+// Dump is for goldmark's debugging.
+func (n *tagNode) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Tag": n.open}, nil)
+}
+
+// detailsNode is <details>, up to </details>.
+type detailsNode struct {
+	ast.BaseBlock
+	open, title string // the tag, and the content of a <summary> on its line
+	terminated  bool
+}
+
+var kindDetails = ast.NewNodeKind("Details")
+
+func (n *detailsNode) Kind() ast.NodeKind { return kindDetails }
+
+// Dump is for goldmark's debugging.
+func (n *detailsNode) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{"Open": n.open}, nil)
+}
+
+// brackets matches everything that can begin or end a container.
+var bracketed = regexp.MustCompile(`(?i)\{%\s*([a-z][\w-]*)|<(/?details)\b`)
+
+// pairBrackets finds the tags that have an end: the others must not take in what follows them. An end in the wrong place
+// only means that its tag is opened in vain.
+func pairBrackets(source []byte) map[int]bool {
+	paired, open := map[int]bool{}, map[string][]int{}
+	for _, at := range bracketed.FindAllSubmatchIndex(source, -1) {
+		var name string
+		var isEnd bool
+		if at[2] >= 0 {
+			name, isEnd = strings.CutPrefix(string(source[at[2]:at[3]]), "end")
+		} else {
+			name, isEnd = strings.CutPrefix(strings.ToLower(string(source[at[4]:at[5]])), "/")
+		}
+		if stack := open[name]; isEnd && len(stack) > 0 {
+			paired[stack[len(stack)-1]] = true
+			open[name] = stack[:len(stack)-1]
+		} else if !isEnd {
+			open[name] = append(open[name], at[0])
+		}
+	}
+	return paired
+}
+
+// isPaired reports whether the bracket in the line has an end.
+func isPaired(pc parser.Context, line []byte, segment text.Segment, bracket string) bool {
+	at := bytes.Index(line, []byte(bracket))
+	return at >= 0 && stateOf(pc).paired[segment.Start-segment.Padding+at]
+}
+
+// tagParser reads lines of one tag.
+type tagParser struct{}
+
+func (tagParser) Trigger() []byte { return []byte{'{'} }
+
+func (tagParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	t, ok := readTagLine(line)
+	if !ok {
+		return nil, parser.NoChildren
+	}
+	n := &tagNode{row: tagNamed(t.name), tag: t, open: strings.TrimSpace(string(line))}
+	ended := isPaired(pc, line, segment, "{%")
+	if n.row != nil && n.row.form != formAlone && ended && containersAround(parent) >= maxNesting {
+		return nil, parser.NoChildren
+	}
+	advanceToEnd(reader, line, segment)
+	switch {
+	case n.row == nil || n.row.form == formAlone:
+	case ended:
+		return n, parser.HasChildren
+	case n.row.form != formCaption:
+		n.row = nil
+	default:
+		n.terminated = true
+	}
+	return n, parser.NoChildren
+}
+
+func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	n := block.(*tagNode)
+	line, segment := reader.PeekLine()
+	if n.row == nil || n.row.form == formAlone || n.terminated {
+		return parser.Close
+	}
+	if bytes.Contains(line, []byte("{%")) {
+		if t, ok := readTagLine(line); ok && t.name == "end"+n.row.name && !belongsInside(n, line, pc.OpenedBlocks()) {
+			n.terminated, n.end = true, strings.TrimSpace(string(line))
+			advanceToEnd(reader, line, segment)
+			return parser.Close
+		}
+	}
+	return parser.Continue | parser.HasChildren
+}
+
+// belongsInside reports whether a line that could end the container belongs to one of the same name in it, or to a block of
+// code that is still open.
+func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
+	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
+	indent, _ := util.IndentWidth(line, 0)
+	for _, b := range open[at+1:] {
+		switch n := b.Node.(type) {
+		case *tagNode:
+			if outer, ok := container.(*tagNode); ok && n.row == outer.row && !n.terminated {
+				return true
+			}
+		case *detailsNode:
+			if _, ok := container.(*detailsNode); ok {
+				return true
+			}
+		case *ast.FencedCodeBlock, *mathBlock:
+			return true
+		case *ast.Blockquote:
+			return false
+		case *ast.ListItem:
+			if indent -= n.Offset; indent < 0 {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+func (tagParser) Close(ast.Node, text.Reader, parser.Context) {}
+func (tagParser) CanInterruptParagraph() bool                 { return true }
+func (tagParser) CanAcceptIndentedLine() bool                 { return false }
+
+// advanceToEnd advances to the newline but not past it: goldmark reads that as the rest of the line.
+func advanceToEnd(reader text.Reader, line []byte, segment text.Segment) {
+	newline := 0
+	if bytes.HasSuffix(line, []byte("\n")) {
+		newline = 1
+	}
+	reader.Advance(segment.Len() - newline)
+}
+
+var (
+	detailsOpens  = regexp.MustCompile(`^ {0,3}(<details(?:\s[^<>]*)?>)\s*(?:<summary>(.*)</summary>\s*)?$`)
+	detailsCloses = regexp.MustCompile(`^ {0,3}</details>\s*$`)
+)
+
+// detailsParser reads what can be expanded. Its content is Markdown, as on GitHub if there are blank lines around it.
+type detailsParser struct{}
+
+func (detailsParser) Trigger() []byte { return []byte{'<'} }
+
+func (detailsParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	match := detailsOpens.FindSubmatch(trimNewline(line))
+	if match == nil || !isPaired(pc, line, segment, "<details") || containersAround(parent) >= maxNesting {
+		return nil, parser.NoChildren
+	}
+	advanceToEnd(reader, line, segment)
+	n := &detailsNode{open: string(match[1])}
+	if match[2] != nil {
+		n.title = "<summary>" + string(match[2]) + "</summary>"
+	}
+	return n, parser.HasChildren
+}
+
+func (detailsParser) Continue(block ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	line, segment := reader.PeekLine()
+	if detailsCloses.Match(line) && !belongsInside(block, line, pc.OpenedBlocks()) {
+		block.(*detailsNode).terminated = true
+		advanceToEnd(reader, line, segment)
+		return parser.Close
+	}
+	return parser.Continue | parser.HasChildren
+}
+
+func (detailsParser) Close(ast.Node, text.Reader, parser.Context) {}
+func (detailsParser) CanInterruptParagraph() bool                 { return true }
+func (detailsParser) CanAcceptIndentedLine() bool                 { return false }
+
+// tagInline is a tag within a line: it is kept.
+type tagInline struct {
+	ast.BaseInline
+	segment text.Segment
+}
+
+var kindTagInline = ast.NewNodeKind("TagInline")
+
+func (n *tagInline) Kind() ast.NodeKind { return kindTagInline }
+
+// Dump is for goldmark's debugging.
+func (n *tagInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+type tagInlineParser struct{}
+
+func (tagInlineParser) Trigger() []byte { return []byte{'{'} }
+
+func (tagInlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	s := stateOf(pc)
+	if len(line) < 4 || line[1] != '%' || segment.Start < s.noTagEnd {
+		return nil
+	}
+	end := bytes.Index(line[2:], []byte("%}"))
+	s.steps += max(end, 0)
+	if end < 0 {
+		s.noTagEnd = segment.Stop
+		return nil
+	}
+	block.Advance(end + 4)
+	return &tagInline{segment: text.NewSegment(segment.Start, segment.Start+end+4)}
+}
