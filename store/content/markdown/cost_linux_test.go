@@ -160,6 +160,10 @@ var costly = map[string]string{
 	"elements":                   fill("<b>"),
 	"closed elements":            fill("<b>a</b>"),
 	"nested elements":            strings.Repeat("<u>", 10_000) + strings.Repeat("</u>", 10_000),
+	"nested formulas":            strings.Repeat(`<span class="math">`, 3_000) + strings.Repeat("b</span>", 3_000),
+	"nested pictures":            strings.Repeat("<picture>", 5_000) + strings.Repeat("</picture>", 5_000),
+	"nested icons":               strings.Repeat(`<i class="fa-a">`, 4_000) + strings.Repeat("</i>", 4_000),
+	"nested links of HTML":       strings.Repeat(`<a href="a">`, 4_000) + strings.Repeat("b</a>", 4_000),
 	"elements that differ":       strings.Repeat("<u>", 10_000) + strings.Repeat("</b>", 10_000),
 	"crossed elements":           fill("<b><u></b></u>"),
 	"nested spans":               strings.Repeat(`<span class="a">`, 3_000) + strings.Repeat("b</span>", 3_000),
@@ -264,6 +268,28 @@ func TestMarkdownCost(t *testing.T) {
 			r := newReader(markdown)
 			if r.parse(); r.state.steps > 100*len(markdown) {
 				t.Errorf("%d steps back for %d bytes", r.state.steps, len(markdown))
+			}
+		})
+	}
+}
+
+// TestWriteCost writes the documents of the difficult texts. Writing reads lines again, as a check.
+func TestWriteCost(t *testing.T) {
+	for name, markdown := range costly {
+		t.Run(name, func(t *testing.T) {
+			d, err := Read(markdown)
+			if err != nil {
+				t.Skip("the document is too large")
+			}
+			best := time.Hour
+			for range 3 {
+				if best = min(best, threadTime(func() { Write(d) })); best < 3*maxCost {
+					break
+				}
+			}
+			t.Log(best)
+			if best > 3*maxCost {
+				t.Errorf("the document of %d bytes took %s of processor time", len(markdown), best)
 			}
 		})
 	}

@@ -3,11 +3,9 @@ package markdown
 import (
 	"html"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
@@ -40,12 +38,10 @@ var unmarked = []string{
 
 // plainTag reports whether a tag is the opening tag of an element without a mark.
 func plainTag(tag string) bool {
-	if !slices.Contains(unmarked, tagName(tag)) || strings.Contains(tag, "\n") || strings.Contains(tag, tagBreak) {
-		return false
-	}
-	nodes, ok := parseHTML(tag + "</" + tagName(tag) + ">")
-	return ok && len(nodes) == 1 && len(nodes[0].nodes) == 0
+	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
 }
+
+var wholeTag = regexp.MustCompile(`^<[A-Za-z]+(?: +[A-Za-z_:][\w:.-]*(?: *= *(?:[^"'=<>` + "`" + `\x00-\x20]+|'[^'<>\x00-\x1f]*'|"[^"<>\x00-\x1f]*"))?)* *>$`)
 
 // elementReaders has a row for each element that can be a node. A reader that returns false has added nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
@@ -111,9 +107,11 @@ func (r *reader) mathElement(b *inlineBuilder, e inlineElement) bool {
 
 // textElement adds the node that an element of a class stands for, with its text as a member.
 func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n schema.Node, member string) bool {
-	given, _ := e.attrs.get("class")
+	if given, _ := e.attrs.get("class"); given != class || !e.attrs.only("class") || b.inLink {
+		return false
+	}
 	text, ok := e.plain()
-	if given != class || !ok || !e.attrs.only("class") || b.inLink {
+	if !ok {
 		return false
 	}
 	n.Data[member] = text
@@ -125,8 +123,11 @@ func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n 
 func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
 	class, _ := e.attrs.get("class")
 	name, isIcon := strings.CutPrefix(class, "fa-")
+	if !isIcon {
+		return false
+	}
 	label, ok := e.plain()
-	if !isIcon || !ok || name == "" || label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
+	if !ok || name == "" || label != ":"+name+":" || b.inLink || !e.attrs.only("class", "style") {
 		return false
 	}
 	data := schema.Data{"icon": name}
@@ -288,88 +289,4 @@ func collapse(text string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
-}
-
-// pairTags pairs the opening and closing tags among the children of a node. Each is looked at a bounded number of times.
-func (r *reader) pairTags(n ast.Node) map[ast.Node]ast.Node {
-	var open []ast.Node
-	var pairs map[ast.Node]ast.Node
-	count := map[string]int{}
-	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		raw, ok := child.(*ast.RawHTML)
-		if !ok {
-			continue
-		}
-		source := r.rawSource(raw)
-		m := tagStart.FindStringSubmatch(source)
-		switch {
-		case m == nil || strings.HasSuffix(source, "/>") || slices.Contains(voidElements, tagName(source)):
-		case m[1] == "":
-			open = append(open, child)
-			count[tagName(source)]++
-		case count[tagName(source)] > 0:
-			for {
-				last := open[len(open)-1]
-				open = open[:len(open)-1]
-				name := tagName(r.rawSource(last.(*ast.RawHTML)))
-				count[name]--
-				if name == tagName(source) {
-					if pairs == nil {
-						pairs = map[ast.Node]ast.Node{}
-					}
-					pairs[last] = child
-					break
-				}
-			}
-		}
-	}
-	return pairs
-}
-
-func (r *reader) rawSource(n *ast.RawHTML) string {
-	if n.Segments.Len() == 1 {
-		at := n.Segments.At(0)
-		return string(at.Value(r.source))
-	}
-	return string(n.Segments.Value(r.source))
-}
-
-// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
-func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
-	source := r.rawSource(n)
-	end, paired := pairs[n]
-	name := tagName(source)
-	if !strings.HasPrefix(source, "</") && (paired || slices.Contains(voidElements, name)) {
-		closing := ""
-		if paired {
-			closing = "</" + name + ">"
-		}
-		if nodes, ok := parseHTML(source + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
-			e := inlineElement{name: name, attrs: nodes[0].attrs, open: source}
-			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
-			e.plain = func() (string, bool) {
-				inner := r.between(n, end)
-				return unescape([]byte(inner)), !strings.ContainsAny(inner, "<")
-			}
-			e.inside = func() ([]*element, bool) { return parseHTML(r.between(n, end)) }
-			if r.element(b, e) {
-				if paired {
-					return end
-				}
-				return n
-			}
-		}
-	}
-	b.source(source)
-	return n
-}
-
-// between returns the source between two tags of one block.
-func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
-	closing, ok := end.(*ast.RawHTML)
-	if !ok {
-		return ""
-	}
-	from, to := open.Segments.At(open.Segments.Len()-1).Stop, closing.Segments.At(0).Start
-	return string(textOf(r.block, text.NewSegment(from, to), r.source))
 }

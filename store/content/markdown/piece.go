@@ -81,29 +81,35 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the marks that go on over them: links have those of their text, and others those that both
-// neighbours have.
+// carryMarks gives units the style that goes on over them: links have the marks of their text, and others those that both
+// neighbours have, and their color and tags if they are the same.
 func carryMarks(pieces []piece) {
-	before := make([]content.Marks, len(pieces))
-	marks := content.Marks(0)
+	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
+	before := make([]style, len(pieces))
+	last := style{}
 	for i := range pieces {
 		p := &pieces[i]
 		if p.node != nil && p.node.Type == "link" {
-			p.marks = labelMarks(p.node.Nodes)
+			p.style = style{marks: labelMarks(p.node.Nodes)}
 		}
-		before[i] = marks
-		if !p.blank() && (p.node == nil || p.node.Type == "link") {
-			marks = p.marks
+		before[i] = last
+		if !p.blank() && styled(p) {
+			last = p.style
 		}
 	}
-	marks = 0
+	last = style{}
 	for i := len(pieces) - 1; i >= 0; i-- {
 		p := &pieces[i]
-		if p.node != nil && p.node.Type != "link" {
-			p.marks = before[i] & marks & delimited
-		}
-		if !p.blank() && (p.node == nil || p.node.Type == "link") {
-			marks = p.marks
+		if !styled(p) {
+			p.style = style{raw: p.raw, marks: before[i].marks & last.marks & delimited}
+			if before[i].color == last.color {
+				p.color = last.color
+			}
+			if before[i].tags == last.tags {
+				p.tags = last.tags
+			}
+		} else if !p.blank() {
+			last = p.style
 		}
 	}
 }

@@ -123,8 +123,8 @@ func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context)
 	return parser.Continue | parser.HasChildren
 }
 
-// belongsInside reports whether a line that could end the container belongs to one of the same name in it, or to a block of
-// code that is still open.
+// belongsInside reports whether a line that could end the container belongs to one of the same name in it, to a block of code
+// that is still open, or to an item of a list.
 func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -143,9 +143,7 @@ func belongsInside(container ast.Node, line []byte, open []parser.Block) bool {
 		case *ast.Blockquote:
 			return false
 		case *ast.ListItem:
-			if indent -= n.Offset; indent < 0 {
-				return false
-			}
+			return indent >= n.Offset
 		}
 	}
 	return false

@@ -203,13 +203,13 @@ type inlineWriter struct {
 
 func writePieces(pieces []piece, form inlineForm, where place) string {
 	w := &inlineWriter{form: form, where: where}
+	layers := make([][]layer, len(pieces))
+	for i := range pieces {
+		layers[i] = pieces[i].layers()
+	}
 	for i := range pieces {
 		p := &pieces[i]
-		if p.node != nil && p.node.Type == "link" {
-			// The marks of a link are its neighbours', or its own.
-			p.style = style{marks: p.marks}
-		}
-		w.turnTo(p.style, pieces[i+1:])
+		w.turnTo(layers[i], layers[i+1:])
 		switch {
 		case p.node != nil:
 			w.out.WriteString(p.span)
@@ -225,7 +225,7 @@ func writePieces(pieces []piece, form inlineForm, where place) string {
 			w.text(string(p.text), after)
 		}
 	}
-	w.turnTo(style{}, nil)
+	w.turnTo(nil, nil)
 	return w.edges()
 }
 
@@ -248,24 +248,22 @@ func (w *inlineWriter) edges() string {
 	return out
 }
 
-// turnTo closes and opens layers until those of the style are open; what lasts longest is opened first.
-func (w *inlineWriter) turnTo(want style, rest []piece) {
-	layers := want.layers()
-	if want.raw {
-		layers = nil
-	}
-	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(layers, l) }) {
+// turnTo closes and opens layers until the wanted ones are open; what lasts longest is opened first.
+func (w *inlineWriter) turnTo(want []layer, rest [][]layer) {
+	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(want, l) }) {
 		last := len(w.open) - 1
 		w.out.WriteString(w.delimiter(w.open[last], false))
 		w.open = w.open[:last]
 	}
 	var missing []layer
-	for _, l := range layers {
+	for _, l := range want {
 		if !slices.Contains(w.open, l) {
 			missing = append(missing, l)
 		}
 	}
-	slices.SortStableFunc(missing, func(a, b layer) int { return lasts(b, rest) - lasts(a, rest) })
+	if len(missing) > 1 {
+		slices.SortStableFunc(missing, func(a, b layer) int { return lasts(b, rest) - lasts(a, rest) })
+	}
 	for _, l := range missing {
 		w.out.WriteString(w.delimiter(l, true))
 		w.open = append(w.open, l)
@@ -286,9 +284,13 @@ func (w *inlineWriter) delimiter(l layer, opening bool) string {
 	return l.close
 }
 
-func lasts(l layer, rest []piece) int {
+// lookAhead bounds how far lasts looks, so that a line takes time in proportion to its length.
+const lookAhead = 64
+
+func lasts(l layer, rest [][]layer) int {
+	rest = rest[:min(len(rest), lookAhead)]
 	for i := range rest {
-		if !slices.Contains(rest[i].layers(), l) {
+		if !slices.Contains(rest[i], l) {
 			return i
 		}
 	}

@@ -1,0 +1,121 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// pairTags pairs the opening and closing tags among the children of a node. Each is looked at a bounded number of times.
+func (r *reader) pairTags(n ast.Node) map[ast.Node]ast.Node {
+	var open []ast.Node
+	var pairs map[ast.Node]ast.Node
+	count := map[string]int{}
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		raw, ok := child.(*ast.RawHTML)
+		if !ok {
+			continue
+		}
+		source := r.rawSource(raw)
+		m := tagStart.FindStringSubmatch(source)
+		switch {
+		case m == nil || strings.HasSuffix(source, "/>") || slices.Contains(voidElements, tagName(source)):
+		case m[1] == "":
+			open = append(open, child)
+			count[tagName(source)]++
+		case count[tagName(source)] > 0:
+			for {
+				last := open[len(open)-1]
+				open = open[:len(open)-1]
+				name := tagName(r.rawSource(last.(*ast.RawHTML)))
+				count[name]--
+				if name == tagName(source) {
+					if pairs == nil {
+						pairs = map[ast.Node]ast.Node{}
+					}
+					pairs[last] = child
+					break
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+func (r *reader) rawSource(n *ast.RawHTML) string {
+	if n.Segments.Len() == 1 {
+		at := n.Segments.At(0)
+		return string(at.Value(r.source))
+	}
+	return string(n.Segments.Value(r.source))
+}
+
+// rawInline adds a tag of HTML with what is before its end; it returns the last node that it used.
+func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
+	source := r.rawSource(n)
+	end, paired := pairs[n]
+	name := tagName(source)
+	if !strings.HasPrefix(source, "</") && (paired || slices.Contains(voidElements, name)) {
+		closing := ""
+		if paired {
+			closing = "</" + name + ">"
+		}
+		if nodes, ok := parseHTML(source + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
+			e := inlineElement{name: name, attrs: nodes[0].attrs, open: source}
+			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
+			e.plain = func() (string, bool) {
+				if !isTextUntil(n, end) {
+					return "", false
+				}
+				return unescape([]byte(r.between(n, end))), true
+			}
+			e.inside = func() ([]*element, bool) {
+				if !isShort(n, end) {
+					return nil, false
+				}
+				return parseHTML(r.between(n, end))
+			}
+			if r.element(b, e) {
+				if paired {
+					return end
+				}
+				return n
+			}
+		}
+	}
+	b.source(source)
+	return n
+}
+
+// isTextUntil reports whether there are no tags between two tags. It stops at the first, so that nested elements do not look
+// at the same text again and again.
+func isTextUntil(n, end ast.Node) bool {
+	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
+		if n.Kind() == ast.KindRawHTML {
+			return false
+		}
+	}
+	return true
+}
+
+// isShort reports whether there are only a few nodes between two tags.
+func isShort(n, end ast.Node) bool {
+	for range 8 {
+		if n = n.NextSibling(); n == nil || n == end {
+			return true
+		}
+	}
+	return false
+}
+
+// between returns the source between two tags of one block.
+func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
+	closing, ok := end.(*ast.RawHTML)
+	if !ok {
+		return ""
+	}
+	from, to := open.Segments.At(open.Segments.Len()-1).Stop, closing.Segments.At(0).Start
+	return string(textOf(r.block, text.NewSegment(from, to), r.source))
+}
