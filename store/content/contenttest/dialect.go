@@ -34,7 +34,7 @@ text
 {% endcontent-ref %}`, `content-ref ref="install.md"()`, ``},
 	{`{% content-ref url="../guides/" %}
 [The guides](../guides/)
-{% endcontent-ref %}`, `content-ref ref="../guides/" body="[The guides](../guides/)"()`, ``},
+{% endcontent-ref %}`, `content-ref ref="../guides/" label="The guides"()`, ``},
 	{`{% page-ref page="install.md" %}`, `content-ref ref="install.md" tag="page-ref"()`, ``},
 	{`{% file src="../.gitbook/assets/a b.pdf" %}`, `file ref="ref:file/..%2F.gitbook%2Fassets%2Fa%20b.pdf"()`, ``},
 	{`{% file src="../.gitbook/assets/a.pdf" caption="x" %}
@@ -54,7 +54,7 @@ The terms.
 {% endopenapi-webhook %}`, `openapi-webhook ref="ref:openapi/petstore" body="[OpenAPI petstore](https://api.example/openapi.yaml)" method="post" name="newPet"()`, ``},
 	{`{% swagger src="../.gitbook/assets/api.yaml" path="/pet" method="get" %}
 [api.yaml](../.gitbook/assets/api.yaml)
-{% endswagger %}`, `swagger ref="../.gitbook/assets/api.yaml" body="[api.yaml](../.gitbook/assets/api.yaml)" method="get" path="/pet" tag="swagger"()`, ``},
+{% endswagger %}`, `swagger ref="../.gitbook/assets/api.yaml" label="api.yaml" method="get" path="/pet" tag="swagger"()`, ``},
 	{`{% swagger method="get" path="/x" baseUrl="https://a" summary="Old" %}
 {% swagger-description %}
 The old form.

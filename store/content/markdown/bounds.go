@@ -34,6 +34,8 @@ type markdownState struct {
 	// notes are the footnotes that are defined. labels are known without their notes.
 	notes  map[string]*noteBlock
 	labels []string
+	// definitions are the positions where definitions of links begin at the top level.
+	definitions []int
 	// tooLarge means that a table has more cells than a document may have nodes.
 	tooLarge bool
 	// steps counts the work of loops over earlier text, for tests of the cost.
@@ -119,6 +121,14 @@ type referenceTransformer struct{}
 
 func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	parent, lines := node.Parent(), node.Lines()
+	if start := lines.At(0).Start; parent.Kind() == ast.KindDocument {
+		defer func() {
+			if node.Parent() == nil || node.Lines().At(0).Start != start {
+				s := stateOf(pc)
+				s.definitions = append(s.definitions, start)
+			}
+		}()
+	}
 	for lines.Len() > maxReferenceLines {
 		part, rest := ast.NewParagraph(), text.NewSegments()
 		part.Lines().AppendAll(lines.Sliced(0, maxReferenceLines))

@@ -70,7 +70,7 @@ func init() { // In init, because the readers call flow, which reads the table.
 		"h5": (*reader).htmlHeading, "h6": (*reader).htmlHeading,
 	}
 	topReaders = map[string]func(r *reader, e *element) ([]schema.Node, bool){
-		"p": (*reader).alignedParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
+		"p": (*reader).topParagraph, "pre": (*reader).pre, "figure": (*reader).figures, "div": (*reader).figures,
 		"table": (*reader).htmlTable, "img": (*reader).imageBlock,
 		"h1": (*reader).alignedHeading, "h2": (*reader).alignedHeading, "h3": (*reader).alignedHeading,
 	}
@@ -153,6 +153,12 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 		n.Data = data
 	}
 	return []schema.Node{n}, ok && read
+}
+
+// topParagraph reads a paragraph that Markdown can write: not an empty one.
+func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
+	nodes, ok := r.alignedParagraph(e)
+	return nodes, ok && len(nodes[0].Nodes)+len(nodes[0].Data) > 0
 }
 
 // alignedHeading reads a heading that Markdown has no form for.

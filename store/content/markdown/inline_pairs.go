@@ -64,6 +64,7 @@ func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]
 		}
 		if nodes, ok := parseHTML(source + closing); ok && len(nodes) == 1 && len(nodes[0].nodes) == 0 {
 			e := inlineElement{name: name, attrs: nodes[0].attrs, open: source}
+			e.empty = func() bool { return isTagsUntil(n, end) }
 			e.read = func(b *inlineBuilder) bool { r.siblings(b, n.NextSibling(), end, pairs); return true }
 			e.plain = func() (string, bool) {
 				if !isTextUntil(n, end) {
@@ -94,6 +95,19 @@ func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]
 func isTextUntil(n, end ast.Node) bool {
 	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
 		if n.Kind() == ast.KindRawHTML {
+			return false
+		}
+	}
+	return true
+}
+
+// isTagsUntil reports whether there is nothing but tags between two tags, or so many of them that it does not look further.
+func isTagsUntil(n, end ast.Node) bool {
+	for range 4 * maxInlineElements {
+		if n = n.NextSibling(); n == nil || n == end {
+			return true
+		}
+		if n.Kind() != ast.KindRawHTML {
 			return false
 		}
 	}

@@ -15,14 +15,19 @@ import (
 type inlineElement struct {
 	name   string
 	attrs  attributes
-	open   string // the opening tag, as in the source
+	open   string      // the opening tag, as in the source
+	empty  func() bool // whether it has no text that could have a mark, and would be lost
 	read   func(b *inlineBuilder) bool
 	plain  func() (string, bool) // the content, if that is only text
 	inside func() ([]*element, bool)
 }
 
-// maxInlineElements bounds the elements around a text, each of which is a mark of it. Deeper ones are kept as source.
-const maxInlineElements = 8
+// maxInlineElements bounds the elements around a text, and maxTags those without a mark, which are as many marks of each leaf.
+// Deeper ones are kept as source.
+const (
+	maxInlineElements = 16
+	maxTags           = 4
+)
 
 // elementMarks has a row for each element that is a mark.
 var elementMarks = map[string]content.Marks{
@@ -64,14 +69,17 @@ func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	if mark, ok := elementMarks[e.name]; ok && len(e.attrs) == 0 {
 		return b.styled(e, style{marks: mark})
 	}
-	if slices.Contains(unmarked, e.name) && plainTag(e.open) {
+	if slices.Contains(unmarked, e.name) && plainTag(e.open) && strings.Count(b.tags, "<") < maxTags {
 		return b.styled(e, style{tags: e.open})
 	}
 	return false
 }
 
-// styled adds the content of an element with one more mark, color or tag.
+// styled adds the content of an element with one more mark, color or tag; false if there is no content to have the mark.
 func (b *inlineBuilder) styled(e inlineElement, more style) bool {
+	if e.empty != nil && e.empty() {
+		return false
+	}
 	outer := b.style
 	b.marks |= more.marks
 	if more.color != "" {

@@ -146,97 +146,20 @@ func settled(t fataler, markdown string) {
 	}
 }
 
-// genText contains everything that Markdown could take for syntax.
-var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&;:={%}$\"'ä漢\t\n")), 1, 20, -1)
-
-func genInlines(t *rapid.T, breaks bool) []schema.Node {
-	var b inlineBuilder
-	for i := range rapid.IntRange(1, 4).Draw(t, "runs") {
-		if i > 0 {
-			b.marks = 0
-			b.text(" and ")
-		}
-		switch rapid.IntRange(0, 3).Draw(t, "run") {
-		case 0:
-			text := genText.Draw(t, "text")
-			if !breaks {
-				text = strings.ReplaceAll(text, "\n", "")
-			}
-			b.text(text)
-		case 1:
-			b.marks = content.Marks(rapid.IntRange(0, 15).Draw(t, "marks"))
-			b.text(rapid.StringMatching(`[a-zä]{1,5}`).Draw(t, "word"))
-		case 2:
-			b.add(schema.Node{Type: "link",
-				Data:  schema.Data{"ref": map[string]any{"kind": "url", "url": "/" + rapid.StringMatching(`[a-z()<> &;|\\]{0,8}`).Draw(t, "url")}},
-				Nodes: []schema.Node{schema.Text(rapid.StringMatching(`[a-z!\[\]]{1,8}`).Draw(t, "label"))}})
-		default:
-			b.text("w")
-		}
-	}
-	return b.inlines()
-}
-
-func genBlocks(t *rapid.T, parent string, depth int) []schema.Node {
-	kinds := []string{"paragraph", "heading-2", "divider"}
-	for _, kind := range []string{"code", "blockquote", "hint", "list-ordered", "list-unordered", "list-tasks"} {
-		if schema.Allows(parent, kind) && (depth < 2 || kind == "code") {
-			kinds = append(kinds, kind)
-		}
-	}
-	var nodes []schema.Node
-	for range rapid.IntRange(1, 3).Draw(t, "blocks") {
-		nodes = append(nodes, genBlock(t, rapid.SampledFrom(kinds).Draw(t, "kind"), depth))
-	}
-	return nodes
-}
-
-func genBlock(t *rapid.T, kind string, depth int) schema.Node {
-	n := schema.Node{Type: kind}
-	switch kind {
-	case "paragraph":
-		n.Nodes = genInlines(t, true)
-	case "heading-2":
-		n.Nodes = genInlines(t, false)
-	case "code":
-		for range rapid.IntRange(0, 3).Draw(t, "lines") {
-			line := schema.Block("code-line")
-			// In some containers goldmark reads a line of spaces as an empty line.
-			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
-				line.Nodes = []schema.Node{schema.Text(text)}
-			}
-			n.Nodes = append(n.Nodes, line)
-		}
-	case "blockquote":
-		n.Nodes = genBlocks(t, kind, depth+1)
-	case "hint":
-		n.Data = schema.Data{"style": rapid.SampledFrom([]string{"info", "danger"}).Draw(t, "style")}
-		n.Nodes = genBlocks(t, kind, depth+1)
-	case "list-ordered", "list-unordered", "list-tasks":
-		for range rapid.IntRange(1, 3).Draw(t, "items") {
-			item := schema.Node{Type: "list-item"}
-			if kind == "list-tasks" {
-				item.Data = schema.Data{"checked": rapid.Bool().Draw(t, "checked")}
-				item.Nodes = []schema.Node{schema.Block("paragraph", genInlines(t, true)...)}
-			}
-			if kind != "list-tasks" && rapid.IntRange(0, 3).Draw(t, "empty") == 0 {
-				item.Nodes = []schema.Node{schema.Block("paragraph")}
-			} else {
-				item.Nodes = append(item.Nodes, genBlocks(t, "list-item", depth+1)...)
-			}
-			n.Nodes = append(n.Nodes, item)
-		}
-	}
-	return n
-}
-
 func TestMarkdownHoldsDocuments(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := schema.NewDocument(genBlocks(t, "", 0)...)
+		if problems := d.Problems(""); len(problems) > 0 {
+			t.Fatalf("%s: %+v", outline(d.Nodes), problems)
+		}
 		markdown := Write(d)
-		if diff := cmp.Diff(outline(d.Nodes), outline(read(t, markdown).Nodes)); diff != "" {
+		again := read(t, markdown)
+		if diff := cmp.Diff(outline(d.Nodes), outline(again.Nodes)); diff != "" {
 			t.Fatalf("%s\n%s", markdown, diff)
+		}
+		if !sameNodes(d.Nodes, again.Nodes) {
+			t.Fatalf("%s\n%s", markdown, cmp.Diff(d.Nodes, again.Nodes))
 		}
 		settled(t, markdown)
 	})
@@ -257,9 +180,10 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
-// FuzzMarkdown reads any text as Markdown: the document satisfies the grammar and is stable after one round.
+// FuzzMarkdown reads any text as Markdown: the document satisfies the grammar and is stable after one round, and a reader sees
+// the same.
 func FuzzMarkdown(f *testing.F) {
-	for _, c := range contenttest.Markdown {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
 		f.Add(c.In)
 	}
 	f.Fuzz(func(t *testing.T, markdown string) {
@@ -270,10 +194,19 @@ func FuzzMarkdown(f *testing.F) {
 		if problems := d.Problems(""); len(problems) > 0 {
 			t.Fatalf("%q: %+v", markdown, problems)
 		}
-		settled(t, markdown)
-		content.Plain(d)
+		once := Write(d)
+		again := read(t, once)
+		if twice := Write(again); twice != once {
+			t.Fatalf("%q is not settled:\nonce  %q\ntwice %q", markdown, once, twice)
+		}
+		if a, b := shown(d), shown(again); a != b {
+			t.Fatalf("%q shows\n%q, then\n%q", markdown, a, b)
+		}
 	})
 }
+
+// shown returns the text of a document without white space.
+func shown(d schema.Document) string { return strings.Join(strings.Fields(content.Plain(d)), "") }
 
 // FuzzToMarkdown writes any document, even an invalid one, and loses no paragraph text.
 func FuzzToMarkdown(f *testing.F) {
@@ -363,6 +296,31 @@ func BenchmarkWrite(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			Write(d)
+		}
+	})
+}
+
+// FuzzEdit replaces a block of any text: what is read then is the edited document.
+func FuzzEdit(f *testing.F) {
+	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect) {
+		f.Add(c.In, uint(0))
+	}
+	f.Fuzz(func(t *testing.T, markdown string, at uint) {
+		if len(markdown) > 4096 {
+			return
+		}
+		markdown = content.Clean(markdown)
+		nodes := read(t, markdown).Nodes
+		if got := Edit(markdown, schema.NewDocument(nodes...)); got != markdown {
+			t.Fatalf("%q edited by nothing: %q", markdown, got)
+		}
+		if len(nodes) == 0 {
+			return
+		}
+		nodes[at%uint(len(nodes))] = schema.Block("paragraph", schema.Text("new"))
+		edited := schema.NewDocument(nodes...)
+		if got := Edit(markdown, edited); shown(read(t, got)) != shown(edited) {
+			t.Fatalf("%q edited to %q shows\n%q, and not\n%q", markdown, got, shown(read(t, got)), shown(edited))
 		}
 	})
 }

@@ -94,7 +94,7 @@ func writeRefCell(_ map[string]any, value any) string {
 }
 
 func anchorHTML(link, label string) string {
-	return openTag("a", attributes{{name: "href", value: link}}) + inlinesHTML([]schema.Node{schema.Text(label)}) + "</a>"
+	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
 // readImageCell reads a link to an image, or an <img> with the way in which it fills the card.
@@ -218,7 +218,7 @@ func writeSelectCell(about map[string]any, value any) string {
 		if i < len(list)-1 {
 			label += ", "
 		}
-		parts = append(parts, openTag("span", attributes{{name: "data-option", value: content.Clean(name)}})+inlinesHTML([]schema.Node{schema.Text(label)})+"</span>")
+		parts = append(parts, openTag("span", attributes{{name: "data-option", value: content.Clean(name)}})+escapeHTML.Replace(label)+"</span>")
 	}
 	return strings.Join(parts, "")
 }

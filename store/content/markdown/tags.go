@@ -172,6 +172,7 @@ const (
 	memberTagName    = "tag"        // the name of the tag, if it is not the one that is written for the type
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
+	memberLabel      = "label"      // Markdown: the text of the link to the target, if it is not the usual one
 )
 
 func tagNamed(name string) *tagRow {

@@ -19,6 +19,7 @@ type tagNode struct {
 	row        *tagRow
 	tag        tag
 	open, end  string // the lines
+	endAt      int    // in the source
 	terminated bool
 }
 
@@ -115,7 +116,7 @@ func (tagParser) Continue(block ast.Node, reader text.Reader, pc parser.Context)
 	}
 	if bytes.Contains(line, []byte("{%")) {
 		if t, ok := readTagLine(line); ok && t.name == "end"+n.row.name && !belongsInside(n, line, pc.OpenedBlocks()) {
-			n.terminated, n.end = true, strings.TrimSpace(string(line))
+			n.terminated, n.end, n.endAt = true, strings.TrimSpace(string(line)), segment.Start
 			advanceToEnd(reader, line, segment)
 			return parser.Close
 		}

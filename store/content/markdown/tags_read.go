@@ -22,7 +22,13 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 			return []schema.Node{n}
 		}
 	}
-	nodes := append([]schema.Node{rawBlock(t.open)}, children...)
+	first := rawBlock(t.open)
+	if t.row != nil && t.row.form == formCaption && !t.terminated { // The end is not one: the tag stands alone.
+		if n, ok := t.row.node(t.tag); ok {
+			first = n
+		}
+	}
+	nodes := append([]schema.Node{first}, children...)
 	if t.end != "" {
 		nodes = append(nodes, rawBlock(t.end))
 	}
@@ -57,9 +63,16 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 		}
 		text := inlineMarkdown(children[0].Nodes, inParagraph)
 		if row.form == formLink {
-			if text != row.link(n) {
-				n.Data[memberBody] = text
+			if text == row.link(n) {
+				return true
 			}
+			if line := children[0].Nodes; len(line) == 1 && line[0].Type == "link" && sameData(line[0].Data, schema.Data{"ref": n.Data["ref"]}) {
+				if n.Data[memberLabel] = inlineMarkdown(line[0].Nodes, inParagraph); row.link(n) == text {
+					return true
+				}
+				delete(n.Data, memberLabel)
+			}
+			n.Data[memberBody] = text
 			return true
 		}
 		n.Data[memberCaption] = text
@@ -78,6 +91,13 @@ func (row *tagRow) link(n *schema.Node) string {
 	case "swagger":
 	default:
 		label = "OpenAPI " + content.Member(stringMap(n.Data["ref"]), "spec")
+	}
+	if text, given := n.Data[memberLabel].(string); given {
+		if nodes := newReader("[" + content.Clean(text) + "](/)").ideal(); len(nodes) == 1 && len(nodes[0].Nodes) == 1 && nodes[0].Nodes[0].Type == "link" {
+			link := nodes[0].Nodes[0]
+			link.Data = schema.Data{"ref": n.Data["ref"]}
+			return inlineMarkdown([]schema.Node{link}, inParagraph)
+		}
 	}
 	return inlineMarkdown([]schema.Node{{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(label)}}}, inParagraph)
 }
@@ -129,7 +149,7 @@ func (r *reader) details(block ast.Node) []schema.Node {
 	title, source := []schema.Node(nil), d.title
 	if source != "" {
 		title, _ = r.summary(source)
-	} else if len(children) > 0 && children[0].Type == kindRaw {
+	} else if d.terminated && len(children) > 0 && children[0].Type == kindRaw {
 		source = content.Member(children[0].Data, memberSource)
 		if title, _ = r.summary(source); title != nil {
 			children = children[1:]

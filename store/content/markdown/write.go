@@ -292,7 +292,7 @@ func (w writer) item(n *schema.Node, head, box string) string {
 
 // itemBody puts no blank line between a paragraph and the list after it, which is how most people write.
 func (w writer) itemBody(nodes []schema.Node) string {
-	if len(nodes) == 2 && nodes[0].Type == "paragraph" && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
+	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])
 		if first != "" && !strings.HasPrefix(second, "-\n") && second != "-" {
 			return first + "\n" + second

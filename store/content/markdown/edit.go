@@ -1,0 +1,388 @@
+package markdown
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+)
+
+// Edit returns the Markdown of an edited document, in which only what differs from the original is written anew: the blocks
+// of the document that are equal to those of the original keep their bytes, and so does what is between them. Reading the
+// result gives the edited document. If that cannot be had by parts, because a new block would change what an old one means,
+// all of it is written.
+func Edit(original string, edited schema.Document) string {
+	source := content.Clean(original)
+	units, labels, ok := unitsOf(source)
+	if !ok || source != original {
+		return Write(edited) + finalNewline(original)
+	}
+	want := edited.Nodes
+	kept := matchUnits(units, want)
+	for _, margin := range []int{0, 1} {
+		kept := widened(kept, margin)
+		if text, ok := splice(source, units, want, kept, labels); ok && readsAs(text, expected(units, want, kept)) {
+			return text
+		}
+	}
+	return Write(edited) + finalNewline(original)
+}
+
+// expected returns what reading the result must give: the blocks that are kept, and the others in the form in which Read
+// returns them, because a block of another editor may have more than Markdown.
+func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
+	var nodes []schema.Node
+	next := 0
+	for i, u := range units {
+		if kept[i] >= 0 && len(u.nodes) > 0 {
+			nodes = append(append(nodes, fittedOf(want[next:max(next, kept[i])])...), u.nodes...)
+			next = kept[i] + len(u.nodes)
+		}
+	}
+	return append(nodes, fittedOf(want[next:])...)
+}
+
+func finalNewline(original string) string {
+	if strings.HasSuffix(original, "\n") {
+		return "\n"
+	}
+	return ""
+}
+
+func fittedOf(nodes []schema.Node) []schema.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	again, err := Read(Write(schema.NewDocument(slices.Clone(nodes)...)))
+	if err != nil {
+		return nodes
+	}
+	return again.Nodes
+}
+
+func readsAs(markdown string, want []schema.Node) bool {
+	d, err := Read(markdown)
+	return err == nil && sameNodes(d.Nodes, want)
+}
+
+// unit is a block of the source with the blocks of the document that it became: one, or none for definitions, or several.
+type unit struct {
+	from, to int // without the blank lines after it
+	nodes    []schema.Node
+}
+
+// unitsOf reads the top-level blocks of a text with their places; not ok if the text is too large.
+func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
+	r := newReader(source)
+	root := r.parse()
+	if r.state.tooLarge {
+		return nil, nil, false
+	}
+	units = r.units(root, source)
+	for i := range units { // After all references to notes are known.
+		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
+	}
+	for _, at := range r.state.definitions {
+		units = append(units, unit{from: lineStart(source, at)})
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return a.from - b.from })
+	for i := range units {
+		end := len(source)
+		if i+1 < len(units) {
+			end = units[i+1].from
+		}
+		units[i].to = units[i].from + len(strings.TrimRight(source[units[i].from:end], " \t\n"))
+	}
+	return units, r.state.notes, true
+}
+
+// units reads the blocks of a container. Of one that is kept as its tags, the tags and the blocks in it are units.
+func (r *reader) units(n ast.Node, source string) []unit {
+	var units []unit
+	for block := n.FirstChild(); block != nil; block = block.NextSibling() {
+		read, ok := blockReaders[block.Kind()]
+		if !ok {
+			continue
+		}
+		nodes, from := read(r, block), lineStart(source, startOf(block))
+		t, ok := block.(*tagNode)
+		if !ok || t.row == nil || t.row.form != formContainer || !t.terminated || t.FirstChild() == nil || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
+			units = append(units, unit{from: from, nodes: nodes})
+			continue
+		}
+		units = append(units, unit{from: from, nodes: []schema.Node{rawBlock(tagText(t.row.name, t.row.attributes(&nodes[0])))}})
+		units = append(units, r.units(t, source)...)
+		units = append(units, unit{from: lineStart(source, t.endAt), nodes: []schema.Node{rawBlock(tagText("end"+t.row.name, nil))}})
+	}
+	return units
+}
+
+func lineStart(source string, at int) int {
+	return strings.LastIndexByte(source[:min(at, len(source))], '\n') + 1
+}
+
+// startOf returns a position in the first line of a block. A paragraph may have begun with definitions.
+func startOf(n ast.Node) int {
+	at := n.Pos()
+	if lines := n.Lines(); lines != nil && lines.Len() > 0 && (at < 0 || n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading) {
+		at = lines.At(0).Start
+	}
+	return max(at, 0)
+}
+
+// hashes returns a hash of each node, without keys.
+func hashes(nodes []schema.Node) []uint64 {
+	list := make([]uint64, len(nodes))
+	for i := range nodes {
+		text, err := json.Marshal(bare(nodes[i]))
+		if err != nil { // It came from JSON, or from Read.
+			text = binary.AppendUvarint(nil, uint64(i))
+		}
+		list[i] = maphash.Bytes(hashSeed, text)
+	}
+	return list
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// bare returns a node without keys, and without the ids that blocks get when they are stored.
+func bare(n schema.Node) schema.Node {
+	n.Key = ""
+	if _, ok := n.Meta["id"]; ok {
+		meta := schema.Data{}
+		for name, value := range n.Meta {
+			if name != "id" {
+				meta[name] = value
+			}
+		}
+		if n.Meta = meta; len(meta) == 0 {
+			n.Meta = nil
+		}
+	}
+	n.Nodes, n.Fragments = bareAll(n.Nodes), bareAll(n.Fragments)
+	return n
+}
+
+func bareAll(nodes []schema.Node) []schema.Node {
+	if nodes == nil {
+		return nil
+	}
+	all := make([]schema.Node, len(nodes))
+	for i := range nodes {
+		all[i] = bare(nodes[i])
+	}
+	return all
+}
+
+// matchUnits returns, for each unit, the index of its first node in the wanted document, or -1 if it is not there as a whole.
+func matchUnits(units []unit, want []schema.Node) []int {
+	var have []schema.Node
+	for _, u := range units {
+		have = append(have, u.nodes...)
+	}
+	partner := longestCommon(hashes(have), hashes(want))
+	kept, at := make([]int, len(units)), 0
+	for i, u := range units {
+		kept[i] = -1
+		whole := len(u.nodes) > 0
+		for j := range u.nodes {
+			whole = whole && partner[at+j] >= 0 && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
+		}
+		if whole {
+			kept[i] = partner[at]
+		}
+		at += len(u.nodes)
+	}
+	placeDefinitions(units, kept, len(want))
+	return kept
+}
+
+// placeDefinitions keeps the units without nodes, behind as many blocks that are written anew as they were behind ones that
+// these replace.
+func placeDefinitions(units []unit, kept []int, end int) {
+	limits := make([]int, len(units)) // the place of the next unit that is kept
+	for i := len(units) - 1; i >= 0; i-- {
+		if kept[i] >= 0 {
+			end = kept[i]
+		}
+		limits[i] = end
+	}
+	place := 0
+	for i, u := range units {
+		switch {
+		case kept[i] >= 0:
+			place = kept[i] + len(u.nodes)
+		case len(u.nodes) == 0:
+			kept[i] = min(place, limits[i])
+		default:
+			place += len(u.nodes)
+		}
+	}
+}
+
+// longestCommon pairs equal elements in order: both ends first, then those that are unique on both sides, and between these
+// again. It takes time in proportion to both lists, apart from short stretches.
+func longestCommon(a, b []uint64) []int {
+	partner := make([]int, len(a))
+	for i := range partner {
+		partner[i] = -1
+	}
+	pairRange(a, b, 0, 0, partner)
+	return partner
+}
+
+func pairRange(a, b []uint64, fromA, fromB int, partner []int) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		partner[fromA] = fromB
+		a, b, fromA, fromB = a[1:], b[1:], fromA+1, fromB+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		partner[fromA+len(a)-1] = fromB + len(b) - 1
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	anchors := uniquePairs(a, b)
+	for i, anchor := range anchors {
+		partner[fromA+anchor[0]] = fromB + anchor[1]
+		startA, startB := 0, 0
+		if i > 0 {
+			startA, startB = anchors[i-1][0]+1, anchors[i-1][1]+1
+		}
+		pairRange(a[startA:anchor[0]], b[startB:anchor[1]], fromA+startA, fromB+startB, partner)
+	}
+	if len(anchors) > 0 {
+		last := anchors[len(anchors)-1]
+		pairRange(a[last[0]+1:], b[last[1]+1:], fromA+last[0]+1, fromB+last[1]+1, partner)
+	}
+}
+
+// uniquePairs returns the longest increasing list of elements that each side has once.
+func uniquePairs(a, b []uint64) [][2]int {
+	count, place := map[uint64]int{}, map[uint64]int{}
+	for _, h := range a {
+		count[h]++
+	}
+	for i, h := range b {
+		count[h] += 1 << 32
+		place[h] = i
+	}
+	var pairs [][2]int
+	for i, h := range a {
+		if count[h] == 1<<32+1 {
+			pairs = append(pairs, [2]int{i, place[h]})
+		}
+	}
+	var tails []int // indexes of pairs: the smallest end of an increasing list of each length
+	before := make([]int, len(pairs))
+	for i, p := range pairs {
+		at := sort.Search(len(tails), func(j int) bool { return pairs[tails[j]][1] >= p[1] })
+		if before[i] = -1; at > 0 {
+			before[i] = tails[at-1]
+		}
+		if at == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[at] = i
+		}
+	}
+	var chain [][2]int
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+			chain = append(chain, pairs[i])
+		}
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// widened gives up the units beside those that are given up already.
+func widened(kept []int, margin int) []int {
+	wide := slices.Clone(kept)
+	for i := range kept {
+		for j := max(0, i-margin); j <= min(len(kept)-1, i+margin); j++ {
+			if kept[j] < 0 {
+				wide[i] = -1
+			}
+		}
+	}
+	return wide
+}
+
+// splice writes the wanted document with the bytes of the units that are kept, and of what is between them.
+func splice(source string, units []unit, want []schema.Node, kept []int, labels map[string]*noteBlock) (string, bool) {
+	var b strings.Builder
+	w := writer{notes: newNoteList(want)}
+	next, last := 0, -1 // the next node to write, and the unit that was copied last
+	write := func(to int) {
+		gap := ""
+		if last >= 0 && last+1 < len(units) {
+			gap = gapOf(source, units, last+1)
+		}
+		if text := w.blocks(want[next:to]); text != "" {
+			b.WriteString(gapFrom(b.String(), gap, text) + text)
+			last = -1
+		}
+		next = to
+	}
+	for i, u := range units {
+		if kept[i] < 0 {
+			continue
+		}
+		if kept[i] < next {
+			return "", false
+		}
+		write(kept[i])
+		if gap := gapOf(source, units, i); last == i-1 && (last >= 0 || b.Len() == 0) {
+			b.WriteString(gap)
+		} else {
+			b.WriteString(gapFrom(b.String(), gap, source[u.from:u.to]))
+		}
+		b.WriteString(source[u.from:u.to])
+		next, last = next+len(u.nodes), i
+	}
+	write(len(want))
+	for i, label := range w.notes.labels {
+		if labels[label] == nil {
+			b.WriteString(gapFrom(b.String(), "", "") + definition(label, w.notes.bodies[i]))
+		}
+	}
+	if b.Len() > 0 || len(units)+len(want) == 0 {
+		b.WriteString(gapOf(source, units, len(units)))
+	}
+	return b.String(), true
+}
+
+// gapOf returns what is between a unit and the one before.
+func gapOf(source string, units []unit, i int) string {
+	from, to := 0, len(source)
+	if i > 0 {
+		from = units[i-1].to
+	}
+	if i < len(units) {
+		to = units[i].from
+	}
+	return source[from:to]
+}
+
+// gapFrom returns the separator of two blocks that did not follow each other: that of the source, if it separates them. A tag
+// needs no blank line.
+func gapFrom(written, gap, next string) string {
+	if written == "" {
+		return ""
+	}
+	needed := gapAfter(written)
+	if strings.HasPrefix(next, "{% end") || strings.HasSuffix(written, "%}") && gap == "\n" {
+		needed = "\n"
+	}
+	if strings.Count(gap, "\n") < len(needed) {
+		return needed
+	}
+	return gap
+}

@@ -1,0 +1,163 @@
+package markdown
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// FrontMatter is the YAML between lines of three hyphens at the start of a file. It keeps its source: what is not set stays
+// as it was, byte for byte.
+type FrontMatter struct {
+	source string // with both lines of hyphens; "" if the file has none
+	fields map[string]any
+	spans  map[string]lineSpan
+	order  []string
+}
+
+// lineSpan are the lines of a field in the source.
+type lineSpan struct{ from, to int }
+
+// maxFrontMatter bounds what is read as front matter. Longer text is a part of the page.
+const maxFrontMatter = 64 << 10
+
+// ErrFrontMatter means that the front matter is not a map of YAML. The text is then a part of the page.
+var ErrFrontMatter = errors.New("the front matter is not a map of YAML")
+
+// SplitFrontMatter separates the front matter of a file from its Markdown. Without one, or with an error, body is the file.
+func SplitFrontMatter(file string) (front FrontMatter, body string, err error) {
+	rest, ok := strings.CutPrefix(file, "---\n")
+	if !ok {
+		if rest, ok = strings.CutPrefix(file, "---\r\n"); !ok {
+			return FrontMatter{}, file, nil
+		}
+	}
+	start := len(file) - len(rest)
+	for at := start; at < len(file) && at < maxFrontMatter; {
+		end := at + strings.IndexByte(file[at:], '\n') + 1
+		if end == at {
+			end = len(file)
+		}
+		if line := strings.TrimRight(file[at:end], " \t\r\n"); line == "---" || line == "..." {
+			front := FrontMatter{source: file[:end]}
+			if err := front.parse(file[start:at]); err != nil {
+				return FrontMatter{}, file, err
+			}
+			return front, file[end:], nil
+		}
+		at = end
+	}
+	return FrontMatter{}, file, nil
+}
+
+func (f *FrontMatter) parse(text string) error {
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+		return fmt.Errorf("%w: %w", ErrFrontMatter, err)
+	}
+	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
+	if len(root.Content) == 0 {
+		return nil
+	}
+	mapping := root.Content[0]
+	if mapping.Kind != yaml.MappingNode || mapping.Style == yaml.FlowStyle {
+		return ErrFrontMatter
+	}
+	if err := mapping.Decode(&f.fields); err != nil {
+		return fmt.Errorf("%w: %w", ErrFrontMatter, err)
+	}
+	lines := strings.Count(text, "\n") + 1
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key := mapping.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			return ErrFrontMatter
+		}
+		span := lineSpan{from: key.Line, to: lines}
+		if i+2 < len(mapping.Content) {
+			span.to = mapping.Content[i+2].Line
+		}
+		f.spans[key.Value] = span
+		f.order = append(f.order, key.Value)
+	}
+	return nil
+}
+
+// Names returns the names of the fields, in the order of the file.
+func (f *FrontMatter) Names() []string { return slices.Clone(f.order) }
+
+// Text returns a field that is text.
+func (f *FrontMatter) Text(name string) (string, bool) {
+	text, ok := f.fields[name].(string)
+	return text, ok
+}
+
+// Flag returns a field that is true or false.
+func (f *FrontMatter) Flag(name string) (value, ok bool) {
+	value, ok = f.fields[name].(bool)
+	return value, ok
+}
+
+// Value returns any field: text, a number, a boolean, nil, a list or a map. The caller must not change it.
+func (f *FrontMatter) Value(name string) (any, bool) {
+	value, ok := f.fields[name]
+	return value, ok
+}
+
+// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines stay as they are; a new
+// field goes to the end.
+func (f *FrontMatter) Set(name string, value any) error {
+	if old, given := f.fields[name]; given && sameYAML(old, value) || !given && value == nil {
+		return nil
+	}
+	text := ""
+	if value != nil {
+		if line, ok := value.(string); ok && strings.ContainsAny(line, "\t\n") {
+			// A block of text that begins with a tab is written such that it cannot be read.
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: line}
+		}
+		encoded, err := yaml.Marshal(map[string]any{name: value})
+		if err != nil {
+			return err
+		}
+		text = string(encoded)
+	}
+	if f.source == "" {
+		f.source = "---\n---\n"
+	}
+	lines := strings.SplitAfter(f.source, "\n")
+	span, given := f.spans[name]
+	if !given {
+		span = lineSpan{from: len(lines) - 2, to: len(lines) - 2}
+		if !strings.HasSuffix(f.source, "\n") {
+			span = lineSpan{from: len(lines) - 1, to: len(lines) - 1}
+		}
+	}
+	// Comments and blank lines before the next field belong to that.
+	for given && span.to > span.from+1 && (strings.HasPrefix(lines[span.to-1], "#") || strings.TrimSpace(lines[span.to-1]) == "") {
+		span.to--
+	}
+	f.source = strings.Join(lines[:span.from], "") + text + strings.Join(lines[span.to:], "")
+	again, _, err := SplitFrontMatter(f.source)
+	if err != nil {
+		return err
+	}
+	*f = again
+	return nil
+}
+
+func sameYAML(a, b any) bool {
+	x, errX := yaml.Marshal(a)
+	y, errY := yaml.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// Join puts front matter before Markdown. Without any field it is nothing but the Markdown.
+func (f *FrontMatter) Join(body string) string {
+	if len(f.order) == 0 && strings.TrimSpace(strings.ReplaceAll(f.source, "-", "")) == "" {
+		return body
+	}
+	return f.source + body
+}

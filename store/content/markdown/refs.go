@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// MapRefs returns the document with each reference replaced by what change returns for it: paths of a repository become
+// ids, and ids paths. It copies what it changes: the document that it was given stays as it was. Change must not change the
+// reference that it is given; a nil result leaves it.
+func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
+	d.Nodes = mapNodes(d.Nodes, "", change)
+	return d
+}
+
+func mapNodes(nodes []schema.Node, parent string, change func(map[string]any) map[string]any) []schema.Node {
+	copied := false
+	for i := range nodes {
+		n := mapNode(nodes[i], parent, change)
+		if sameNode(&n, &nodes[i]) {
+			continue
+		}
+		if !copied {
+			nodes, copied = slices.Clone(nodes), true
+		}
+		nodes[i] = n
+	}
+	return nodes
+}
+
+func mapNode(n schema.Node, parent string, change func(map[string]any) map[string]any) schema.Node {
+	if source, ok := keptMarkdown(&n, parent); ok {
+		mapped := schema.NewDocument(fit(mapNodes(newReader(source).ideal(), parent, change), parent)...)
+		if len(mapped.Nodes) == 1 && keptSource(&mapped.Nodes[0]) != source {
+			mapped.Nodes[0].Key = n.Key
+			return mapped.Nodes[0]
+		}
+		return n
+	}
+	within := n.Type
+	if n.Object == schema.ObjectFragment {
+		within = n.Type
+		if within == "" {
+			within = schema.FragmentCell
+		}
+	}
+	n.Nodes, n.Fragments = mapNodes(n.Nodes, within, change), mapNodes(n.Fragments, n.Type, change)
+	if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
+		n.Data = data
+	}
+	for _, member := range []string{memberCaption, memberBody} {
+		text, ok := n.Data[member].(string)
+		if row := tagOf(&n); !ok || row == nil {
+			continue
+		}
+		if mapped := mapInlines(text, change); mapped != text {
+			n.Data = maps.Clone(n.Data)
+			n.Data[member] = mapped
+		}
+	}
+	return n
+}
+
+// mapInlines changes the references of Markdown that is one paragraph.
+func mapInlines(markdown string, change func(map[string]any) map[string]any) string {
+	nodes := newReader(markdown).ideal()
+	if len(nodes) != 1 || nodes[0].Type != "paragraph" {
+		return markdown
+	}
+	if mapped := mapNodes(nodes[0].Nodes, "paragraph", change); !sameNodes(mapped, nodes[0].Nodes) {
+		return inlineMarkdown(mapped, inParagraph)
+	}
+	return markdown
+}
+
+func mapValue(value any, change func(map[string]any) map[string]any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		if isRef(value) {
+			if changed := change(value); changed != nil {
+				return changed
+			}
+			return value
+		}
+		mapped := value
+		for name, member := range value {
+			after := mapValue(member, change)
+			if same(after, member) {
+				continue
+			}
+			if same(mapped, value) {
+				mapped = maps.Clone(value)
+			}
+			mapped[name] = after
+		}
+		return mapped
+	case []any:
+		mapped := value
+		for i, item := range value {
+			after := mapValue(item, change)
+			if same(after, item) {
+				continue
+			}
+			if same(mapped, value) {
+				mapped = slices.Clone(value)
+			}
+			mapped[i] = after
+		}
+		return mapped
+	}
+	return value
+}
+
+// isRef reports whether an object is a reference to content, and not an object of a sender that has a kind too.
+func isRef(value map[string]any) bool {
+	kind, ok := value["kind"].(string)
+	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0
+}
+
+// same reports whether two maps or slices are one, or other values are no maps or slices.
+func same(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	switch x.Kind() { //nolint:exhaustive // Others are never changed.
+	case reflect.Map, reflect.Slice:
+		return x.Pointer() == y.Pointer() && x.Len() == y.Len()
+	}
+	return true
+}
