@@ -42,60 +42,79 @@ func (p *pages) holds(parent string) bool {
 
 // cut breaks cycles: each side moved a page below one that the other moved.
 func (p *pages) cut() {
-	for range len(p.order) + 1 {
-		cycle := p.cycle()
-		if cycle == nil {
-			return
-		}
-		var theirs []string // The pages that theirs moved.
-		for _, id := range cycle {
-			if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs && r.node.Parent != r.ours.Parent {
-				theirs = append(theirs, id)
+	// Pages with a way to the root. It has none of a cycle's pages, so a cut leaves it as it is.
+	rooted := map[string]bool{"": true}
+	cuts := 0
+	for _, start := range p.order {
+		for cycle := p.cycle(start, rooted); cycle != nil; cycle = p.cycle(start, rooted) {
+			if cuts++; cuts > len(p.order) {
+				p.backToOurs()
+				return
 			}
-		}
-		take := TakeOurs
-		if len(theirs) > 0 {
-			r := p.rows[theirs[0]]
-			take, _ = p.conflicts.add(Conflict{
-				Kind: KindCycle, Page: r.id, Field: FieldPlace, Pages: cycle, Base: placeOf(r.base), Ours: placeOf(r.ours), Theirs: placeOf(r.theirs),
-			})
-		}
-		for _, id := range cycle {
-			if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs {
-				if take == TakeTheirs {
-					r.put(placeOf(r.theirs))
-				} else {
-					r.put(placeOf(r.ours))
-				}
-			}
+			p.open(cycle)
 		}
 	}
-	for _, id := range p.order { // Choices contradict each other: ours has no cycle.
-		if r := p.rows[id]; r.inOurs && r.inTheirs {
-			r.put(placeOf(r.ours))
-		}
-	}
-	p.replant()
 }
 
-// cycle returns the pages of a cycle, sorted; nil if there is none.
-func (p *pages) cycle() []string {
-	clear := map[string]bool{"": true} // Pages with a way to the root.
-	for _, start := range p.order {
-		way := map[string]bool{}
-		for id := start; !clear[id]; {
-			if way[id] {
-				return p.around(id)
-			}
-			way[id] = true
-			n, ok := p.page(id)
-			if !ok {
-				break
-			}
-			id = n.Parent
+// open decides which side's places the pages of a cycle have.
+func (p *pages) open(cycle []string) {
+	var theirs []string // The pages that theirs moved.
+	for _, id := range cycle {
+		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs && r.node.Parent != r.ours.Parent {
+			theirs = append(theirs, id)
 		}
-		maps.Copy(clear, way)
 	}
+	take := TakeOurs
+	if len(theirs) > 0 {
+		r := p.rows[theirs[0]]
+		take, _ = p.conflicts.add(Conflict{
+			Kind: KindCycle, Page: r.id, Field: FieldPlace, Pages: cycle, Base: placeOf(r.base), Ours: placeOf(r.ours), Theirs: placeOf(r.theirs),
+		})
+	}
+	for _, id := range cycle {
+		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs {
+			if take == TakeTheirs {
+				p.putBack(r, r.theirs)
+			} else {
+				p.putBack(r, r.ours)
+			}
+		}
+	}
+}
+
+// backToOurs puts all pages where they are on ours, which has no cycle: the choices contradict each other.
+func (p *pages) backToOurs() {
+	for _, id := range p.order {
+		if r := p.rows[id]; r.inOurs && r.inTheirs {
+			p.putBack(r, r.ours)
+		}
+	}
+}
+
+// putBack puts a page where it is on a side, or at the root if the page above is gone: any other place might be on a cycle.
+func (p *pages) putBack(r *row, is tree.Node) {
+	at := placeOf(is)
+	if !p.holds(at.Parent) {
+		at.Parent = ""
+	}
+	r.put(at)
+}
+
+// cycle returns the pages of the cycle to which a page leads, sorted. If it leads to the root, it is rooted, with all above it.
+func (p *pages) cycle(start string, rooted map[string]bool) []string {
+	way := map[string]bool{}
+	for id := start; !rooted[id]; {
+		if way[id] {
+			return p.around(id)
+		}
+		way[id] = true
+		n, ok := p.page(id)
+		if !ok {
+			break
+		}
+		id = n.Parent
+	}
+	maps.Copy(rooted, way)
 	return nil
 }
 

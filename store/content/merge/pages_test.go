@@ -593,19 +593,21 @@ func TestPagesWithoutConflict(t *testing.T) {
 	}
 }
 
+func page(id, parent string) tree.Node {
+	return tree.Node{Page: tree.Page{ID: id, Kind: tree.KindDocument, Title: id, Slug: id}, Parent: parent, Position: id}
+}
+
+func rows(nodes ...tree.Node) map[string]tree.Node {
+	all := map[string]tree.Node{}
+	for _, n := range nodes {
+		all[n.ID] = n
+	}
+	return all
+}
+
 // TestBoundsOfPages: each side is within the bounds, both together are not.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	page := func(id, parent string) tree.Node {
-		return tree.Node{Page: tree.Page{ID: id, Kind: tree.KindDocument, Title: id, Slug: id}, Parent: parent, Position: id}
-	}
-	rows := func(nodes ...tree.Node) map[string]tree.Node {
-		all := map[string]tree.Node{}
-		for _, n := range nodes {
-			all[n.ID] = n
-		}
-		return all
-	}
 	// Ours moves c under b, theirs moves x, with y below it, under c: y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
@@ -625,5 +627,52 @@ func TestBoundsOfPages(t *testing.T) {
 	}
 	if len(found[0].Problems(Choice{Take: TakeTheirs})) == 0 {
 		t.Error("a choice makes room")
+	}
+}
+
+// TestManyCycles merges a space in which each side moved every page below one that the other side moved. The work is linear: a
+// cycle that is broken is not looked for again.
+func TestManyCycles(t *testing.T) {
+	t.Parallel()
+	const pairs = 20_000
+	base, ours, theirs := map[string]tree.Node{}, map[string]tree.Node{}, map[string]tree.Node{}
+	for i := range pairs {
+		a, b := fmt.Sprintf("a%05d", i), fmt.Sprintf("b%05d", i)
+		for _, id := range []string{a, b} {
+			base[id], ours[id], theirs[id] = page(id, ""), page(id, ""), page(id, "")
+		}
+		ours[a], theirs[b] = page(a, b), page(b, a)
+	}
+	result, err := Pages(Input{
+		Base: newSpace(base), Ours: newSpace(ours), Theirs: newSpace(theirs), Changed: changedPages(base, ours, theirs), Count: len(ours),
+	})
+	if err != nil || len(result.Conflicts) != pairs || len(result.Write) != 0 {
+		t.Errorf("%d conflicts, %d writes, %v", len(result.Conflicts), len(result.Write), err)
+	}
+}
+
+// TestCycleBelowADeletedPage: what is left of a cycle goes back to a page that the other side deleted.
+func TestCycleBelowADeletedPage(t *testing.T) {
+	t.Parallel()
+	// Both have a below z. Ours moves b below a. Theirs moves a below b, and deletes z.
+	base := rows(page("z", ""), page("a", "z"), page("b", ""))
+	ours := rows(page("z", ""), page("a", "z"), page("b", "a"))
+	theirs := rows(page("a", "b"), page("b", ""))
+	for name, choices := range map[string]string{"open": "", "ours": TakeOurs, "theirs": TakeTheirs} {
+		t.Run(name, func(t *testing.T) {
+			merged, found := mergeSpaces(t, library{}, base, ours, theirs, nil)
+			for range 3 {
+				all := Choices{}
+				for _, c := range found {
+					if choices != "" {
+						all[c.ID] = Choice{Take: choices}
+					}
+				}
+				merged, found = mergeSpaces(t, library{}, base, ours, theirs, all)
+			}
+			if err := wellFormed(merged); err != nil || len(merged) != 2 {
+				t.Errorf("%v%s", err, pagesText(base, ours, theirs, merged, found))
+			}
+		})
 	}
 }
