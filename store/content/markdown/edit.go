@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/diff"
 )
 
 // Edit returns the Markdown of an edited document, in which only what differs from the original is written anew: the blocks
@@ -188,13 +188,13 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	for _, u := range units {
 		have = append(have, u.nodes...)
 	}
-	partner := longestCommon(hashes(have), hashes(want))
+	partner := diff.Match(hashes(have), hashes(want))
 	kept, at := make([]int, len(units)), 0
 	for i, u := range units {
 		kept[i] = -1
 		whole := len(u.nodes) > 0
 		for j := range u.nodes {
-			whole = whole && partner[at+j] >= 0 && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
+			whole = whole && partner[at+j] != diff.None && partner[at+j] == partner[at]+j && sameNode(&u.nodes[j], &want[partner[at]+j])
 		}
 		if whole {
 			kept[i] = partner[at]
@@ -226,80 +226,6 @@ func placeDefinitions(units []unit, kept []int, end int) {
 			place += len(u.nodes)
 		}
 	}
-}
-
-// longestCommon pairs equal elements in order: both ends first, then those that are unique on both sides, and between these
-// again. It takes time in proportion to both lists, apart from short stretches.
-func longestCommon(a, b []uint64) []int {
-	partner := make([]int, len(a))
-	for i := range partner {
-		partner[i] = -1
-	}
-	pairRange(a, b, 0, 0, partner)
-	return partner
-}
-
-func pairRange(a, b []uint64, fromA, fromB int, partner []int) {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		partner[fromA] = fromB
-		a, b, fromA, fromB = a[1:], b[1:], fromA+1, fromB+1
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		partner[fromA+len(a)-1] = fromB + len(b) - 1
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	anchors := uniquePairs(a, b)
-	for i, anchor := range anchors {
-		partner[fromA+anchor[0]] = fromB + anchor[1]
-		startA, startB := 0, 0
-		if i > 0 {
-			startA, startB = anchors[i-1][0]+1, anchors[i-1][1]+1
-		}
-		pairRange(a[startA:anchor[0]], b[startB:anchor[1]], fromA+startA, fromB+startB, partner)
-	}
-	if len(anchors) > 0 {
-		last := anchors[len(anchors)-1]
-		pairRange(a[last[0]+1:], b[last[1]+1:], fromA+last[0]+1, fromB+last[1]+1, partner)
-	}
-}
-
-// uniquePairs returns the longest increasing list of elements that each side has once.
-func uniquePairs(a, b []uint64) [][2]int {
-	count, place := map[uint64]int{}, map[uint64]int{}
-	for _, h := range a {
-		count[h]++
-	}
-	for i, h := range b {
-		count[h] += 1 << 32
-		place[h] = i
-	}
-	var pairs [][2]int
-	for i, h := range a {
-		if count[h] == 1<<32+1 {
-			pairs = append(pairs, [2]int{i, place[h]})
-		}
-	}
-	var tails []int // indexes of pairs: the smallest end of an increasing list of each length
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		at := sort.Search(len(tails), func(j int) bool { return pairs[tails[j]][1] >= p[1] })
-		if before[i] = -1; at > 0 {
-			before[i] = tails[at-1]
-		}
-		if at == len(tails) {
-			tails = append(tails, i)
-		} else {
-			tails[at] = i
-		}
-	}
-	var chain [][2]int
-	if len(tails) > 0 {
-		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
-			chain = append(chain, pairs[i])
-		}
-	}
-	slices.Reverse(chain)
-	return chain
 }
 
 // widened gives up the units beside those that are given up already.
