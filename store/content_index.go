@@ -2,20 +2,33 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// indexBatch is the number of pages that are indexed in one transaction, so that neither a large space's text is in memory as a
-// whole nor a statement takes long.
-const indexBatch = 100
+// A transaction writes indexBatch pages at most, and as many as have indexBytes of documents, so that neither a large space's
+// text is in memory as a whole nor a statement takes long.
+const (
+	indexBatch = 100
+	indexBytes = 4 << 20
+)
 
-// IndexSpace makes the pages of a space's content those that its search finds. It works in short transactions, none of which
-// locks the space: merges go on meanwhile, and it follows them. Stopped halfway, it goes on where it was. A space that is gone
-// needs no index.
+// maxSearchTokens bounds the words of a page's text that can be searched, and maxTopTokens those of its headings that count more.
+const (
+	maxSearchTokens = 50_000
+	maxTopTokens    = 100
+)
+
+// IndexSpace makes the pages of a space's content those that its search finds. It writes what differs between the revision that
+// is indexed and the head, or everything if none is. It works in short transactions, none of which locks the space: merges go on
+// meanwhile, and it follows them. Stopped halfway, it goes on where it was. A space that is gone needs no index.
 func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	work := indexing{spaceID: spaceID}
 	for done := false; !done; {
@@ -32,87 +45,279 @@ func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 
 // indexing is the way from what is indexed to one revision.
 type indexing struct {
-	spaceID  string
-	revision string
-	pages    []tree.Page
-	// changed are the pages that are left to write, by what was indexed when they were compared.
-	changed db.UpsertSearchPagesParams
+	spaceID string
+	// from is what was indexed, and target the revision on the way to which ids are the pages to look at, in order.
+	from   string
+	target Revision
+	ids    []string
 }
 
-// step writes a batch. Steps of a space run one at a time, and each checks that its revision is still the head, so nobody
-// writes pages of an older one over those of a newer. The space is indexed when a comparison finds no difference.
+// step writes a batch. What is indexed, the target and how far it got are in the space's row, which every step locks. So whoever
+// comes later goes on to the same target, and nobody writes pages of an older revision over those of a newer one.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
 	// The space comes before its index, as when a space is deleted.
 	kept, err := q.KeepSpace(ctx, x.spaceID)
 	if err != nil || len(kept) == 0 {
 		return err == nil, interpret(err, "space")
 	}
-	indexed, err := q.LockIndexedSpace(ctx, x.spaceID)
+	state, err := lockIndexed(ctx, q, x.spaceID)
 	if err != nil {
-		return false, interpret(err, "search")
+		return false, err
 	}
-	// What is read from here on is as the holder of the lock before has left it.
-	space, err := q.SpaceByID(ctx, x.spaceID)
-	if err != nil {
-		return false, interpret(err, "space")
-	}
-	if indexed == space.Revision {
-		return true, nil
-	}
-	if x.revision != space.Revision {
-		nodes, err := pagesOf(ctx, q, space.ID, space.Revision)
+	if state.Target == "" {
+		// What is read from here on is as the holder of the lock before has left it.
+		space, err := q.SpaceByID(ctx, x.spaceID)
 		if err != nil {
-			return false, err
+			return false, interpret(err, "space")
 		}
-		*x = indexing{spaceID: space.ID, revision: space.Revision, pages: tree.Nest(nodes, "")}
+		dictionary := searchDictionary(deref(space.Language))
+		if state.Dictionary != dictionary {
+			state.Revision, state.Dictionary = "", dictionary
+		}
+		if state.Revision == space.Revision {
+			return true, nil
+		}
+		state.Target, state.Reached = space.Revision, ""
 	}
-	if len(x.changed.Ids) == 0 {
-		if err := x.compare(ctx, q, space); err != nil {
-			return false, err
-		}
-		if len(x.changed.Ids) == 0 {
-			return true, interpret(q.SetIndexedSpace(ctx, db.SetIndexedSpaceParams{SpaceID: space.ID, Revision: space.Revision}), "search")
-		}
+	if err := x.plan(ctx, q, &state); err != nil {
+		return false, err
 	}
-	c, n := &x.changed, min(indexBatch, len(x.changed.Ids))
-	err = indexPart(ctx, q, space, db.UpsertSearchPagesParams{
-		SpaceID: space.ID, OrganizationID: space.OrganizationID,
-		Ids: c.Ids[:n], Titles: c.Titles[:n], Paths: c.Paths[:n], Documents: c.Documents[:n],
-	})
-	c.Ids, c.Titles, c.Paths, c.Documents = c.Ids[n:], c.Titles[n:], c.Paths[n:], c.Documents[n:]
-	return false, err
+	at, found := slices.BinarySearch(x.ids, state.Reached)
+	if found {
+		at++
+	}
+	batch := x.ids[at:min(at+indexBatch, len(x.ids))]
+	if len(batch) == 0 {
+		state.Revision, state.Target, state.Reached = state.Target, "", ""
+	} else if state.Reached, err = x.write(ctx, q, state, batch); err != nil {
+		return false, err
+	}
+	return false, interpret(q.SetIndexedSpace(ctx, db.SetIndexedSpaceParams{
+		SpaceID: state.SpaceID, Revision: state.Revision, Dictionary: state.Dictionary, Target: state.Target, Reached: state.Reached,
+	}), "search")
 }
 
-// compare finds the pages that are not indexed as they are, and takes those out of the index that are gone or that are not to
-// be indexed.
-func (x *indexing) compare(ctx context.Context, q *db.Queries, space Space) error {
-	rows, err := q.SearchedPages(ctx, space.ID)
+func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchSpace, error) {
+	for {
+		rows, err := q.LockIndexedSpace(ctx, spaceID)
+		if err != nil {
+			return db.SearchSpace{}, interpret(err, "search")
+		}
+		if len(rows) > 0 {
+			return rows[0], nil
+		}
+		if err := q.InsertIndexedSpace(ctx, spaceID); err != nil {
+			return db.SearchSpace{}, interpret(err, "search")
+		}
+	}
+}
+
+// plan finds the pages to look at. Both revisions are fixed, so each process finds the same. Without the one that is indexed, it
+// is everything.
+func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
+	if x.target.ID == state.Target && x.from == state.Revision {
+		return nil
+	}
+	target, err := revision(ctx, q, x.spaceID, state.Target)
+	if err != nil {
+		return err
+	}
+	from, err := revision(ctx, q, x.spaceID, state.Revision)
+	if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+		return err
+	}
+	var ids []string
+	if from.Branch == target.Branch {
+		ids, err = q.PagesToIndex(ctx, db.PagesToIndexParams{SpaceID: x.spaceID, After: from.Seq, Seq: target.Seq})
+	} else {
+		state.Revision = ""
+		ids, err = q.AllPagesToIndex(ctx, db.AllPagesToIndexParams{SpaceID: x.spaceID, Seq: target.Seq})
+	}
+	slices.Sort(ids)
+	x.from, x.target, x.ids = state.Revision, target, ids
+	return interpret(err, "pages")
+}
+
+// write brings pages up to date, and gives the last of those that it got to.
+func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpace, ids []string) (reached string, err error) {
+	placed, err := q.PlacedPages(ctx, db.PlacedPagesParams{SpaceID: x.spaceID, Seq: x.target.Seq, Ids: ids})
+	if err != nil {
+		return "", interpret(err, "pages")
+	}
+	rows, err := q.IndexedPages(ctx, db.IndexedPagesParams{SpaceID: x.spaceID, PageIds: ids})
+	if err != nil {
+		return "", interpret(err, "pages")
+	}
+	there := make(map[string]db.PlacedPagesRow, len(rows))
+	for _, row := range rows {
+		there[row.PageID] = db.PlacedPagesRow(row)
+	}
+	wanted := make(map[string]db.PlacedPagesRow, len(placed))
+	var changed []db.PlacedPagesRow
+	for _, page := range placed {
+		wanted[page.PageID] = page
+		was, ok := there[page.PageID]
+		was.Path = page.Path
+		if state.Revision == "" || !ok || was != page {
+			changed = append(changed, page)
+		}
+	}
+	slices.SortFunc(changed, func(a, b db.PlacedPagesRow) int { return strings.Compare(a.PageID, b.PageID) })
+	texts, size, err := textsOf(ctx, q, x.spaceID, changed)
+	if err != nil {
+		return "", err
+	}
+	reached = ids[len(ids)-1]
+	if size < len(changed) {
+		changed, reached = changed[:size], changed[size-1].PageID
+	}
+	place := db.PlaceSearchPagesParams{SpaceID: x.spaceID}
+	rewritten := make([]string, len(changed))
+	for i, page := range changed {
+		rewritten[i] = page.PageID
+	}
+	var gone []string
+	for _, id := range ids {
+		page, want := wanted[id]
+		was, ok := there[id]
+		switch {
+		case id > reached || !ok:
+		case !want:
+			gone = append(gone, id)
+		case was.Path != page.Path && !slices.Contains(rewritten, id):
+			place.Ids, place.Paths = append(place.Ids, id), append(place.Paths, page.Path)
+		}
+	}
+	if len(place.Ids) > 0 {
+		if err := q.PlaceSearchPages(ctx, place); err != nil {
+			return "", interpret(err, "pages")
+		}
+	}
+	return reached, x.rewrite(ctx, q, state, changed, texts, slices.Concat(rewritten, gone), gone)
+}
+
+// textsOf reads the documents of pages, and gives the number of pages for which that is enough.
+func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.PlacedPagesRow) (map[string]Text, int, error) {
+	var hashes []string
+	for _, page := range pages {
+		if page.Document != "" {
+			hashes = append(hashes, page.Document)
+		}
+	}
+	if len(hashes) == 0 {
+		return nil, len(pages), nil
+	}
+	rows, err := q.DocumentSizes(ctx, db.DocumentSizesParams{SpaceID: spaceID, Hashes: hashes})
+	if err != nil {
+		return nil, 0, interpret(err, "documents")
+	}
+	sizes := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		sizes[row.Hash] = row.Size
+	}
+	var total int64
+	hashes = hashes[:0]
+	for i, page := range pages {
+		if total += sizes[page.Document]; total > indexBytes && i > 0 {
+			pages = pages[:i]
+			break
+		}
+		if page.Document != "" {
+			hashes = append(hashes, page.Document)
+		}
+	}
+	texts, err := documents(ctx, q, spaceID, distinct(hashes))
+	return texts, len(pages), err
+}
+
+// searchText is what is searched of a page.
+type searchText struct{ title, headings, description, body []words.Token }
+
+// rewrite writes the words of pages, and the vocabulary. before are the pages of which the index may have older words, and gone
+// those of which none stay.
+func (x *indexing) rewrite(
+	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
+) error {
+	if len(before) == 0 {
+		return nil
+	}
+	scope, vocabulary := words.Scope(state.Number), map[string]int32{}
+	older, err := q.LexemesOfPages(ctx, db.LexemesOfPagesParams{SpaceID: x.spaceID, PageIds: before})
 	if err != nil {
 		return interpret(err, "pages")
 	}
-	there := make(map[string]db.SearchedPagesRow, len(rows))
-	for _, row := range rows {
-		there[row.PageID] = row
+	for _, row := range older {
+		for _, word := range words.Known(scope, row.Lexemes) {
+			vocabulary[word]--
+		}
 	}
-	x.changed = db.UpsertSearchPagesParams{}
-	tree.Walk(x.pages, func(p tree.Placed) bool {
-		if p.NoIndex || p.Kind == tree.KindLink {
-			return true
+	parts, look := make([]searchText, len(pages)), map[string]bool{}
+	for i, page := range pages {
+		document := texts[page.Document].Document
+		parts[i] = searchText{
+			title:       words.Tokens(page.Title, maxSearchTokens),
+			headings:    words.Tokens(content.Headings(document), maxTopTokens),
+			description: words.Tokens(page.Description, maxSearchTokens),
+			body:        words.Tokens(content.Plain(document), maxSearchTokens),
 		}
-		want := db.SearchedPagesRow{PageID: p.ID, Title: p.Title, Path: p.Path, Document: p.Document}
-		if there[p.ID] != want {
-			x.changed.Ids, x.changed.Titles = append(x.changed.Ids, p.ID), append(x.changed.Titles, p.Title)
-			x.changed.Paths, x.changed.Documents = append(x.changed.Paths, p.Path), append(x.changed.Documents, p.Document)
+		for _, tokens := range [][]words.Token{parts[i].title, parts[i].headings, parts[i].description, parts[i].body} {
+			for _, t := range tokens {
+				if t.Lower != "" {
+					look[t.Lower] = true
+				}
+			}
 		}
-		delete(there, p.ID)
-		return true
-	})
-	if len(there) == 0 {
+	}
+	stems, err := stemsOf(ctx, q, look, state.Dictionary)
+	if err != nil {
+		return err
+	}
+	rows := db.UpsertSearchPagesParams{SpaceID: x.spaceID}
+	for i, page := range pages {
+		title := words.Field{Weight: words.Title, Tokens: parts[i].title}
+		headings := words.Field{Weight: words.Heading, Tokens: parts[i].headings}
+		rows.Ids, rows.Titles = append(rows.Ids, page.PageID), append(rows.Titles, page.Title)
+		rows.Paths, rows.Documents = append(rows.Paths, page.Path), append(rows.Documents, page.Document)
+		rows.Descriptions = append(rows.Descriptions, page.Description)
+		rows.Tops = append(rows.Tops, words.Vector(scope, stems[state.Dictionary], title, headings).Text)
+		all := words.Vector(scope, stems[state.Dictionary], title, headings,
+			words.Field{Weight: words.Body, Tokens: parts[i].description}, words.Field{Weight: words.Body, Tokens: parts[i].body})
+		rows.Words = append(rows.Words, all.Text)
+		for _, word := range words.Known(scope, all.Lexemes) {
+			vocabulary[word]++
+		}
+	}
+	if len(gone) > 0 {
+		if err := q.DeleteSearchPages(ctx, db.DeleteSearchPagesParams{SpaceID: x.spaceID, PageIds: gone}); err != nil {
+			return interpret(err, "pages")
+		}
+	}
+	if len(pages) > 0 {
+		if err := q.UpsertSearchPages(ctx, rows); err != nil {
+			return interpret(err, "pages")
+		}
+	}
+	return countWords(ctx, q, state.Number, vocabulary)
+}
+
+// countWords adds to the number of pages that have each word.
+func countWords(ctx context.Context, q *db.Queries, number int64, changes map[string]int32) error {
+	scope, count := words.Scope(number), db.AddSearchWordsParams{Number: number}
+	var fewer []string
+	for word, pages := range changes {
+		if pages < 0 {
+			fewer = append(fewer, word)
+		}
+		if pages != 0 {
+			count.Words, count.Pages = append(count.Words, word), append(count.Pages, pages)
+			count.Keys = append(count.Keys, strings.Join(words.Keys(scope, word), "\n"))
+		}
+	}
+	if len(count.Words) == 0 {
 		return nil
 	}
-	gone := make([]string, 0, len(there))
-	for id := range there {
-		gone = append(gone, id)
+	if err := q.AddSearchWords(ctx, count); err != nil || len(fewer) == 0 {
+		return interpret(err, "words")
 	}
-	return interpret(q.DeleteSearchPages(ctx, db.DeleteSearchPagesParams{SpaceID: space.ID, PageIds: gone}), "pages")
+	return interpret(q.DeleteSearchWords(ctx, db.DeleteSearchWordsParams{Number: number, Words: fewer}), "words")
 }

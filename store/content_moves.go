@@ -265,9 +265,6 @@ func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, 
 	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return interpret(err, "translation")
 	}
-	if err := q.TransferJobs(ctx, db.TransferJobsParams{OrganizationID: to, FromID: from, Spaces: spaces}); err != nil {
-		return interpret(err, "jobs")
-	}
-	err := q.TransferSearchPages(ctx, db.TransferSearchPagesParams{OrganizationID: to, FromID: from, Spaces: spaces})
-	return interpret(err, "page")
+	err := q.TransferJobs(ctx, db.TransferJobsParams{OrganizationID: to, FromID: from, Spaces: spaces})
+	return interpret(err, "jobs")
 }

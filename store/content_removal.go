@@ -62,8 +62,18 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 			return q.PurgeDocuments(ctx, db.PurgeDocumentsParams{SpaceID: id, Size: purgeRows})
 		},
 		func() (int64, error) { return q.PurgeFiles(ctx, db.PurgeFilesParams{SpaceID: id, Size: purgeLarge}) },
+		func() (int64, error) {
+			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: purgeRows})
+		},
+		// Their space's row comes last: without it nobody knows the words.
+		func() (int64, error) {
+			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: purgeRows})
+		},
 	})
 	if err != nil {
+		return err
+	}
+	if err := q.PurgeIndexedSpace(ctx, id); err != nil {
 		return err
 	}
 	return q.ForgetDeletedSpace(ctx, id)

@@ -2,42 +2,14 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 )
-
-// maxSearchText bounds the bytes of a page's text that can be searched: Postgres takes 1 MiB of words with their positions.
-const maxSearchText = 200 << 10
-
-func indexPart(ctx context.Context, q *db.Queries, space Space, rows db.UpsertSearchPagesParams) error {
-	var hashes []string
-	for _, hash := range rows.Documents {
-		if hash != "" {
-			hashes = append(hashes, hash)
-		}
-	}
-	texts, err := documents(ctx, q, space.ID, hashes)
-	if err != nil {
-		return err
-	}
-	for _, hash := range rows.Documents {
-		rows.Bodies = append(rows.Bodies, cutText(content.Plain(texts[hash].Document)))
-	}
-	return interpret(q.UpsertSearchPages(ctx, rows), "pages")
-}
-
-func cutText(text string) string {
-	if len(text) <= maxSearchText {
-		return text
-	}
-	end := maxSearchText
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
-}
 
 // FoundPage is a page that a search found. Rank is higher the better it matches.
 type FoundPage struct {
@@ -57,20 +29,31 @@ type FoundSpace struct {
 
 // SearchSpace finds pages of a space's current content by their words, the best match first.
 func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *Cursor[float32], size int) (Page[FoundPage], error) {
-	from := after.orFirst(maxRank)
-	total, err := s.queries.SearchSpaceTotal(ctx, db.SearchSpaceTotalParams{SpaceID: spaceID, Query: query})
+	rows, err := s.queries.SearchedSpace(ctx, spaceID)
 	if err != nil {
-		return Page[FoundPage]{}, interpret(err, "pages")
+		return Page[FoundPage]{}, interpret(err, "spaces")
 	}
-	rows, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
-		SpaceID: spaceID, Query: query, After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
+	search, err := s.search(ctx, query, spacesOf(rows))
+	if err != nil || len(search.spaces) == 0 {
+		return Page[FoundPage]{}, err
+	}
+	from := after.orFirst(maxRank)
+	found, err := s.queries.SearchSpace(ctx, db.SearchSpaceParams{
+		SpaceID: spaceID, Query: search.queries[0], Exact: search.exacts[0], Title: search.title,
+		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[FoundPage]{}, interpret(err, "pages")
 	}
-	pages := make([]FoundPage, len(rows))
-	for i, row := range rows {
-		pages[i] = FoundPage(row)
+	if len(found) == 0 && after != nil {
+		// Only rows say how many there are.
+		first, err := s.SearchSpace(ctx, spaceID, query, nil, 1)
+		return Page[FoundPage]{Total: first.Total}, err
+	}
+	var total int64
+	pages := make([]FoundPage, len(found))
+	for i, row := range found {
+		total, pages[i] = row.Total, FoundPage{PageID: row.PageID, Title: row.Title, Path: row.Path, Rank: row.Rank}
 	}
 	return pageOf(pages, size, total), nil
 }
@@ -80,28 +63,155 @@ func (s *Store) SearchSpace(ctx context.Context, spaceID, query string, after *C
 func (s *Store) SearchOrganization(
 	ctx context.Context, viewer Viewer, organizationID, query string, after *Cursor[float32], size int,
 ) (Page[FoundSpace], error) {
-	role := viewer.Role.Nullable()
+	rows, err := s.planned.SearchedSpacesOfOrganization(ctx, db.SearchedSpacesOfOrganizationParams{
+		UserID: viewer.UserID, OrganizationID: organizationID, Role: viewer.Role.Nullable(),
+	})
+	if err != nil {
+		return Page[FoundSpace]{}, interpret(err, "spaces")
+	}
+	return s.searchSpaces(ctx, query, spacesOf(rows), after, size)
+}
+
+// SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all.
+type SiteSearch struct {
+	OrganizationID string
+	SiteID         string
+	SiteSpaces     []string
+}
+
+// SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
+func (s *Store) SearchSite(
+	ctx context.Context, viewer Viewer, in SiteSearch, query string, after *Cursor[float32], size int,
+) (Page[FoundSpace], error) {
+	rows, err := s.planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
+		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
+	})
+	if err != nil {
+		return Page[FoundSpace]{}, interpret(err, "spaces")
+	}
+	return s.searchSpaces(ctx, query, spacesOf(rows), after, size)
+}
+
+func (s *Store) searchSpaces(
+	ctx context.Context, query string, spaces []db.SearchedSpaceRow, after *Cursor[float32], size int,
+) (Page[FoundSpace], error) {
+	search, err := s.search(ctx, query, spaces)
+	if err != nil || len(search.spaces) == 0 {
+		return Page[FoundSpace]{}, err
+	}
 	from := after.orFirst(maxRank)
-	total, err := s.queries.SearchOrganizationTotal(ctx, db.SearchOrganizationTotalParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query,
+	rows, err := s.queries.SearchSpaces(ctx, db.SearchSpacesParams{
+		Spaces: search.spaces, Queries: search.queries, Exacts: search.exacts, Title: search.title,
+		After: -from.Key, AfterID: from.ID, PageSize: pageSize(size),
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")
 	}
-	rows, err := s.queries.SearchOrganization(ctx, db.SearchOrganizationParams{
-		UserID: viewer.UserID, OrganizationID: organizationID, Role: role, Query: query, After: -from.Key, AfterID: from.ID,
-		PageSize: pageSize(size),
-	})
-	if err != nil {
-		return Page[FoundSpace]{}, interpret(err, "spaces")
+	if len(rows) == 0 && after != nil {
+		first, err := s.searchSpaces(ctx, query, spaces, nil, 1)
+		return Page[FoundSpace]{Total: first.Total}, err
 	}
-	var spaces []FoundSpace
+	titles := make(map[string]string, len(spaces))
+	for _, space := range spaces {
+		titles[space.ID] = space.Title
+	}
+	var total int64
+	var found []FoundSpace
 	for _, row := range rows {
-		if len(spaces) == 0 || spaces[len(spaces)-1].SpaceID != row.SpaceID {
-			spaces = append(spaces, FoundSpace{SpaceID: row.SpaceID, Title: row.SpaceTitle, Best: row.Best})
+		if len(found) == 0 || found[len(found)-1].SpaceID != row.SpaceID {
+			found = append(found, FoundSpace{SpaceID: row.SpaceID, Title: titles[row.SpaceID], Best: row.Best})
 		}
-		space := &spaces[len(spaces)-1]
+		space := &found[len(found)-1]
 		space.Pages = append(space.Pages, FoundPage{PageID: row.PageID, Title: row.Title, Path: row.Path})
+		total = row.Total
 	}
-	return pageOf(spaces, size, total), nil
+	return pageOf(found, size, total), nil
+}
+
+// spacesOf makes one type of the rows of queries that have the same columns.
+func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.SearchedSpacesOfSiteRow](rows []T) []db.SearchedSpaceRow {
+	spaces := make([]db.SearchedSpaceRow, len(rows))
+	for i, row := range rows {
+		spaces[i] = db.SearchedSpaceRow(row)
+	}
+	return spaces
+}
+
+// searchPlan is a search of spaces: what to look for in each of them. It has no spaces if there is nothing to look for.
+type searchPlan struct {
+	// title is what a page is called that is the one.
+	title                   string
+	spaces, queries, exacts []string
+}
+
+// search reads a query with the dictionaries and the vocabularies of spaces.
+func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpaceRow) (searchPlan, error) {
+	query := words.ParseQuery(text)
+	if query.None() || len(spaces) == 0 {
+		return searchPlan{}, nil
+	}
+	look, indexes := map[string]bool{}, []string{}
+	for _, word := range query.Dictionary() {
+		look[word] = true
+	}
+	for _, space := range spaces {
+		if !slices.Contains(indexes, space.Dictionary) {
+			indexes = append(indexes, space.Dictionary)
+		}
+	}
+	stems, err := stemsOf(ctx, s.queries, look, indexes...)
+	if err != nil {
+		return searchPlan{}, err
+	}
+	meant, err := s.meant(ctx, query, spaces)
+	if err != nil {
+		return searchPlan{}, err
+	}
+	plan := searchPlan{title: strings.ToLower(strings.TrimSpace(content.Clean(text)))}
+	for _, space := range spaces {
+		compiled := query.Compile(words.Scope(space.Number), stems[space.Dictionary], meant)
+		plan.spaces, plan.queries = append(plan.spaces, space.ID), append(plan.queries, compiled.All)
+		plan.exacts = append(plan.exacts, compiled.Exact)
+	}
+	return plan, nil
+}
+
+// meant says what words that none of the spaces has may stand for.
+func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
+	doubtful := query.Doubtful()
+	if len(doubtful) == 0 {
+		return nil, nil
+	}
+	var unknown db.UnknownWordsParams
+	for _, space := range spaces {
+		unknown.Numbers = append(unknown.Numbers, space.Number)
+	}
+	for _, d := range doubtful {
+		end := d.Word
+		if d.Begins {
+			end += string(utf8.MaxRune)
+		}
+		unknown.Words, unknown.Ends = append(unknown.Words, d.Word), append(unknown.Ends, end)
+	}
+	misspelled, err := s.queries.UnknownWords(ctx, unknown)
+	if err != nil {
+		return nil, interpret(err, "words")
+	}
+	meant := make(map[string][]string, len(misspelled))
+	for _, word := range misspelled {
+		var keys []string
+		for _, number := range unknown.Numbers {
+			keys = append(keys, words.Keys(words.Scope(number), word)...)
+		}
+		rows, err := s.queries.NearWords(ctx, keys)
+		if err != nil {
+			return nil, interpret(err, "words")
+		}
+		candidates := make([]words.Candidate, len(rows))
+		for i, row := range rows {
+			candidates[i] = words.Candidate{Word: row.Word, Pages: row.Pages}
+		}
+		meant[word] = words.Meant(word, candidates)
+	}
+	return meant, nil
 }

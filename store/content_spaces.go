@@ -155,14 +155,28 @@ type SpaceChange struct {
 	MergeRules []byte
 }
 
-// UpdateSpace changes a space's own members.
+// UpdateSpace changes a space's own members. Its search follows another language by a job.
 func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
-	row, err := s.queries.UpdateSpace(ctx, db.UpdateSpaceParams{
-		ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
-		EditMode: change.EditMode, Language: change.Language,
-		SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules,
+	update := func(q *db.Queries) (Space, error) {
+		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
+			ID: id, Title: change.Title, Emoji: change.Emoji, SetIcon: change.Icon.Set, Icon: change.Icon.Value,
+			EditMode: change.EditMode, Language: change.Language,
+			SetLevel: change.DefaultLevel.Set, DefaultLevel: change.DefaultLevel.Value, MergeRules: change.MergeRules,
+		})
+		return row, interpret(err, "space")
+	}
+	if change.Language == nil {
+		return update(s.queries)
+	}
+	var row Space
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
+		if row, err = update(q); err != nil {
+			return err
+		}
+		// Words are indexed by their stems, which every language has of its own.
+		return enqueue(ctx, q, schema.IndexSpace{Organization: row.OrganizationID, Space: row.ID})
 	})
-	return row, interpret(err, "space")
+	return row, err
 }
 
 // DeleteSpace removes a space, and from the sites that it is part of. Deleting a space that does not exist succeeds.

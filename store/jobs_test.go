@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -176,86 +175,5 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	enqueue(t, conn, index, index)
 	if got := states(t, conn); !slices.Equal(got, []string{"index_space running", "index_space pending"}) {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestIndexFollowsTheHead merges while an index job of the older head is halfway.
-func TestIndexFollowsTheHead(t *testing.T) {
-	t.Parallel()
-	url := storetest.URL(t)
-	st := storetest.Open(t, url)
-	tenant := storetest.NewTenant(t, st, "t")
-	conn := connect(t, url)
-	head := func(titles ...string) {
-		t.Helper()
-		pages := "["
-		for i, title := range titles {
-			if i > 0 {
-				pages += ","
-			}
-			pages += fmt.Sprintf(`{"id":"p%d","kind":"document","title":%q,"slug":"p%d"}`, i, title, i)
-		}
-		id := schema.NewID()
-		if _, err := conn.Exec(t.Context(), `insert into revisions (id, space_id, type, parents, pages, files)
-			values ($1, $2, 'merge', '{}', $3::jsonb, '[]')`, id, tenant.Space.ID, pages+"]"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Exec(t.Context(), "update spaces set revision = $2 where id = $1", tenant.Space.ID, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	found := func() []string {
-		return collect(t, conn, "select title from search_pages order by title")
-	}
-	many := make([]string, 250)
-	for i := range many {
-		many[i] = fmt.Sprintf("Old %03d", i)
-	}
-	head(many...)
-	if err := st.IndexSpace(t.Context(), tenant.Space.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := found(); len(got) != len(many) || got[0] != many[0] {
-		t.Fatalf("%d pages: %q", len(got), got)
-	}
-	for i := range many {
-		many[i] = fmt.Sprintf("New %03d", i)
-	}
-	head(many...)
-	// The index's row is held, so the job waits before its first batch, and the head moves.
-	held, err := conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := held.Exec(t.Context(), "select from search_spaces for update"); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- st.IndexSpace(context.WithoutCancel(t.Context()), tenant.Space.ID) }()
-	watch := connect(t, url)
-	for len(collect(t, watch, "select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) == 0 {
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// A merge and a comment pass while the index waits.
-	if _, err := watch.Exec(t.Context(), "select from spaces where id = $1 for no key update nowait", tenant.Space.ID); err != nil {
-		t.Error(err)
-	}
-	if err := held.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	head("Newest")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if err := st.IndexSpace(t.Context(), tenant.Space.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := found(); !slices.Equal(got, []string{"Newest"}) {
-		t.Errorf("%d pages: %q", len(got), got)
-	}
-	if err := st.IndexSpace(t.Context(), "gone"); err != nil {
-		t.Errorf("a space that is gone: %v", err)
 	}
 }

@@ -131,9 +131,6 @@ func (s *Store) purge(ctx context.Context, id string) error {
 			return q.PurgeChangeRequests(ctx, db.PurgeChangeRequestsParams{OrganizationID: id, Size: purgeRows})
 		},
 		func() (int64, error) {
-			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{OrganizationID: id, Size: purgeRows})
-		},
-		func() (int64, error) {
 			return q.PurgeJobs(ctx, db.PurgeJobsParams{OrganizationID: id, Size: purgeRows})
 		},
 		func() (int64, error) {

@@ -97,6 +97,26 @@ func Plain(d schema.Document) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// Headings returns the text of a document's headings, a line per heading, wherever they are.
+func Headings(d schema.Document) string {
+	var b strings.Builder
+	headings(&b, d.Nodes)
+	return b.String()
+}
+
+func headings(b *strings.Builder, nodes []schema.Node) {
+	for i := range nodes {
+		if n := &nodes[i]; strings.HasPrefix(n.Type, "heading-") {
+			plainBlock(b, n)
+		} else if !HoldsText(n) {
+			headings(b, n.Nodes)
+			for j := range n.Fragments {
+				headings(b, n.Fragments[j].Nodes)
+			}
+		}
+	}
+}
+
 func plainBlock(b *strings.Builder, n *schema.Node) {
 	if n.Type == "table" {
 		for _, row := range TableOf(n).Rows() {

@@ -526,24 +526,6 @@ func (q *Queries) TransferJobs(ctx context.Context, arg TransferJobsParams) erro
 	return err
 }
 
-const transferSearchPages = `-- name: TransferSearchPages :exec
-update search_pages set words = ts_delete(words, 'organization ' || $1::text)
-    || array_to_tsvector(array['organization ' || $2::text])
-where space_id = any($3::text[])
-`
-
-type TransferSearchPagesParams struct {
-	FromID         string
-	OrganizationID string
-	Spaces         []string
-}
-
-// Replaces the word for the organization: see UpsertSearchPages.
-func (q *Queries) TransferSearchPages(ctx context.Context, arg TransferSearchPagesParams) error {
-	_, err := q.db.Exec(ctx, transferSearchPages, arg.FromID, arg.OrganizationID, arg.Spaces)
-	return err
-}
-
 const transferTranslations = `-- name: TransferTranslations :exec
 update translations set organization_id = $1 where source_space_id = any($2::text[])
 `

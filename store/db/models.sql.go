@@ -376,6 +376,15 @@ type SamlProvider struct {
 	CreatedAt         time.Time
 }
 
+type SearchSpace struct {
+	SpaceID    string
+	Number     int64
+	Revision   string
+	Dictionary string
+	Target     string
+	Reached    string
+}
+
 type ShareLink struct {
 	ID        string
 	SiteID    string

@@ -339,26 +339,6 @@ func (q *Queries) PurgeOrganization(ctx context.Context, id string) error {
 	return err
 }
 
-const purgeSearchPages = `-- name: PurgeSearchPages :execrows
-delete from search_pages p using (
-    select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
-    where s.organization_id = $1 limit $2) gone
-where p.space_id = gone.space_id and p.page_id = gone.page_id
-`
-
-type PurgeSearchPagesParams struct {
-	OrganizationID string
-	Size           int32
-}
-
-func (q *Queries) PurgeSearchPages(ctx context.Context, arg PurgeSearchPagesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeSearchPages, arg.OrganizationID, arg.Size)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const purgeSites = `-- name: PurgeSites :execrows
 delete from sites where id in (
     select s.id from sites s where s.organization_id = $1 limit $2)

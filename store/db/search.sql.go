@@ -9,6 +9,67 @@ import (
 	"context"
 )
 
+const addSearchWords = `-- name: AddSearchWords :exec
+insert into search_words (number, word, pages, near)
+select $1::bigint, w.word, w.pages, string_to_array(w.keys, E'\n')
+from (
+    select unnest($2::text[]) as word, unnest($3::integer[]) as pages, unnest($4::text[]) as keys
+) w
+on conflict (number, word) do update set pages = search_words.pages + excluded.pages
+`
+
+type AddSearchWordsParams struct {
+	Number int64
+	Words  []string
+	Pages  []int32
+	Keys   []string
+}
+
+// The keys of a word are a text with line breaks, because arrays of arrays must be rectangular.
+func (q *Queries) AddSearchWords(ctx context.Context, arg AddSearchWordsParams) error {
+	_, err := q.db.Exec(ctx, addSearchWords,
+		arg.Number,
+		arg.Words,
+		arg.Pages,
+		arg.Keys,
+	)
+	return err
+}
+
+const allPagesToIndex = `-- name: AllPagesToIndex :many
+select p.page_id from branch_pages p
+where p.branch = $1::text and p.since <= $2::integer and p.until > $2::integer
+union
+select s.page_id from search_pages s where s.space_id = $1::text
+`
+
+type AllPagesToIndexParams struct {
+	SpaceID string
+	Seq     int32
+}
+
+// The pages of the main content, and those in the index.
+// No index: it lists them all.
+func (q *Queries) AllPagesToIndex(ctx context.Context, arg AllPagesToIndexParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, allPagesToIndex, arg.SpaceID, arg.Seq)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var page_id string
+		if err := rows.Scan(&page_id); err != nil {
+			return nil, err
+		}
+		items = append(items, page_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteSearchPages = `-- name: DeleteSearchPages :exec
 delete from search_pages where space_id = $1 and page_id = any($2::text[])
 `
@@ -20,6 +81,110 @@ type DeleteSearchPagesParams struct {
 
 func (q *Queries) DeleteSearchPages(ctx context.Context, arg DeleteSearchPagesParams) error {
 	_, err := q.db.Exec(ctx, deleteSearchPages, arg.SpaceID, arg.PageIds)
+	return err
+}
+
+const deleteSearchWords = `-- name: DeleteSearchWords :exec
+delete from search_words where number = $1::bigint and word = any($2::text[]) and pages <= 0
+`
+
+type DeleteSearchWordsParams struct {
+	Number int64
+	Words  []string
+}
+
+func (q *Queries) DeleteSearchWords(ctx context.Context, arg DeleteSearchWordsParams) error {
+	_, err := q.db.Exec(ctx, deleteSearchWords, arg.Number, arg.Words)
+	return err
+}
+
+const documentSizes = `-- name: DocumentSizes :many
+select hash, octet_length(content)::bigint as size from documents
+where space_id = $1 and hash = any($2::text[])
+`
+
+type DocumentSizesParams struct {
+	SpaceID string
+	Hashes  []string
+}
+
+type DocumentSizesRow struct {
+	Hash string
+	Size int64
+}
+
+// Index: documents_pkey.
+func (q *Queries) DocumentSizes(ctx context.Context, arg DocumentSizesParams) ([]DocumentSizesRow, error) {
+	rows, err := q.db.Query(ctx, documentSizes, arg.SpaceID, arg.Hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DocumentSizesRow{}
+	for rows.Next() {
+		var i DocumentSizesRow
+		if err := rows.Scan(&i.Hash, &i.Size); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const indexedPages = `-- name: IndexedPages :many
+select page_id, title, path, description, document from search_pages
+where space_id = $1 and page_id = any($2::text[])
+`
+
+type IndexedPagesParams struct {
+	SpaceID string
+	PageIds []string
+}
+
+type IndexedPagesRow struct {
+	PageID      string
+	Title       string
+	Path        string
+	Description string
+	Document    string
+}
+
+// Index: search_pages_pkey.
+func (q *Queries) IndexedPages(ctx context.Context, arg IndexedPagesParams) ([]IndexedPagesRow, error) {
+	rows, err := q.db.Query(ctx, indexedPages, arg.SpaceID, arg.PageIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IndexedPagesRow{}
+	for rows.Next() {
+		var i IndexedPagesRow
+		if err := rows.Scan(
+			&i.PageID,
+			&i.Title,
+			&i.Path,
+			&i.Description,
+			&i.Document,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const insertIndexedSpace = `-- name: InsertIndexedSpace :exec
+insert into search_spaces (space_id, dictionary) values ($1, '') on conflict do nothing
+`
+
+func (q *Queries) InsertIndexedSpace(ctx context.Context, spaceID string) error {
+	_, err := q.db.Exec(ctx, insertIndexedSpace, spaceID)
 	return err
 }
 
@@ -48,91 +213,63 @@ func (q *Queries) KeepSpace(ctx context.Context, id string) ([]string, error) {
 	return items, nil
 }
 
-const lockIndexedSpace = `-- name: LockIndexedSpace :one
-insert into search_spaces (space_id, revision) values ($1, '')
-on conflict (space_id) do update set space_id = excluded.space_id
-returning revision
+const lexemesOfPages = `-- name: LexemesOfPages :many
+select page_id, tsvector_to_array(words)::text[] as lexemes from search_pages
+where space_id = $1 and page_id = any($2::text[])
 `
 
-// Who changes a space's index holds this row, and nothing else of the space. The result is the revision that is indexed.
-func (q *Queries) LockIndexedSpace(ctx context.Context, spaceID string) (string, error) {
-	row := q.db.QueryRow(ctx, lockIndexedSpace, spaceID)
-	var revision string
-	err := row.Scan(&revision)
-	return revision, err
+type LexemesOfPagesParams struct {
+	SpaceID string
+	PageIds []string
 }
 
-const searchOrganization = `-- name: SearchOrganization :many
-with matches as (
-    select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
-           ts_rank(p.words, websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1)) as rank
-    from search_pages p
-        join spaces_seen($2, $3, $4) s on s.id = p.space_id
-    where numnode(websearch_to_tsquery('simple', $1)) > 0
-      and p.words @@ ((websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1))
-                      && quote_literal('organization ' || $4::text)::tsquery)
-), found as (
-    select space_id, max(rank)::real as best
-    from matches
-    group by space_id
-    having (-max(rank), space_id) > ($5::real, $6::text collate "C")
-    order by -max(rank), space_id
-    limit $7
-), numbered as (
-    select m.space_id, m.space_title, m.page_id, m.title, m.path, m.rank, f.best, row_number() over (partition by m.space_id order by m.rank desc, m.page_id) as place
-    from matches m join found f on f.space_id = m.space_id
-)
-select space_id, space_title, page_id, title, path, best
-from numbered
-where place <= 10
-order by -best, space_id, place
-`
-
-type SearchOrganizationParams struct {
-	Query          string
-	UserID         string
-	Role           *string
-	OrganizationID string
-	After          float32
-	AfterID        string
-	PageSize       int32
+type LexemesOfPagesRow struct {
+	PageID  string
+	Lexemes []string
 }
 
-type SearchOrganizationRow struct {
-	SpaceID    string
-	SpaceTitle string
-	PageID     string
-	Title      string
-	Path       string
-	Best       float32
-}
-
-// The spaces with a match that the user may see, by their best one, and their ten best pages each.
-// No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
-func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganizationParams) ([]SearchOrganizationRow, error) {
-	rows, err := q.db.Query(ctx, searchOrganization,
-		arg.Query,
-		arg.UserID,
-		arg.Role,
-		arg.OrganizationID,
-		arg.After,
-		arg.AfterID,
-		arg.PageSize,
-	)
+// Index: search_pages_pkey.
+func (q *Queries) LexemesOfPages(ctx context.Context, arg LexemesOfPagesParams) ([]LexemesOfPagesRow, error) {
+	rows, err := q.db.Query(ctx, lexemesOfPages, arg.SpaceID, arg.PageIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SearchOrganizationRow{}
+	items := []LexemesOfPagesRow{}
 	for rows.Next() {
-		var i SearchOrganizationRow
+		var i LexemesOfPagesRow
+		if err := rows.Scan(&i.PageID, &i.Lexemes); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockIndexedSpace = `-- name: LockIndexedSpace :many
+select space_id, number, revision, dictionary, target, reached from search_spaces where space_id = $1 for update
+`
+
+// Who changes a space's index holds this row, and nothing else of the space.
+func (q *Queries) LockIndexedSpace(ctx context.Context, spaceID string) ([]SearchSpace, error) {
+	rows, err := q.db.Query(ctx, lockIndexedSpace, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SearchSpace{}
+	for rows.Next() {
+		var i SearchSpace
 		if err := rows.Scan(
 			&i.SpaceID,
-			&i.SpaceTitle,
-			&i.PageID,
-			&i.Title,
-			&i.Path,
-			&i.Best,
+			&i.Number,
+			&i.Revision,
+			&i.Dictionary,
+			&i.Target,
+			&i.Reached,
 		); err != nil {
 			return nil, err
 		}
@@ -144,70 +281,275 @@ func (q *Queries) SearchOrganization(ctx context.Context, arg SearchOrganization
 	return items, nil
 }
 
-const searchOrganizationTotal = `-- name: SearchOrganizationTotal :one
-select count(distinct s.id)
-from search_pages p
-    join spaces_seen($1, $2, $3) s on s.id = p.space_id
-where numnode(websearch_to_tsquery('simple', $4)) > 0
-  and p.words @@ ((websearch_to_tsquery('simple', $4) || websearch_to_tsquery('english', $4))
-                  && quote_literal('organization ' || $3::text)::tsquery)
+const nearWords = `-- name: NearWords :many
+select word, sum(pages)::bigint as pages from search_words where near && $1::text[] group by word
+order by sum(pages) desc, word limit 1000
 `
 
-type SearchOrganizationTotalParams struct {
-	UserID         string
-	Role           *string
-	OrganizationID string
-	Query          string
+type NearWordsRow struct {
+	Word  string
+	Pages int64
 }
 
-// No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
-func (q *Queries) SearchOrganizationTotal(ctx context.Context, arg SearchOrganizationTotalParams) (int64, error) {
-	row := q.db.QueryRow(ctx, searchOrganizationTotal,
-		arg.UserID,
-		arg.Role,
-		arg.OrganizationID,
-		arg.Query,
-	)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+// Index: search_words_near.
+// Sorts: the few words with a common key.
+func (q *Queries) NearWords(ctx context.Context, keys []string) ([]NearWordsRow, error) {
+	rows, err := q.db.Query(ctx, nearWords, keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []NearWordsRow{}
+	for rows.Next() {
+		var i NearWordsRow
+		if err := rows.Scan(&i.Word, &i.Pages); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pagesToIndex = `-- name: PagesToIndex :many
+with recursive changed as (
+    select distinct c.page_id from revision_changes c
+    where c.branch = $1::text and c.seq > $2::integer and c.seq <= $3::integer
+), below as (
+    select n.page_id
+    from changed c
+        join branch_pages n on n.branch = $1::text and n.page_id = c.page_id
+            and n.since <= $3::integer and n.until > $3::integer
+        join branch_pages o on o.branch = $1::text and o.page_id = c.page_id
+            and o.since <= $2::integer and o.until > $2::integer
+    where (o.parent_id, o.slug, o.page -> 'hidden') is distinct from (n.parent_id, n.slug, n.page -> 'hidden')
+    union
+    select p.page_id
+    from below b cross join lateral (
+        select c.page_id from branch_pages c
+        where c.branch = $1::text and c.parent_id = b.page_id
+          and c.since <= $3::integer and c.until > $3::integer
+        offset 0) p
+)
+select page_id from changed union select page_id from below
+`
+
+type PagesToIndexParams struct {
+	SpaceID string
+	After   int32
+	Seq     int32
+}
+
+// The pages that revisions of the main content have changed, and those below the ones that moved, or were hidden or shown.
+// Index: revision_changes_pkey.
+// Sorts: the pages that changed.
+func (q *Queries) PagesToIndex(ctx context.Context, arg PagesToIndexParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, pagesToIndex, arg.SpaceID, arg.After, arg.Seq)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var page_id string
+		if err := rows.Scan(&page_id); err != nil {
+			return nil, err
+		}
+		items = append(items, page_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const placeSearchPages = `-- name: PlaceSearchPages :exec
+update search_pages s set path = p.path
+from (select unnest($2::text[]) as id, unnest($3::text[]) as path) p
+where s.space_id = $1 and s.page_id = p.id
+`
+
+type PlaceSearchPagesParams struct {
+	SpaceID string
+	Ids     []string
+	Paths   []string
+}
+
+// Pages that are at another path and otherwise the same.
+func (q *Queries) PlaceSearchPages(ctx context.Context, arg PlaceSearchPagesParams) error {
+	_, err := q.db.Exec(ctx, placeSearchPages, arg.SpaceID, arg.Ids, arg.Paths)
+	return err
+}
+
+const placedPages = `-- name: PlacedPages :many
+with recursive up as (
+    select p.page_id, p.parent_id, p.slug as path, coalesce((p.page ->> 'hidden')::boolean, false) as hidden,
+           coalesce((p.page ->> 'noIndex')::boolean, false) as no_index, coalesce(p.page ->> 'type', '') as kind,
+           coalesce(p.page ->> 'title', '') as title, coalesce(p.page ->> 'description', '') as description,
+           coalesce(p.page ->> 'document', '') as document, 1 as depth
+    from branch_pages p
+    where p.branch = $1::text and p.page_id = any($2::text[])
+      and p.since <= $3::integer and p.until > $3::integer
+    union all
+    select u.page_id, a.parent_id, a.slug || '/' || u.path, u.hidden or coalesce((a.page ->> 'hidden')::boolean, false),
+           u.no_index, u.kind, u.title, u.description, u.document, u.depth + 1
+    from up u cross join lateral (
+        select p.parent_id, p.slug, p.page from branch_pages p
+        where p.branch = $1::text and p.page_id = u.parent_id
+          and p.since <= $3::integer and p.until > $3::integer
+        limit 1) a
+    where u.depth < 16
+)
+select page_id::text as page_id, title::text as title, path::text as path, description::text as description, document::text as document
+from up
+where parent_id = '' and not hidden and not no_index and kind <> 'link'
+`
+
+type PlacedPagesParams struct {
+	SpaceID string
+	Ids     []string
+	Seq     int32
+}
+
+type PlacedPagesRow struct {
+	PageID      string
+	Title       string
+	Path        string
+	Description string
+	Document    string
+}
+
+// Pages of the main content with their paths. A page is hidden if it or one above it is.
+// Index: branch_pages_pkey.
+func (q *Queries) PlacedPages(ctx context.Context, arg PlacedPagesParams) ([]PlacedPagesRow, error) {
+	rows, err := q.db.Query(ctx, placedPages, arg.SpaceID, arg.Ids, arg.Seq)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlacedPagesRow{}
+	for rows.Next() {
+		var i PlacedPagesRow
+		if err := rows.Scan(
+			&i.PageID,
+			&i.Title,
+			&i.Path,
+			&i.Description,
+			&i.Document,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const purgeIndexedSpace = `-- name: PurgeIndexedSpace :exec
+delete from search_spaces where space_id = $1
+`
+
+func (q *Queries) PurgeIndexedSpace(ctx context.Context, spaceID string) error {
+	_, err := q.db.Exec(ctx, purgeIndexedSpace, spaceID)
+	return err
+}
+
+const purgeSearchPages = `-- name: PurgeSearchPages :execrows
+delete from search_pages where (space_id, page_id) in (
+    select p.space_id, p.page_id from search_pages p where p.space_id = $1 limit $2)
+`
+
+type PurgeSearchPagesParams struct {
+	SpaceID string
+	Size    int32
+}
+
+func (q *Queries) PurgeSearchPages(ctx context.Context, arg PurgeSearchPagesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSearchPages, arg.SpaceID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeSearchWords = `-- name: PurgeSearchWords :execrows
+delete from search_words where (number, word) in (
+    select w.number, w.word from search_spaces s join search_words w on w.number = s.number
+    where s.space_id = $1 limit $2)
+`
+
+type PurgeSearchWordsParams struct {
+	SpaceID string
+	Size    int32
+}
+
+func (q *Queries) PurgeSearchWords(ctx context.Context, arg PurgeSearchWordsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeSearchWords, arg.SpaceID, arg.Size)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const searchSpace = `-- name: SearchSpace :many
-select page_id, title, path, rank
-from (
-    select p.page_id, p.title, p.path, ts_rank(p.words, q.query) as rank
-    from search_pages p,
-         (select websearch_to_tsquery('simple', $1) || websearch_to_tsquery('english', $1) as query) q
-    where p.space_id = $2 and numnode(q.query) > 0
-      and p.words @@ (q.query && quote_literal('space ' || $2::text)::tsquery)
-) m
-where (-rank, page_id) > ($3::real, $4::text collate "C")
-order by -rank, page_id
-limit $5
+with matches as materialized (
+    select p.page_id from search_pages p
+    where p.space_id = $1::text and p.words @@ ($2::text)::tsquery
+), candidates as (
+    (select p.page_id from search_pages p
+     where p.space_id = $1::text and p.top @@ ($2::text)::tsquery order by p.page_id limit 500)
+    union
+    (select m.page_id from matches m order by m.page_id limit 300)
+), ranked as materialized (
+    select p.page_id,
+           (ts_rank('{0.02,0.1,0.3,1}', p.words, ($2::text)::tsquery)
+            + ts_rank('{0.02,0.1,0.3,1}', p.words, ($3::text)::tsquery)
+            + case when lower(p.title) = $4::text then 1 else 0 end
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+    from candidates c join search_pages p on p.space_id = $1::text and p.page_id = c.page_id
+), listed as (
+    select m.page_id, coalesce(r.rank, 0)::real as rank
+    from matches m left join ranked r on r.page_id = m.page_id
+    where (-coalesce(r.rank, 0)::real, m.page_id) > ($5::real, $6::text collate "C")
+    order by -coalesce(r.rank, 0)::real, m.page_id
+    limit $7
+)
+select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank
+from listed l join search_pages p on p.space_id = $1::text and p.page_id = l.page_id
+order by -l.rank, p.page_id
 `
 
 type SearchSpaceParams struct {
-	Query    string
 	SpaceID  string
+	Query    string
+	Exact    string
+	Title    string
 	After    float32
 	AfterID  string
 	PageSize int32
 }
 
 type SearchSpaceRow struct {
+	Total  int64
 	PageID string
 	Title  string
 	Path   string
 	Rank   float32
 }
 
-// A query without words finds nothing: its space alone would find all pages.
+// The pages of a space, the best first. Ranks are of at most 500 pages with the words at their top, and of 300 others: of more
+// than that, the rest has rank 0. Every row says how many there are.
 // No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
 	rows, err := q.db.Query(ctx, searchSpace,
-		arg.Query,
 		arg.SpaceID,
+		arg.Query,
+		arg.Exact,
+		arg.Title,
 		arg.After,
 		arg.AfterID,
 		arg.PageSize,
@@ -220,6 +562,7 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 	for rows.Next() {
 		var i SearchSpaceRow
 		if err := rows.Scan(
+			&i.Total,
 			&i.PageID,
 			&i.Title,
 			&i.Path,
@@ -235,54 +578,222 @@ func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]Sea
 	return items, nil
 }
 
-const searchSpaceTotal = `-- name: SearchSpaceTotal :one
-select count(*)
-from search_pages p
-where p.space_id = $1 and numnode(websearch_to_tsquery('simple', $2)) > 0
-  and p.words @@ ((websearch_to_tsquery('simple', $2) || websearch_to_tsquery('english', $2))
-                  && quote_literal('space ' || $1::text)::tsquery)
+const searchSpaces = `-- name: SearchSpaces :many
+with scopes as (
+    select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query,
+           unnest($3::text[])::tsquery as exact
+), ranked as materialized (
+    select s.space_id, f.page_id, f.title, f.path, f.rank,
+           row_number() over (partition by s.space_id order by f.rank desc, f.page_id) as place,
+           max(f.rank) over (partition by s.space_id) as best
+    from scopes s cross join lateral (
+        select p.page_id, p.title, p.path,
+               (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.words, s.exact)
+                + case when lower(p.title) = $4::text then 1 else 0 end
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+        from (
+            (select t.page_id from search_pages t where t.space_id = s.space_id and t.top @@ s.query limit 100)
+            union
+            (select t.page_id from search_pages t where t.space_id = s.space_id and t.words @@ s.query limit 50)
+        ) c join search_pages p on p.space_id = s.space_id and p.page_id = c.page_id
+        order by rank desc, p.page_id limit 10) f
+), found as (
+    select space_id, best from ranked
+    where place = 1 and (-best, space_id) > ($5::real, $6::text collate "C")
+    order by -best, space_id
+    limit $7
+)
+select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
+from found f join ranked r on r.space_id = f.space_id
+order by -r.best, r.space_id, r.place
 `
 
-type SearchSpaceTotalParams struct {
-	SpaceID string
-	Query   string
-}
-
-// Index: search_pages_words.
-func (q *Queries) SearchSpaceTotal(ctx context.Context, arg SearchSpaceTotalParams) (int64, error) {
-	row := q.db.QueryRow(ctx, searchSpaceTotal, arg.SpaceID, arg.Query)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const searchedPages = `-- name: SearchedPages :many
-select page_id, title, path, document from search_pages where space_id = $1
-`
-
-type SearchedPagesRow struct {
-	PageID   string
+type SearchSpacesParams struct {
+	Spaces   []string
+	Queries  []string
+	Exacts   []string
 	Title    string
-	Path     string
-	Document string
+	After    float32
+	AfterID  string
+	PageSize int32
 }
 
-// What is there, to tell what of a new head is new.
-// Index: search_pages_pkey.
-func (q *Queries) SearchedPages(ctx context.Context, spaceID string) ([]SearchedPagesRow, error) {
-	rows, err := q.db.Query(ctx, searchedPages, spaceID)
+type SearchSpacesRow struct {
+	Total   int64
+	SpaceID string
+	PageID  string
+	Title   string
+	Path    string
+	Best    float32
+}
+
+// The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
+// space, ranks are of at most 100 pages with the words at their top, and of 50 others.
+// No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
+	rows, err := q.db.Query(ctx, searchSpaces,
+		arg.Spaces,
+		arg.Queries,
+		arg.Exacts,
+		arg.Title,
+		arg.After,
+		arg.AfterID,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SearchedPagesRow{}
+	items := []SearchSpacesRow{}
 	for rows.Next() {
-		var i SearchedPagesRow
+		var i SearchSpacesRow
 		if err := rows.Scan(
+			&i.Total,
+			&i.SpaceID,
 			&i.PageID,
 			&i.Title,
 			&i.Path,
-			&i.Document,
+			&i.Best,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const searchedSpace = `-- name: SearchedSpace :many
+select s.id, s.title, i.number, i.dictionary
+from spaces s join search_spaces i on i.space_id = s.id
+where s.id = $1
+`
+
+type SearchedSpaceRow struct {
+	ID         string
+	Title      string
+	Number     int64
+	Dictionary string
+}
+
+// Index: search_spaces_pkey.
+func (q *Queries) SearchedSpace(ctx context.Context, spaceID string) ([]SearchedSpaceRow, error) {
+	rows, err := q.db.Query(ctx, searchedSpace, spaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SearchedSpaceRow{}
+	for rows.Next() {
+		var i SearchedSpaceRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.Number,
+			&i.Dictionary,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const searchedSpacesOfOrganization = `-- name: SearchedSpacesOfOrganization :many
+select s.id, s.title, i.number, i.dictionary
+from spaces_seen($1, $2, $3) s join search_spaces i on i.space_id = s.id
+`
+
+type SearchedSpacesOfOrganizationParams struct {
+	UserID         string
+	Role           *string
+	OrganizationID string
+}
+
+type SearchedSpacesOfOrganizationRow struct {
+	ID         string
+	Title      string
+	Number     int64
+	Dictionary string
+}
+
+// The spaces that the user may see.
+// No index: an organization has few spaces.
+func (q *Queries) SearchedSpacesOfOrganization(ctx context.Context, arg SearchedSpacesOfOrganizationParams) ([]SearchedSpacesOfOrganizationRow, error) {
+	rows, err := q.db.Query(ctx, searchedSpacesOfOrganization, arg.UserID, arg.Role, arg.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SearchedSpacesOfOrganizationRow{}
+	for rows.Next() {
+		var i SearchedSpacesOfOrganizationRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.Number,
+			&i.Dictionary,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const searchedSpacesOfSite = `-- name: SearchedSpacesOfSite :many
+select s.id, s.title, i.number, i.dictionary
+from spaces_seen($1, $2, $3) s join search_spaces i on i.space_id = s.id
+where s.id in (
+    select l.space_id from site_spaces l
+    where l.site_id = $4 and ($5::text[] is null or l.id = any($5::text[])))
+`
+
+type SearchedSpacesOfSiteParams struct {
+	UserID         string
+	Role           *string
+	OrganizationID string
+	SiteID         string
+	SiteSpaces     []string
+}
+
+type SearchedSpacesOfSiteRow struct {
+	ID         string
+	Title      string
+	Number     int64
+	Dictionary string
+}
+
+// The spaces of a site that the user may see.
+// No index: a site has few spaces.
+func (q *Queries) SearchedSpacesOfSite(ctx context.Context, arg SearchedSpacesOfSiteParams) ([]SearchedSpacesOfSiteRow, error) {
+	rows, err := q.db.Query(ctx, searchedSpacesOfSite,
+		arg.UserID,
+		arg.Role,
+		arg.OrganizationID,
+		arg.SiteID,
+		arg.SiteSpaces,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SearchedSpacesOfSiteRow{}
+	for rows.Next() {
+		var i SearchedSpacesOfSiteRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.Number,
+			&i.Dictionary,
 		); err != nil {
 			return nil, err
 		}
@@ -295,54 +806,144 @@ func (q *Queries) SearchedPages(ctx context.Context, spaceID string) ([]Searched
 }
 
 const setIndexedSpace = `-- name: SetIndexedSpace :exec
-update search_spaces set revision = $1 where space_id = $2
+update search_spaces set
+    revision = $1, dictionary = $2, target = $3, reached = $4
+where space_id = $5
 `
 
 type SetIndexedSpaceParams struct {
-	Revision string
-	SpaceID  string
+	Revision   string
+	Dictionary string
+	Target     string
+	Reached    string
+	SpaceID    string
 }
 
 func (q *Queries) SetIndexedSpace(ctx context.Context, arg SetIndexedSpaceParams) error {
-	_, err := q.db.Exec(ctx, setIndexedSpace, arg.Revision, arg.SpaceID)
+	_, err := q.db.Exec(ctx, setIndexedSpace,
+		arg.Revision,
+		arg.Dictionary,
+		arg.Target,
+		arg.Reached,
+		arg.SpaceID,
+	)
 	return err
 }
 
+const stems = `-- name: Stems :many
+select w.word::text as word, d.name::text as dictionary, (l.stems is not null)::boolean as known, coalesce(l.stems[1], '')::text as stem
+from unnest($1::text[]) w(word), unnest($2::text[]) d(name),
+     lateral (select ts_lexize(('pg_catalog.' || d.name)::regdictionary, w.word) as stems) l
+`
+
+type StemsParams struct {
+	Words        []string
+	Dictionaries []string
+}
+
+type StemsRow struct {
+	Word       string
+	Dictionary string
+	Known      bool
+	Stem       string
+}
+
+// What the dictionary makes of words: null for what it does not know, and nothing for words that say nothing, as "the".
+func (q *Queries) Stems(ctx context.Context, arg StemsParams) ([]StemsRow, error) {
+	rows, err := q.db.Query(ctx, stems, arg.Words, arg.Dictionaries)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []StemsRow{}
+	for rows.Next() {
+		var i StemsRow
+		if err := rows.Scan(
+			&i.Word,
+			&i.Dictionary,
+			&i.Known,
+			&i.Stem,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unknownWords = `-- name: UnknownWords :many
+select w.word::text as word
+from (select unnest($1::text[]) as word, unnest($2::text[]) as ends) w
+where not exists (
+    select from unnest($3::bigint[]) n(number) cross join lateral (
+        select from search_words s where s.number = n.number and s.word >= w.word collate "C" and s.word <= w.ends collate "C" limit 1) k)
+`
+
+type UnknownWordsParams struct {
+	Words   []string
+	Ends    []string
+	Numbers []int64
+}
+
+// The words that no page has. Of the ones that are beginnings, those that no word begins with.
+// Index: search_words_pkey.
+func (q *Queries) UnknownWords(ctx context.Context, arg UnknownWordsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, unknownWords, arg.Words, arg.Ends, arg.Numbers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var word string
+		if err := rows.Scan(&word); err != nil {
+			return nil, err
+		}
+		items = append(items, word)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const upsertSearchPages = `-- name: UpsertSearchPages :exec
-insert into search_pages (space_id, page_id, title, path, document, words)
-select $1, p.id, p.title, p.path, p.document,
-       array_to_tsvector(array['space ' || $1::text, 'organization ' || $2::text])
-           || setweight(to_tsvector('simple', p.title) || to_tsvector('english', p.title), 'A')
-           || setweight(to_tsvector('simple', p.body) || to_tsvector('english', p.body), 'B')
+insert into search_pages (space_id, page_id, title, path, description, document, top, words)
+select $1, p.id, p.title, p.path, p.description, p.document, p.top::tsvector, p.words::tsvector
 from (
-    select unnest($3::text[]) as id, unnest($4::text[]) as title, unnest($5::text[]) as path,
-           unnest($6::text[]) as document, unnest($7::text[]) as body
+    select unnest($2::text[]) as id, unnest($3::text[]) as title, unnest($4::text[]) as path,
+           unnest($5::text[]) as description, unnest($6::text[]) as document, unnest($7::text[]) as top,
+           unnest($8::text[]) as words
 ) p
 on conflict (space_id, page_id) do update set
-    title = excluded.title, path = excluded.path, document = excluded.document, words = excluded.words
+    title = excluded.title, path = excluded.path, description = excluded.description, document = excluded.document,
+    top = excluded.top, words = excluded.words
 `
 
 type UpsertSearchPagesParams struct {
-	SpaceID        string
-	OrganizationID string
-	Ids            []string
-	Titles         []string
-	Paths          []string
-	Documents      []string
-	Bodies         []string
+	SpaceID      string
+	Ids          []string
+	Titles       []string
+	Paths        []string
+	Descriptions []string
+	Documents    []string
+	Tops         []string
+	Words        []string
 }
 
-// Words are taken as they stand and, so that their forms match each other, by English stems. The space and the organization
-// are in it as words that no text has, so that the index finds what a tenant has without looking at what others have.
 func (q *Queries) UpsertSearchPages(ctx context.Context, arg UpsertSearchPagesParams) error {
 	_, err := q.db.Exec(ctx, upsertSearchPages,
 		arg.SpaceID,
-		arg.OrganizationID,
 		arg.Ids,
 		arg.Titles,
 		arg.Paths,
+		arg.Descriptions,
 		arg.Documents,
-		arg.Bodies,
+		arg.Tops,
+		arg.Words,
 	)
 	return err
 }

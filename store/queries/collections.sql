@@ -110,12 +110,6 @@ update translations set organization_id = sqlc.arg(organization_id) where source
 delete from link_invites
 where collection_id = any(sqlc.arg(collections)::text[]) or space_id = any(sqlc.arg(spaces)::text[]);
 
--- name: TransferSearchPages :exec
--- Replaces the word for the organization: see UpsertSearchPages.
-update search_pages set words = ts_delete(words, 'organization ' || sqlc.arg(from_id)::text)
-    || array_to_tsvector(array['organization ' || sqlc.arg(organization_id)::text])
-where space_id = any(sqlc.arg(spaces)::text[]);
-
 -- name: TransferJobs :exec
 -- Index: jobs_organization.
 update river_job set metadata = jsonb_set(metadata, '{organization}', to_jsonb(sqlc.arg(organization_id)::text))

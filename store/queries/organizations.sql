@@ -83,12 +83,6 @@ delete from comments where id in (
 delete from change_requests where id in (
     select c.id from change_requests c where c.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));
 
--- name: PurgeSearchPages :execrows
-delete from search_pages p using (
-    select x.space_id, x.page_id from spaces s join search_pages x on x.space_id = s.id
-    where s.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size)) gone
-where p.space_id = gone.space_id and p.page_id = gone.page_id;
-
 -- name: PurgeConversations :execrows
 delete from conversations where id in (
     select c.id from conversations c where c.organization_id = sqlc.arg(organization_id) limit sqlc.arg(size));

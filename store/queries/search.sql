@@ -1,94 +1,237 @@
--- name: SearchedPages :many
--- What is there, to tell what of a new head is new.
+-- name: KeepSpace :many
+-- Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
+select id from spaces where id = $1 for key share;
+
+-- name: LockIndexedSpace :many
+-- Who changes a space's index holds this row, and nothing else of the space.
+select * from search_spaces where space_id = $1 for update;
+
+-- name: InsertIndexedSpace :exec
+insert into search_spaces (space_id, dictionary) values ($1, '') on conflict do nothing;
+
+-- name: SetIndexedSpace :exec
+update search_spaces set
+    revision = sqlc.arg(revision), dictionary = sqlc.arg(dictionary), target = sqlc.arg(target), reached = sqlc.arg(reached)
+where space_id = sqlc.arg(space_id);
+
+-- name: PagesToIndex :many
+-- The pages that revisions of the main content have changed, and those below the ones that moved, or were hidden or shown.
+-- Index: revision_changes_pkey.
+-- Sorts: the pages that changed.
+with recursive changed as (
+    select distinct c.page_id from revision_changes c
+    where c.branch = sqlc.arg(space_id)::text and c.seq > sqlc.arg(after)::integer and c.seq <= sqlc.arg(seq)::integer
+), below as (
+    select n.page_id
+    from changed c
+        join branch_pages n on n.branch = sqlc.arg(space_id)::text and n.page_id = c.page_id
+            and n.since <= sqlc.arg(seq)::integer and n.until > sqlc.arg(seq)::integer
+        join branch_pages o on o.branch = sqlc.arg(space_id)::text and o.page_id = c.page_id
+            and o.since <= sqlc.arg(after)::integer and o.until > sqlc.arg(after)::integer
+    where (o.parent_id, o.slug, o.page -> 'hidden') is distinct from (n.parent_id, n.slug, n.page -> 'hidden')
+    union
+    select p.page_id
+    from below b cross join lateral (
+        select c.page_id from branch_pages c
+        where c.branch = sqlc.arg(space_id)::text and c.parent_id = b.page_id
+          and c.since <= sqlc.arg(seq)::integer and c.until > sqlc.arg(seq)::integer
+        offset 0) p
+)
+select page_id from changed union select page_id from below;
+
+-- name: AllPagesToIndex :many
+-- The pages of the main content, and those in the index.
+-- No index: it lists them all.
+select p.page_id from branch_pages p
+where p.branch = sqlc.arg(space_id)::text and p.since <= sqlc.arg(seq)::integer and p.until > sqlc.arg(seq)::integer
+union
+select s.page_id from search_pages s where s.space_id = sqlc.arg(space_id)::text;
+
+-- name: PlacedPages :many
+-- Pages of the main content with their paths. A page is hidden if it or one above it is.
+-- Index: branch_pages_pkey.
+with recursive up as (
+    select p.page_id, p.parent_id, p.slug as path, coalesce((p.page ->> 'hidden')::boolean, false) as hidden,
+           coalesce((p.page ->> 'noIndex')::boolean, false) as no_index, coalesce(p.page ->> 'type', '') as kind,
+           coalesce(p.page ->> 'title', '') as title, coalesce(p.page ->> 'description', '') as description,
+           coalesce(p.page ->> 'document', '') as document, 1 as depth
+    from branch_pages p
+    where p.branch = sqlc.arg(space_id)::text and p.page_id = any(sqlc.arg(ids)::text[])
+      and p.since <= sqlc.arg(seq)::integer and p.until > sqlc.arg(seq)::integer
+    union all
+    select u.page_id, a.parent_id, a.slug || '/' || u.path, u.hidden or coalesce((a.page ->> 'hidden')::boolean, false),
+           u.no_index, u.kind, u.title, u.description, u.document, u.depth + 1
+    from up u cross join lateral (
+        select p.parent_id, p.slug, p.page from branch_pages p
+        where p.branch = sqlc.arg(space_id)::text and p.page_id = u.parent_id
+          and p.since <= sqlc.arg(seq)::integer and p.until > sqlc.arg(seq)::integer
+        limit 1) a
+    where u.depth < 16
+)
+select page_id::text as page_id, title::text as title, path::text as path, description::text as description, document::text as document
+from up
+where parent_id = '' and not hidden and not no_index and kind <> 'link';
+
+-- name: IndexedPages :many
 -- Index: search_pages_pkey.
-select page_id, title, path, document from search_pages where space_id = $1;
+select page_id, title, path, description, document from search_pages
+where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
+
+-- name: LexemesOfPages :many
+-- Index: search_pages_pkey.
+select page_id, tsvector_to_array(words)::text[] as lexemes from search_pages
+where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
+
+-- name: DocumentSizes :many
+-- Index: documents_pkey.
+select hash, octet_length(content)::bigint as size from documents
+where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
+
+-- name: Stems :many
+-- What the dictionary makes of words: null for what it does not know, and nothing for words that say nothing, as "the".
+select w.word::text as word, d.name::text as dictionary, (l.stems is not null)::boolean as known, coalesce(l.stems[1], '')::text as stem
+from unnest(sqlc.arg(words)::text[]) w(word), unnest(sqlc.arg(dictionaries)::text[]) d(name),
+     lateral (select ts_lexize(('pg_catalog.' || d.name)::regdictionary, w.word) as stems) l;
 
 -- name: DeleteSearchPages :exec
 delete from search_pages where space_id = sqlc.arg(space_id) and page_id = any(sqlc.arg(page_ids)::text[]);
 
 -- name: UpsertSearchPages :exec
--- Words are taken as they stand and, so that their forms match each other, by English stems. The space and the organization
--- are in it as words that no text has, so that the index finds what a tenant has without looking at what others have.
-insert into search_pages (space_id, page_id, title, path, document, words)
-select sqlc.arg(space_id), p.id, p.title, p.path, p.document,
-       array_to_tsvector(array['space ' || sqlc.arg(space_id)::text, 'organization ' || sqlc.arg(organization_id)::text])
-           || setweight(to_tsvector('simple', p.title) || to_tsvector('english', p.title), 'A')
-           || setweight(to_tsvector('simple', p.body) || to_tsvector('english', p.body), 'B')
+insert into search_pages (space_id, page_id, title, path, description, document, top, words)
+select sqlc.arg(space_id), p.id, p.title, p.path, p.description, p.document, p.top::tsvector, p.words::tsvector
 from (
     select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(titles)::text[]) as title, unnest(sqlc.arg(paths)::text[]) as path,
-           unnest(sqlc.arg(documents)::text[]) as document, unnest(sqlc.arg(bodies)::text[]) as body
+           unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(documents)::text[]) as document, unnest(sqlc.arg(tops)::text[]) as top,
+           unnest(sqlc.arg(words)::text[]) as words
 ) p
 on conflict (space_id, page_id) do update set
-    title = excluded.title, path = excluded.path, document = excluded.document, words = excluded.words;
+    title = excluded.title, path = excluded.path, description = excluded.description, document = excluded.document,
+    top = excluded.top, words = excluded.words;
 
--- name: KeepSpace :many
--- Until the transaction ends, the space neither goes nor moves to another organization. All else about it may change.
-select id from spaces where id = $1 for key share;
+-- name: PlaceSearchPages :exec
+-- Pages that are at another path and otherwise the same.
+update search_pages s set path = p.path
+from (select unnest(sqlc.arg(ids)::text[]) as id, unnest(sqlc.arg(paths)::text[]) as path) p
+where s.space_id = sqlc.arg(space_id) and s.page_id = p.id;
 
--- name: LockIndexedSpace :one
--- Who changes a space's index holds this row, and nothing else of the space. The result is the revision that is indexed.
-insert into search_spaces (space_id, revision) values ($1, '')
-on conflict (space_id) do update set space_id = excluded.space_id
-returning revision;
+-- name: AddSearchWords :exec
+-- The keys of a word are a text with line breaks, because arrays of arrays must be rectangular.
+insert into search_words (number, word, pages, near)
+select sqlc.arg(number)::bigint, w.word, w.pages, string_to_array(w.keys, E'\n')
+from (
+    select unnest(sqlc.arg(words)::text[]) as word, unnest(sqlc.arg(pages)::integer[]) as pages, unnest(sqlc.arg(keys)::text[]) as keys
+) w
+on conflict (number, word) do update set pages = search_words.pages + excluded.pages;
 
--- name: SetIndexedSpace :exec
-update search_spaces set revision = sqlc.arg(revision) where space_id = sqlc.arg(space_id);
+-- name: DeleteSearchWords :exec
+delete from search_words where number = sqlc.arg(number)::bigint and word = any(sqlc.arg(words)::text[]) and pages <= 0;
+
+-- name: SearchedSpace :many
+-- Index: search_spaces_pkey.
+select s.id, s.title, i.number, i.dictionary
+from spaces s join search_spaces i on i.space_id = s.id
+where s.id = sqlc.arg(space_id);
+
+-- name: SearchedSpacesOfOrganization :many
+-- The spaces that the user may see.
+-- No index: an organization has few spaces.
+select s.id, s.title, i.number, i.dictionary
+from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s join search_spaces i on i.space_id = s.id;
+
+-- name: SearchedSpacesOfSite :many
+-- The spaces of a site that the user may see.
+-- No index: a site has few spaces.
+select s.id, s.title, i.number, i.dictionary
+from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s join search_spaces i on i.space_id = s.id
+where s.id in (
+    select l.space_id from site_spaces l
+    where l.site_id = sqlc.arg(site_id) and (sqlc.narg(site_spaces)::text[] is null or l.id = any(sqlc.narg(site_spaces)::text[])));
+
+-- name: UnknownWords :many
+-- The words that no page has. Of the ones that are beginnings, those that no word begins with.
+-- Index: search_words_pkey.
+select w.word::text as word
+from (select unnest(sqlc.arg(words)::text[]) as word, unnest(sqlc.arg(ends)::text[]) as ends) w
+where not exists (
+    select from unnest(sqlc.arg(numbers)::bigint[]) n(number) cross join lateral (
+        select from search_words s where s.number = n.number and s.word >= w.word collate "C" and s.word <= w.ends collate "C" limit 1) k);
+
+-- name: NearWords :many
+-- Index: search_words_near.
+-- Sorts: the few words with a common key.
+select word, sum(pages)::bigint as pages from search_words where near && sqlc.arg(keys)::text[] group by word
+order by sum(pages) desc, word limit 1000;
 
 -- name: SearchSpace :many
--- A query without words finds nothing: its space alone would find all pages.
+-- The pages of a space, the best first. Ranks are of at most 500 pages with the words at their top, and of 300 others: of more
+-- than that, the rest has rank 0. Every row says how many there are.
 -- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
-select page_id, title, path, rank
-from (
-    select p.page_id, p.title, p.path, ts_rank(p.words, q.query) as rank
-    from search_pages p,
-         (select websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)) as query) q
-    where p.space_id = sqlc.arg(space_id) and numnode(q.query) > 0
-      and p.words @@ (q.query && quote_literal('space ' || sqlc.arg(space_id)::text)::tsquery)
-) m
-where (-rank, page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-order by -rank, page_id
-limit sqlc.arg(page_size);
-
--- name: SearchSpaceTotal :one
--- Index: search_pages_words.
-select count(*)
-from search_pages p
-where p.space_id = sqlc.arg(space_id) and numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
-  and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
-                  && quote_literal('space ' || sqlc.arg(space_id)::text)::tsquery);
-
--- name: SearchOrganization :many
--- The spaces with a match that the user may see, by their best one, and their ten best pages each.
--- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
-with matches as (
-    select s.id as space_id, s.title as space_title, p.page_id, p.title, p.path,
-           ts_rank(p.words, websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query))) as rank
-    from search_pages p
-        join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
-    where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
-      and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
-                      && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery)
-), found as (
-    select space_id, max(rank)::real as best
-    from matches
-    group by space_id
-    having (-max(rank), space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-    order by -max(rank), space_id
+with matches as materialized (
+    select p.page_id from search_pages p
+    where p.space_id = sqlc.arg(space_id)::text and p.words @@ (sqlc.arg(query)::text)::tsquery
+), candidates as (
+    (select p.page_id from search_pages p
+     where p.space_id = sqlc.arg(space_id)::text and p.top @@ (sqlc.arg(query)::text)::tsquery order by p.page_id limit 500)
+    union
+    (select m.page_id from matches m order by m.page_id limit 300)
+), ranked as materialized (
+    select p.page_id,
+           (ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(query)::text)::tsquery)
+            + ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(exact)::text)::tsquery)
+            + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+    from candidates c join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = c.page_id
+), listed as (
+    select m.page_id, coalesce(r.rank, 0)::real as rank
+    from matches m left join ranked r on r.page_id = m.page_id
+    where (-coalesce(r.rank, 0)::real, m.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+    order by -coalesce(r.rank, 0)::real, m.page_id
     limit sqlc.arg(page_size)
-), numbered as (
-    select m.*, f.best, row_number() over (partition by m.space_id order by m.rank desc, m.page_id) as place
-    from matches m join found f on f.space_id = m.space_id
 )
-select space_id, space_title, page_id, title, path, best
-from numbered
-where place <= 10
-order by -best, space_id, place;
+select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank
+from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
+order by -l.rank, p.page_id;
 
--- name: SearchOrganizationTotal :one
--- No index counts spaces: search_pages_words finds the matches, and their spaces are made distinct after it.
-select count(distinct s.id)
-from search_pages p
-    join spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s on s.id = p.space_id
-where numnode(websearch_to_tsquery('simple', sqlc.arg(query))) > 0
-  and p.words @@ ((websearch_to_tsquery('simple', sqlc.arg(query)) || websearch_to_tsquery('english', sqlc.arg(query)))
-                  && quote_literal('organization ' || sqlc.arg(organization_id)::text)::tsquery);
+-- name: SearchSpaces :many
+-- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
+-- space, ranks are of at most 100 pages with the words at their top, and of 50 others.
+-- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+with scopes as (
+    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
+           unnest(sqlc.arg(exacts)::text[])::tsquery as exact
+), ranked as materialized (
+    select s.space_id, f.page_id, f.title, f.path, f.rank,
+           row_number() over (partition by s.space_id order by f.rank desc, f.page_id) as place,
+           max(f.rank) over (partition by s.space_id) as best
+    from scopes s cross join lateral (
+        select p.page_id, p.title, p.path,
+               (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.words, s.exact)
+                + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+        from (
+            (select t.page_id from search_pages t where t.space_id = s.space_id and t.top @@ s.query limit 100)
+            union
+            (select t.page_id from search_pages t where t.space_id = s.space_id and t.words @@ s.query limit 50)
+        ) c join search_pages p on p.space_id = s.space_id and p.page_id = c.page_id
+        order by rank desc, p.page_id limit 10) f
+), found as (
+    select space_id, best from ranked
+    where place = 1 and (-best, space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+    order by -best, space_id
+    limit sqlc.arg(page_size)
+)
+select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
+from found f join ranked r on r.space_id = f.space_id
+order by -r.best, r.space_id, r.place;
+
+-- name: PurgeSearchPages :execrows
+delete from search_pages where (space_id, page_id) in (
+    select p.space_id, p.page_id from search_pages p where p.space_id = sqlc.arg(space_id) limit sqlc.arg(size));
+
+-- name: PurgeSearchWords :execrows
+delete from search_words where (number, word) in (
+    select w.number, w.word from search_spaces s join search_words w on w.number = s.number
+    where s.space_id = sqlc.arg(space_id) limit sqlc.arg(size));
+
+-- name: PurgeIndexedSpace :exec
+delete from search_spaces where space_id = $1;

@@ -1,0 +1,123 @@
+package words
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Misspelled words are looked for among words of these lengths. In shorter ones every other word is near.
+const (
+	minKnown = 4
+	maxKnown = 32
+)
+
+// Spelled says whether a word can be misspelled: whether it belongs into the vocabulary of a space.
+func Spelled(folded string) bool {
+	n := utf8.RuneCountInString(folded)
+	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// Known returns the words of a vector's lexemes that belong into the vocabulary.
+func Known(scope string, lexemes []string) (known []string) {
+	for _, lexeme := range lexemes {
+		if folded, ok := strings.CutPrefix(lexeme, word(scope, "")); ok && Spelled(folded) {
+			known = append(known, folded)
+		}
+	}
+	return known
+}
+
+// Keys are what two words with one edit between them have in common: each without one of its letters, and as it is. So two
+// words without a common key are two edits apart or more.
+func Keys(scope, folded string) []string {
+	letters := []rune(folded)
+	keys := []string{word(scope, folded)}
+	for i := range letters {
+		if i > 0 && letters[i] == letters[i-1] {
+			continue
+		}
+		keys = append(keys, word(scope, string(letters[:i])+string(letters[i+1:])))
+	}
+	return keys
+}
+
+// Near says how many edits there are between two words, if they are few enough for the one to be meant by the other: a letter
+// that is missing, too much, another one, or in the place of its neighbour. A long word may have two.
+func Near(written, meant string) (edits int, ok bool) {
+	a, b := []rune(written), []rune(meant)
+	most := 1
+	if len(a) >= 8 {
+		most = 2
+	}
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return 0, false
+	}
+	edits = distance(a, b)
+	return edits, edits <= most
+}
+
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// Candidate is a word of the vocabulary, and on how many pages it is.
+type Candidate struct {
+	Word  string
+	Pages int64
+}
+
+// maxMeant is the number of words that a misspelled one may stand for.
+const maxMeant = 6
+
+// Meant returns the words that a misspelled one probably stands for, the most probable first.
+func Meant(written string, candidates []Candidate) []string {
+	type meant struct {
+		Candidate
+		edits int
+	}
+	var list []meant
+	for _, c := range candidates {
+		if edits, ok := Near(written, c.Word); ok && c.Word != written {
+			list = append(list, meant{c, edits})
+		}
+	}
+	slices.SortFunc(list, func(a, b meant) int {
+		if a.edits != b.edits {
+			return a.edits - b.edits
+		}
+		if a.Pages != b.Pages {
+			return cmp.Compare(b.Pages, a.Pages)
+		}
+		return strings.Compare(a.Word, b.Word)
+	})
+	var found []string
+	for _, m := range list {
+		// Where one edit explains it, nobody meant two.
+		if len(found) == maxMeant || m.edits > list[0].edits {
+			break
+		}
+		found = append(found, m.Word)
+	}
+	return found
+}

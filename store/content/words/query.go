@@ -1,0 +1,160 @@
+package words
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxQuery is the number of a query's words that count.
+const maxQuery = 12
+
+// Query is what somebody looks for: all of its terms.
+type Query struct{ terms []term }
+
+// term has words that follow each other in the text (a phrase), or that are all somewhere in it.
+type term struct {
+	tokens  []Token
+	phrase  bool
+	without bool
+	// begins says that the last word may be the beginning of one: its writer has not ended it.
+	begins bool
+}
+
+// ParseQuery reads any text: words in quotation marks are a phrase, and a word after a hyphen is one that must not be there.
+func ParseQuery(text string) Query {
+	var q Query
+	left := maxQuery
+	for text = strings.TrimSpace(text); text != "" && left > 0; text = strings.TrimSpace(text) {
+		var t term
+		if rest, ok := strings.CutPrefix(text, "-"); ok {
+			t.without, text = true, rest
+		}
+		var part string
+		if rest, ok := strings.CutPrefix(text, `"`); ok {
+			part, text, t.phrase = rest, "", true
+			if before, after, closed := strings.Cut(rest, `"`); closed {
+				part, text = before, after
+			}
+		} else if end := strings.IndexAny(text, " \t\r\n\u3000"); end >= 0 {
+			part, text = text[:end], text[end:]
+		} else {
+			part, text = text, ""
+		}
+		t.begins = text == "" && !t.phrase && !t.without
+		if t.tokens = Tokens(part, left); len(t.tokens) > 0 {
+			left -= len(t.tokens)
+			q.terms = append(q.terms, t)
+		}
+	}
+	return q
+}
+
+// None says that the query looks for nothing: it has no word, or only words that must not be there.
+func (q Query) None() bool {
+	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without })
+}
+
+// Dictionary are the words whose stems Compile wants.
+func (q Query) Dictionary() (words []string) {
+	for _, t := range q.terms {
+		for _, token := range t.tokens {
+			if token.Lower != "" {
+				words = append(words, token.Lower)
+			}
+		}
+	}
+	return words
+}
+
+// Doubtful is a word of a query that may be misspelled, if no word equals it, or, if Begins, begins with it.
+type Doubtful struct {
+	Word   string
+	Begins bool
+}
+
+// Doubtful returns the words that may be misspelled.
+func (q Query) Doubtful() (list []Doubtful) {
+	for _, t := range q.terms {
+		if t.phrase || t.without {
+			continue
+		}
+		for i, token := range t.tokens {
+			if Spelled(token.Folded) {
+				list = append(list, Doubtful{token.Folded, t.begins && i == len(t.tokens)-1})
+			}
+		}
+	}
+	return list
+}
+
+// Compiled is a query in the form that Postgres reads.
+type Compiled struct {
+	// All finds the pages.
+	All string
+	// Exact finds those that have a word as it was written.
+	Exact string
+}
+
+// Compile makes the query of one scope. Words that say nothing need not be there, unless there are no others. meant has what
+// misspelled words stand for.
+func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
+	silent := func(t term) bool {
+		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {
+			stem, known := stems[token.Lower]
+			return token.Lower == "" || !known || stem != ""
+		})
+	}
+	if !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without && !silent(t) }) {
+		silent = func(term) bool { return false }
+	}
+	var all, exact []string
+	for _, t := range q.terms {
+		if silent(t) {
+			continue
+		}
+		var parts []string
+		for i, token := range t.tokens {
+			written := quote(word(scope, token.Folded))
+			if !t.without {
+				exact = append(exact, written)
+			}
+			if t.phrase {
+				parts = append(parts, written)
+				continue
+			}
+			last := i == len(t.tokens)-1
+			parts = append(parts, either(scope, token, stems, meant[token.Folded], t.begins && last || token.Lower == "" && single(token)))
+		}
+		between := " & "
+		if t.phrase {
+			between = " <-> "
+		}
+		part := "(" + strings.Join(parts, between) + ")"
+		if t.without {
+			part = "!" + part
+		}
+		all = append(all, part)
+	}
+	return Compiled{All: strings.Join(all, " & "), Exact: strings.Join(exact, " | ")}
+}
+
+// single says that a token of a script without blanks is one letter, which is in a text as the first of a pair.
+func single(t Token) bool { return len([]rune(t.Folded)) == 1 }
+
+func either(scope string, t Token, stems Stems, meant []string, begins bool) string {
+	written := quote(word(scope, t.Folded))
+	if begins {
+		written += ":*"
+	}
+	parts := []string{written}
+	// A text has the stem of a word beside it only where it is another word.
+	if stem := stems.stem(t); stem != "" {
+		parts = append(parts, quote(stemmed(scope, stem)), quote(word(scope, stem)))
+	} else if t.Lower != "" {
+		parts = append(parts, quote(stemmed(scope, t.Folded)))
+	}
+	for _, m := range meant {
+		parts = append(parts, quote(word(scope, m)))
+	}
+	return "(" + strings.Join(parts, " | ") + ")"
+}

@@ -1,0 +1,226 @@
+package store_test
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	diff "github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// searched is a space whose content changes by titles.
+type searched struct {
+	t     testing.TB
+	st    *store.Store
+	user  string
+	space string
+	// ids are the pages by their titles.
+	ids map[string]string
+	// pending is what the next merge has.
+	pending   []tree.Change
+	documents []store.Document
+}
+
+func newSearched(t testing.TB, st *store.Store, tenant *storetest.Tenant) *searched {
+	t.Helper()
+	space := storetest.Spaces(t, st, tenant.Organization.ID, nil, 1)[0]
+	return &searched{t: t, st: st, user: tenant.Users[schema.RoleAdmin].ID, space: space, ids: map[string]string{}}
+}
+
+func (s *searched) document(text string) *string {
+	s.t.Helper()
+	read, err := markdown.Read(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	document, err := store.NewDocument(store.Text{Document: read})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.documents = append(s.documents, document)
+	return &document.Hash
+}
+
+// merge makes the pending changes part of the main content.
+func (s *searched) merge() {
+	s.t.Helper()
+	if len(s.pending) == 0 {
+		return
+	}
+	ctx := s.t.Context()
+	request, err := s.st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: s.space, UserID: s.user})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	row, err := s.st.ChangeContent(ctx, request, store.ContentChange{
+		UserID: s.user, Pages: s.pending, Names: make([]string, len(s.pending)), Documents: s.documents,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	merged, err := s.st.MergeChangeRequest(ctx, row.ChangeRequest, s.user, func(store.MergeFacts) error { return nil })
+	if err != nil || merged.Conflicts {
+		s.t.Fatal(merged, err)
+	}
+	s.pending, s.documents = nil, nil
+	pages, err := s.st.Pages(ctx, s.space, merged.Revision)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	clear(s.ids)
+	tree.Walk(pages, func(p tree.Placed) bool { s.ids[p.Title] = p.ID; return true })
+}
+
+func (s *searched) index() {
+	s.t.Helper()
+	if err := s.st.IndexSpace(s.t.Context(), s.space); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// id is what a change calls a page: pages that are not merged yet are called by their titles.
+func (s *searched) id(title string) string {
+	if id, ok := s.ids[title]; ok {
+		return id
+	}
+	return title
+}
+
+// found reads a search page by page, two at a time, and checks that every page says how many there are.
+// Pages of the same rank are in the order of their titles.
+func (s *searched) found(query string) (titles []string) {
+	s.t.Helper()
+	var rows []store.FoundPage
+	var after *store.Cursor[float32]
+	for {
+		page, err := s.st.SearchSpace(s.t.Context(), s.space, query, after, 2)
+		if err != nil {
+			s.t.Fatalf("%q: %v", query, err)
+		}
+		for _, row := range page.Rows {
+			rows = append(rows, row)
+			after = &store.Cursor[float32]{Key: row.Rank, ID: row.PageID}
+		}
+		if page.More {
+			continue
+		}
+		if page.Total != int64(len(rows)) {
+			s.t.Errorf("%q: %d pages, and said %d", query, len(rows), page.Total)
+		}
+		break
+	}
+	slices.SortStableFunc(rows, func(a, b store.FoundPage) int {
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Title, b.Title))
+	})
+	for _, row := range rows {
+		titles = append(titles, row.Title+" @ "+row.Path)
+	}
+	return titles
+}
+
+// do adds a line of a case to the pending changes.
+func (s *searched) do(line, body string) {
+	s.t.Helper()
+	what, rest, _ := strings.Cut(line, " ")
+	flag := func(name string) *bool {
+		cut, found := strings.CutSuffix(rest, " ("+name+")")
+		rest = cut
+		if !found {
+			return nil
+		}
+		return &found
+	}
+	var text *string
+	if body != "" {
+		text = s.document(body)
+	}
+	var change tree.Change
+	switch what {
+	case "page", "group", "link":
+		kind := map[string]string{"page": tree.KindDocument, "group": tree.KindGroup, "link": tree.KindLink}[what]
+		noIndex, hidden := flag("noIndex"), flag("hidden")
+		title, parent, below := strings.Cut(rest, " < ")
+		insert := tree.Insert{Kind: kind, Ref: title, Attributes: tree.Attributes{Title: &title, Hidden: hidden, NoIndex: noIndex, Document: text}}
+		if below {
+			insert.Into = new(s.id(parent))
+		}
+		if what == "link" {
+			insert.Target = schema.Data{"kind": "url", "url": "https://example.com/" + title}
+		}
+		change = insert
+	case "text":
+		change = tree.Update{Page: s.id(rest), Attributes: tree.Attributes{Document: text}}
+	case "move":
+		title, parent, below := strings.Cut(rest, " < ")
+		into := schema.Opt[string]{Set: true}
+		if below {
+			into.Value = new(s.id(parent))
+		}
+		change = tree.Update{Page: s.id(title), Into: into}
+	case "rename":
+		from, to, _ := strings.Cut(rest, " -> ")
+		change = tree.Update{Page: s.id(from), Attributes: tree.Attributes{Title: &to}}
+	case "describe":
+		title, description, _ := strings.Cut(rest, ": ")
+		change = tree.Update{Page: s.id(title), Attributes: tree.Attributes{Description: &description}}
+	case "hide", "show":
+		change = tree.Update{Page: s.id(rest), Attributes: tree.Attributes{Hidden: new(what == "hide")}}
+	case "delete":
+		change = tree.Delete{Page: s.id(rest)}
+	case "language":
+		if _, err := s.st.UpdateSpace(s.t.Context(), s.space, store.SpaceChange{Language: &rest}); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	default:
+		s.t.Fatalf("%q", line)
+	}
+	s.pending = append(s.pending, change)
+}
+
+func TestSearchCases(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/search.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "t")
+	for _, test := range strings.Split(string(text), "\n== ")[1:] {
+		name, steps, _ := strings.Cut(test, "\n")
+		t.Run(name, func(t *testing.T) {
+			s := newSearched(t, st, tenant)
+			lines := strings.Split(strings.TrimSpace(steps), "\n")
+			for len(lines) > 0 {
+				line := lines[0]
+				lines = lines[1:]
+				var body []string
+				for len(lines) > 0 && (lines[0] == "" || strings.HasPrefix(lines[0], "  ")) {
+					body, lines = append(body, strings.TrimPrefix(lines[0], "  ")), lines[1:]
+				}
+				query, asks := strings.CutPrefix(line, "? ")
+				if !asks {
+					s.do(line, strings.TrimSpace(strings.Join(body, "\n")))
+					continue
+				}
+				var want []string
+				for len(lines) > 0 && strings.Contains(lines[0], " @ ") {
+					want, lines = append(want, lines[0]), lines[1:]
+				}
+				s.merge()
+				s.index()
+				if d := diff.Diff(want, s.found(query)); d != "" {
+					t.Errorf("%s: %s", query, d)
+				}
+			}
+		})
+	}
+}

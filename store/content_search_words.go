@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/store/content/words"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// searchVersion is the version of what an index has of a text. Another one makes each space's next job write everything anew.
+const searchVersion = "1 "
+
+// dictionaries are those of Postgres's text search, by the language of a space. Words of other languages are compared as they
+// are. Postgres 18 has more, for Estonian as an example, but every version from 15 on has these.
+var dictionaries = map[string]string{
+	"ar": "arabic_stem", "da": "danish_stem", "de": "german_stem", "el": "greek_stem", "en": "english_stem", "es": "spanish_stem",
+	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",
+	"it": "italian_stem", "lt": "lithuanian_stem", "nl": "dutch_stem", "no": "norwegian_stem", "pt": "portuguese_stem",
+	"pt-br": "portuguese_stem", "ro": "romanian_stem", "ru": "russian_stem", "sv": "swedish_stem", "tr": "turkish_stem",
+	// A space that does not say is taken for an English one.
+	"": "english_stem",
+}
+
+// searchDictionary says how a space of a language is indexed.
+func searchDictionary(language string) string {
+	dictionary, ok := dictionaries[language]
+	if !ok {
+		dictionary = "simple"
+	}
+	return searchVersion + dictionary
+}
+
+// stemsOf looks words up in the dictionaries of indexes. Indexes of another version find by words as they are written.
+func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes ...string) (map[string]words.Stems, error) {
+	stems := make(map[string]words.Stems, len(indexes))
+	names := make([]string, 0, len(indexes))
+	for _, index := range indexes {
+		if name, current := strings.CutPrefix(index, searchVersion); current {
+			stems[index] = words.Stems{}
+			names = append(names, name)
+		}
+	}
+	rows, err := q.Stems(ctx, db.StemsParams{Words: slices.Collect(maps.Keys(look)), Dictionaries: names})
+	for _, row := range rows {
+		if row.Known {
+			stems[searchVersion+row.Dictionary][row.Word] = row.Stem
+		}
+	}
+	return stems, interpret(err, "words")
+}
