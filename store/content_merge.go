@@ -136,6 +136,9 @@ func (s *Store) MergeChangeRequest(
 			return err
 		}
 		row.RevisionMerged = &id
+		if err := m.forget(ctx, q, row.ID); err != nil {
+			return err
+		}
 		return setStatus(ctx, q, row, schema.ChangeRequestMerged)
 	})
 	if errors.Is(err, errConflicts) {
@@ -165,7 +168,8 @@ func setHead(ctx context.Context, q *db.Queries, space Space, revision string) e
 	return enqueue(ctx, q, schema.IndexSpace{Organization: space.OrganizationID, Space: space.ID})
 }
 
-// UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is.
+// UpdateChangeRequest merges the main content into a request. A request that is up to date stays as it is, and so does one with
+// open conflicts.
 func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, userID string) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -178,9 +182,11 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 		if err != nil {
 			return err
 		}
-		row.Revision, err = rebase(ctx, q, *row, m, userID)
+		if row.Revision, err = rebase(ctx, q, *row, m, userID); err != nil {
+			return err
+		}
 		row.RevisionMergedAncestor = &m.head.ID
-		return err
+		return m.forget(ctx, q, row.ID)
 	})
 	if errors.Is(err, errConflicts) {
 		return MergeResult{Revision: changed.ChangeRequest.Revision, Conflicts: true}, nil

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/merge"
@@ -16,54 +15,84 @@ type merged struct {
 	head, branch Revision
 	// changed is what the request makes of the head. Documents that the merge made are stored.
 	changed tree.Changed
+	// chosen says that there are choices, which have served.
+	chosen bool
 }
 
 // errConflicts ends a transaction that must change nothing, because both sides changed the same things in different ways.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent merges the head of a locked space and a request. It reads what either of them changed, and what is around it.
-func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (m merged, err error) {
-	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), space.Revision, row.Revision)
+// mergeContent merges the head of a locked space and a request, as its conflicts were resolved. It stores the documents that it makes.
+func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
+	var choices conflictRows
+	if baseOf(row) != space.Revision { // Else nothing can be in conflict.
+		var err error
+		if choices, err = conflictChoices(ctx, q, row.ID); err != nil {
+			return merged{}, err
+		}
+	}
+	m, err := openMerge(ctx, q, space.Revision, row)
 	if err != nil {
 		return merged{}, err
 	}
-	base := found[baseOf(row)]
-	m.head, m.branch = found[space.Revision], found[row.Revision]
-	ours, err := changedPages(ctx, q, base, m.head)
+	result, made, err := m.with(ctx, q, choices.all())
 	if err != nil {
 		return merged{}, err
 	}
-	theirs, err := changedPages(ctx, q, base, m.branch)
-	if err != nil {
-		return merged{}, err
-	}
-	result, made, err := threeWay(ctx, q, [3]Revision{base, m.head, m.branch}, slices.Concat(ours, theirs))
-	if err != nil {
-		return merged{}, err
-	}
-
 	if len(merge.Open(result.Conflicts)) > 0 {
 		return merged{}, errConflicts
 	}
-	m.changed = tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
-	return m, insertDocuments(ctx, q, row.SpaceID, made)
+	changed := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
+	return merged{head: m.of[1], branch: m.of[2], changed: changed, chosen: len(choices) > 0}, insertDocuments(ctx, q, row.SpaceID, made)
 }
 
-// threeWay merges the changes of a base's two successors, and gives the documents that are to be stored for it.
-func threeWay(ctx context.Context, q *db.Queries, of [3]Revision, changed []string) (merge.Result, []Document, error) {
-	var sides [3]mergeSide
-	for i, r := range of {
-		sides[i] = mergeSide{from: pageSource{ctx: ctx, q: q, spaceID: r.SpaceID, revisionID: r.ID}, pages: map[string]*tree.Node{}}
-		if err := sides[i].fill(changed); err != nil {
-			return merge.Result{}, nil, err
+// forget deletes the choices that a merge or an update has carried out.
+func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) error {
+	if !m.chosen {
+		return nil
+	}
+	return interpret(q.DeleteAllConflictChoices(ctx, requestID), "conflicts")
+}
+
+// threeWay is the merge of a base's two successors.
+type threeWay struct {
+	// of and sides are the base, the head of the main content, and the head of the request.
+	of      [3]Revision
+	sides   [3]mergeSide
+	changed []string
+}
+
+// openMerge reads what the main content and a request changed.
+func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeRequest) (*threeWay, error) {
+	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), head, row.Revision)
+	if err != nil {
+		return nil, err
+	}
+	m := &threeWay{of: [3]Revision{found[baseOf(row)], found[head], found[row.Revision]}}
+	for _, side := range m.of[1:] {
+		changed, err := changedPages(ctx, q, m.of[0], side)
+		if err != nil {
+			return nil, err
+		}
+		m.changed = append(m.changed, changed...)
+	}
+	for i, r := range m.of {
+		m.sides[i] = mergeSide{from: pageSource{ctx: ctx, q: q, spaceID: r.SpaceID, revisionID: r.ID}, pages: map[string]*tree.Node{}}
+		if err := m.sides[i].fill(m.changed); err != nil {
+			return nil, err
 		}
 	}
+	return m, nil
+}
+
+// with merges, and gives the documents that are to be stored for it. It reads what is around the changes.
+func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{
-		Base: &sides[0], Ours: &sides[1], Theirs: &sides[2], Changed: changed,
-		Count: of[1].PageCount, MaxPages: tree.MaxPages, MaxDepth: tree.MaxDepth,
+		Base: &m.sides[0], Ours: &m.sides[1], Theirs: &m.sides[2], Changed: m.changed, Choices: choices,
+		Count: m.of[1].PageCount, MaxPages: tree.MaxPages, MaxDepth: tree.MaxDepth,
 		Load: func(hash string) (schema.Document, error) {
-			texts, err := documents(ctx, q, of[0].SpaceID, []string{hash})
+			texts, err := documents(ctx, q, m.of[0].SpaceID, []string{hash})
 			return texts[hash].Document, err
 		},
 		Keep: func(d schema.Document) (string, error) {
@@ -72,7 +101,7 @@ func threeWay(ctx context.Context, q *db.Queries, of [3]Revision, changed []stri
 			return document.Hash, err
 		},
 	})
-	return result, made, errors.Join(sides[0].err, sides[1].err, sides[2].err, err)
+	return result, made, errors.Join(m.sides[0].err, m.sides[1].err, m.sides[2].err, err)
 }
 
 // mergeSide reads the pages of one side of a merge. It keeps its first error: see [merge.Side].

@@ -26,6 +26,7 @@ func init() {
 		accessExamples,
 		changeRequestExamples,
 		commentsExamples,
+		conflictExamples,
 		consentExamples,
 		contentExamples,
 		conversationsExamples,

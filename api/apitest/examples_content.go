@@ -21,6 +21,15 @@ func changeRequestExamples() {
 	}
 }
 
+func conflictExamples() {
+	conflict := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		request, id := h.Conflicting(tenant)
+		return map[string]string{"changeRequestId": request.ID, "conflictId": id}
+	}
+	Examples["listChangeRequestConflicts"] = example{Make: conflict}
+	Examples["resolveChangeRequestConflict"] = example{body: `{"take":"value","value":"Both"}`, Make: conflict}
+}
+
 func commentsExamples() {
 	const words = `{"body":{"markdown":"Because."}}`
 	for i, place := range []string{"InSpace", "InChangeRequest"} {

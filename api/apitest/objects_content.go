@@ -121,6 +121,37 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	return page.ID, page.Slug, merged.Revision
 }
 
+// Conflicting creates a change request with a conflict: it and the main content have other titles of a page.
+func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeRequest, conflict string) {
+	h.T.Helper()
+	page, _, _ := h.MergedPage(tenant)
+	user := tenant.Users[schema.RoleAdmin].ID
+	titled := func(title string) store.ChangeRequest {
+		row, err := h.Store.ChangeContent(h.T.Context(), h.ChangeRequest(tenant), store.ContentChange{
+			UserID: user, Pages: []tree.Change{tree.Update{Page: page, Attributes: tree.Attributes{Title: &title}}}, Names: []string{"x"},
+		})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return row.ChangeRequest
+	}
+	request = titled("One")
+	other := titled("Another")
+	merged, err := h.Store.MergeChangeRequest(h.T.Context(), other, user, func(store.MergeFacts) error { return nil })
+	if err != nil || merged.Conflicts {
+		h.T.Fatal(merged, err)
+	}
+	found, err := h.Store.Conflicts(h.T.Context(), request, merged.Revision)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	list, err := found.Page("all", nil, 10)
+	if err != nil || len(list.Rows) != 1 {
+		h.T.Fatalf("%+v, %v", list, err)
+	}
+	return request, list.Rows[0].ID
+}
+
 // signed returns the query of a signed URL.
 func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	h.T.Helper()

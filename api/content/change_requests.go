@@ -50,12 +50,12 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/merge", ID: "mergeChangeRequest", Tag: tag,
-			Doc:   "Make the content of a change request that of its space; with conflicts nothing changes and the answer says so.",
+			Doc:   "Make the content of a change request that of its space; with open conflicts nothing changes and the answer says so.",
 			Scope: access.Having(access.RightMerge, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.merge),
 		},
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/update", ID: "updateChangeRequest", Tag: tag,
-			Doc:   "Take the current content of the space into a change request; with conflicts nothing changes and the answer says so.",
+			Doc:   "Take the current content of the space into a change request; with open conflicts nothing changes and the answer says so.",
 			Scope: access.Having(access.RightEdit, access.OnChangeRequest), Status: http.StatusOK, Handler: frame.Handle(h.update),
 		},
 		{

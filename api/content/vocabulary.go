@@ -4,6 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/merge"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -22,6 +23,10 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"changeRequestStatus":         schema.ChangeRequestStatuses(),
 			"settableChangeRequestStatus": schema.SettableChangeRequestStatuses(),
 			"changeRequestOrder":          {orderByUpdate, orderByCreation},
+			"conflictKind":                merge.Kinds(),
+			"conflictStatus":              schema.ConflictStatuses(),
+			"conflictFilter":              append([]string{"all"}, schema.ConflictStatuses()...),
+			"conflictTake":                schema.ConflictTakes(),
 			"mergeResult":                 schema.MergeResults(),
 			"commentStatus":               schema.CommentStatuses(),
 			"commentFilter":               append([]string{"all"}, schema.CommentStatuses()...),

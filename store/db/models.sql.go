@@ -134,6 +134,15 @@ type Comment struct {
 	EditedAt        *time.Time
 }
 
+type ConflictChoice struct {
+	ChangeRequestID string
+	ConflictID      string
+	Take            string
+	Value           *string
+	UserID          string
+	ChosenAt        time.Time
+}
+
 type Conversation struct {
 	ID             string
 	OrganizationID string

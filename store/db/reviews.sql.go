@@ -385,6 +385,17 @@ func (q *Queries) ReviewState(ctx context.Context, changeRequestID string) ([]Re
 	return items, nil
 }
 
+const supersedeAllReviews = `-- name: SupersedeAllReviews :exec
+update change_request_reviews set superseded = true, updated_at = now()
+where change_request_id = $1 and not superseded
+`
+
+// Index: change_request_reviews_newest (change_request_id, user_id).
+func (q *Queries) SupersedeAllReviews(ctx context.Context, changeRequestID string) error {
+	_, err := q.db.Exec(ctx, supersedeAllReviews, changeRequestID)
+	return err
+}
+
 const supersedeReviews = `-- name: SupersedeReviews :exec
 update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = $1 and user_id = any($2::text[]) and not superseded

@@ -23,6 +23,11 @@ where exists (
 update change_request_reviews set superseded = true, updated_at = now()
 where change_request_id = sqlc.arg(change_request_id) and user_id = any(sqlc.arg(user_ids)::text[]) and not superseded;
 
+-- name: SupersedeAllReviews :exec
+-- Index: change_request_reviews_newest (change_request_id, user_id).
+update change_request_reviews set superseded = true, updated_at = now()
+where change_request_id = $1 and not superseded;
+
 -- name: ListRequestedReviewers :many
 -- Those who have not answered yet, or were asked again since.
 -- Index: change_request_reviewers_pkey (change_request_id, user_id).

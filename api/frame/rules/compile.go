@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Check finds what is wrong with a value of the type that the rule was written for.
@@ -135,6 +137,8 @@ func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Chec
 		return v.manyCheck(t, r)
 	case t.Kind() == reflect.Struct:
 		return v.Struct(t)
+	case t == reflect.TypeFor[jsontext.Value](): // Any JSON: the handler knows what it may be.
+		return func(*Checker, string, reflect.Value) {}, nil
 	case t.Kind() == reflect.Slice:
 		return v.arrayCheck(t, r, tag)
 	case t.Kind() == reflect.Map:

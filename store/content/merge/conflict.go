@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
 	"github.com/octavo-docs/octavo/store/content/tree"
 )
 
@@ -33,6 +36,11 @@ const (
 	// KindDocument: the parts could be merged, but the whole would not be a document.
 	KindDocument = "document"
 )
+
+// Kinds are the values of a conflict's kind.
+func Kinds() []string {
+	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
+}
 
 // FieldDocument is the field of a page whose conflicts are those of its document.
 const FieldDocument = "document"
@@ -72,7 +80,8 @@ type Choice struct {
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is where a page is. In a choice, an empty position is that of theirs, and a parent that is not there counts as ours.
+// Place is where a page is. A choice names the parent only, and the position is that of theirs. A parent that is not there counts
+// as ours.
 type Place struct {
 	Parent   string `json:"parent"`
 	Position string `json:"position,omitempty"`
@@ -92,7 +101,9 @@ type valueKind int
 const (
 	noValue valueKind = iota
 	jsonValue
-	textValue
+	wordValue
+	descriptionValue
+	conditionValue
 	boolValue
 	blockValue
 	documentValue
@@ -105,12 +116,16 @@ const (
 // valueKinds has a row per kind of value: it decodes one, or says what is wrong.
 var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	jsonValue:     decoded[any],
-	textValue:     decoded[string],
 	boolValue:     decoded[bool],
 	blockValue:    decodeBlock,
 	documentValue: decodeDocument,
-	placeValue:    decoded[Place],
+	placeValue:    decodePlace,
 	targetValue:   decodeTarget,
+	wordValue:     checkedText(func(text string) bool { return utf8.RuneCountInString(text) <= maxWord }),
+	descriptionValue: checkedText(func(text string) bool {
+		return utf8.RuneCountInString(text) <= maxDescription
+	}),
+	conditionValue: checkedText(condition.ValidOrEmpty),
 	titleValue: checkedText(func(text string) bool {
 		return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= maxTitle
 	}),
@@ -121,8 +136,10 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 
 // The bounds of what a choice sets, in characters, as in the API and in package tree.
 const (
-	maxTitle = 256
-	maxSlug  = 100
+	maxTitle       = 256
+	maxSlug        = 100
+	maxWord        = 50 // An emoji, or the name of an icon.
+	maxDescription = 1000
 )
 
 func checkedText(valid func(text string) bool) func(raw jsontext.Value) (any, []schema.Detail) {
@@ -165,6 +182,15 @@ func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
 	return d, d.Problems(valueField)
 }
 
+// decodePlace leaves the position out: an arbitrary text could have no room beside it.
+func decodePlace(raw jsontext.Value) (any, []schema.Detail) {
+	value, problems := decoded[Place](raw)
+	if problems != nil {
+		return nil, problems
+	}
+	return Place{Parent: value.(Place).Parent}, nil
+}
+
 func decodeTarget(raw jsontext.Value) (any, []schema.Detail) {
 	value, problems := decoded[schema.Data](raw)
 	if problems != nil {
@@ -179,23 +205,52 @@ func (c Conflict) Problems(choice Choice) []schema.Detail {
 	return problems
 }
 
-func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
-	takes := []string{TakeOurs}
-	if c.Kind != KindParent { // Where theirs has the page, it cannot be.
-		takes = append(takes, TakeTheirs)
-	}
-	if c.value != noValue {
-		takes = append(takes, TakeValue)
-	}
+func (c Conflict) compare(other Conflict) int {
+	return cmp.Or(cmp.Compare(c.Page, other.Page), cmp.Compare(c.Field, other.Field))
+}
+
+// Takes lists how the conflict can be resolved.
+func (c Conflict) Takes() []string {
 	switch {
-	case c.Kind == KindSize:
+	case c.Kind == KindSize: // Only fewer pages help.
+		return nil
+	case c.value == noValue:
+		return []string{TakeOurs, TakeTheirs}
+	case c.Kind == KindParent: // Where theirs has the page, it cannot be.
+		return []string{TakeOurs, TakeValue}
+	}
+	return []string{TakeOurs, TakeTheirs, TakeValue}
+}
+
+func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
+	takes := c.Takes()
+	switch {
+	case takes == nil:
 		return nil, []schema.Detail{{Field: "take", Problem: "is not offered: delete pages instead"}}
 	case !slices.Contains(takes, choice.Take):
 		return nil, []schema.Detail{{Field: "take", Problem: "has no value that is allowed", Allowed: takes}}
 	case choice.Take != TakeValue:
 		return nil, nil
+	case len(choice.Value) == 0:
+		return nil, []schema.Detail{{Field: valueField, Problem: "is required"}}
+	case holdsNUL(choice.Value):
+		return nil, []schema.Detail{{Field: valueField, Problem: "must not hold the character U+0000"}}
 	}
 	return valueKinds[c.value](choice.Value)
+}
+
+// holdsNUL reports whether a text or a name in a value has a character that the database cannot store.
+func holdsNUL(raw jsontext.Value) bool {
+	decoder := jsontext.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := decoder.ReadToken()
+		if err != nil {
+			return false // It ends, or is no JSON, which decoding says.
+		}
+		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
+			return true
+		}
+	}
 }
 
 // conflicts collects the conflicts of a merge and decides those that have a choice.

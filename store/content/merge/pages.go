@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -45,7 +44,8 @@ type Result struct {
 	Delete []string
 	// Count is the number of pages that there are then.
 	Count int
-	// Conflicts has all conflicts. Those without a choice are open, and Write has for them what is on ours.
+	// Conflicts has all conflicts, by page and field and then as they were met. Those without a choice are open, and Write has for
+	// them what is on ours.
 	Conflicts []Conflict
 }
 
@@ -223,6 +223,8 @@ func samePage(a, b tree.Node) bool {
 }
 
 func (p *pages) result() Result {
+	p.reopen()
+	slices.SortStableFunc(p.conflicts.list, Conflict.compare)
 	result := Result{Conflicts: p.conflicts.list}
 	count := p.in.Count
 	var added []string
@@ -243,12 +245,10 @@ func (p *pages) result() Result {
 	}
 	if p.in.MaxPages > 0 && count > p.in.MaxPages && len(added) > 0 {
 		p.conflicts.add(Conflict{Kind: KindSize, Pages: added, Ours: p.in.Count, Theirs: count})
+		slices.SortStableFunc(p.conflicts.list, Conflict.compare)
 		return Result{Conflicts: p.conflicts.list, Count: p.in.Count}
 	}
 	result.Count = count
-	slices.SortStableFunc(result.Conflicts, func(a, b Conflict) int {
-		return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(a.Field, b.Field))
-	})
 	return result
 }
 

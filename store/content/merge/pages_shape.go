@@ -74,9 +74,9 @@ func (p *pages) open(cycle []string) {
 	for _, id := range cycle {
 		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs {
 			if take == TakeTheirs {
-				p.putBack(r, r.theirs)
+				p.putBack(r, r.theirs, p.in.Theirs)
 			} else {
-				p.putBack(r, r.ours)
+				p.putBack(r, r.ours, p.in.Ours)
 			}
 		}
 	}
@@ -86,16 +86,18 @@ func (p *pages) open(cycle []string) {
 func (p *pages) backToOurs() {
 	for _, id := range p.order {
 		if r := p.rows[id]; r.inOurs && r.inTheirs {
-			p.putBack(r, r.ours)
+			p.putBack(r, r.ours, p.in.Ours)
 		}
 	}
 }
 
-// putBack puts a page where it is on a side, or at the root if the page above is gone: any other place might be on a cycle.
-func (p *pages) putBack(r *row, is tree.Node) {
+// putBack puts a page where a side has it, or below the closest page above it there that is left. A side without its deleted pages
+// has no cycle, which replant alone could make again.
+func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
-	if !p.holds(at.Parent) {
-		at.Parent = ""
+	for !p.holds(at.Parent) {
+		above, _ := side.Page(at.Parent)
+		at.Parent = above.Parent
 	}
 	r.put(at)
 }
@@ -315,5 +317,22 @@ func freeSlug(slug string, taken map[string]string) string {
 			slug = string([]rune(slug)[:most])
 		}
 		free = slug + suffix
+	}
+}
+
+// reopen opens the conflicts whose chosen value the result does not have, because the tree allows none, or another choice is
+// against it.
+func (p *pages) reopen() {
+	for i := range p.conflicts.list {
+		c := &p.conflicts.list[i]
+		if c.Choice == nil || c.Choice.Take != TakeValue || c.Block != "" {
+			continue
+		}
+		value, _ := c.decode(*c.Choice)
+		is, _ := p.page(c.Page)
+		switch {
+		case c.value == placeValue && is.Parent != value.(Place).Parent, c.Kind == KindSlug && is.Slug != value.(string):
+			c.Choice = nil
+		}
 	}
 }

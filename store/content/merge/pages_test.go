@@ -546,6 +546,29 @@ func TestChoicesOfPages(t *testing.T) {
 	}
 }
 
+// TestCycleBesideADeletion has ours put page a below p and b below a, while theirs deleted p and left a below b. Without p, a would be
+// below b and b below a. However the cycle is resolved, nothing is left below the deleted page.
+func TestCycleBesideADeletion(t *testing.T) {
+	t.Parallel()
+	base, ours, theirs := rows(page("p", ""), page("b", ""), page("a", "b")), rows(page("p", ""), page("a", "p"), page("b", "a")), rows(page("b", ""), page("a", "b"))
+	_, found := mergeSpaces(t, library{}, base, ours, theirs, nil)
+	if len(found) != 1 || found[0].Kind != KindDelete {
+		t.Fatalf("%+v", found)
+	}
+	choices := Choices{found[0].ID: {Take: TakeTheirs}}
+	merged, found := mergeSpaces(t, library{}, base, ours, theirs, choices)
+	if len(found) != 2 || found[0].Kind != KindCycle || wellFormed(merged) != nil {
+		t.Fatalf("%+v", found)
+	}
+	for take, want := range map[string]string{TakeOurs: "a: b:a", TakeTheirs: "a:b b:"} {
+		choices[found[0].ID] = Choice{Take: take}
+		merged, found := mergeSpaces(t, library{}, base, ours, theirs, choices)
+		if got := "a:" + merged["a"].Parent + " b:" + merged["b"].Parent; len(Open(found)) > 0 || wellFormed(merged) != nil || len(merged) != 2 || got != want {
+			t.Errorf("%s: %s, want %s", take, got, want)
+		}
+	}
+}
+
 func TestPagesWithoutConflict(t *testing.T) {
 	t.Parallel()
 	page := func(id, parent, position string) tree.Node {

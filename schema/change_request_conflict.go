@@ -1,0 +1,66 @@
+package schema
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ChangeRequestConflict is something that a change request and the main content changed in different ways since the request was made
+// or last updated. Ours is the side of the change request, theirs the main content.
+type ChangeRequestConflict struct {
+	Object string `json:"object"`
+	// ID is that of these versions: if one of them changes, it is another conflict.
+	ID     string `json:"id"`
+	Kind   string `json:"kind" rules:"enum=conflictKind"`
+	Status string `json:"status" rules:"enum=conflictStatus"`
+	// Page is the page in conflict, and Pages are all pages that a conflict of places or a deletion is about.
+	Page  *ConflictPage  `json:"page,omitzero"`
+	Pages []ConflictPage `json:"pages,omitzero"`
+	// Field is the member of the page. In a document, Block is the key of the block, and Part the part of the block: absent for the
+	// whole block, `text`, or a path in its data.
+	Field string `json:"field,omitempty"`
+	Block string `json:"block,omitempty"`
+	Part  string `json:"part,omitempty"`
+	// Base, Ours and Theirs are the versions. One that is absent is deleted on that side, or not there yet.
+	Base   any `json:"base,omitzero"`
+	Ours   any `json:"ours,omitzero"`
+	Theirs any `json:"theirs,omitzero"`
+	// Takes lists the values of `take` that the conflict can be resolved with.
+	Takes      []string            `json:"takes"`
+	Resolution *ConflictResolution `json:"resolution,omitzero"`
+}
+
+// ConflictPage is a page as the change request has it, or as the main content has it if the request has not. Links have no path.
+type ConflictPage struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Path  string `json:"path,omitempty"`
+}
+
+// ConflictResolution is how a conflict is resolved, until an update or a merge carries it out.
+type ConflictResolution struct {
+	Take       string         `json:"take" rules:"enum=conflictTake"`
+	Value      jsontext.Value `json:"value,omitzero"`
+	ResolvedBy User           `json:"resolvedBy"`
+	ResolvedAt time.Time      `json:"resolvedAt"`
+}
+
+// The values of `take`.
+const (
+	TakeOurs   = "ours"
+	TakeTheirs = "theirs"
+	TakeValue  = "value"
+)
+
+// ConflictTakes are the values of `take`.
+func ConflictTakes() []string { return []string{TakeOurs, TakeTheirs, TakeValue} }
+
+// The statuses of a conflict.
+const (
+	ConflictOpen     = "open"
+	ConflictResolved = "resolved"
+)
+
+// ConflictStatuses are the values of a conflict's `status`.
+func ConflictStatuses() []string { return []string{ConflictOpen, ConflictResolved} }
