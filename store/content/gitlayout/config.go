@@ -1,0 +1,180 @@
+package gitlayout
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Repository is what is read: the paths of its files, and their bytes.
+type Repository struct {
+	Files []File
+	Read  func(path string) ([]byte, error)
+}
+
+// File is a file of a repository.
+type File struct {
+	Path string
+	// Blob is the hash of the content.
+	Blob string
+}
+
+// Note is about something of a repository that was not taken over as it is. Its text is for users.
+type Note struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// The names of files with a meaning.
+const (
+	configName  = ".gitbook.yaml"
+	summaryName = "SUMMARY.md"
+	readmeName  = "README.md"
+	assetFolder = ".gitbook/assets/"
+	maxConfig   = 64 << 10
+)
+
+// Errors of repositories that cannot be read as pages. Their texts are for users.
+var (
+	ErrProject  = errors.New("the project directory must be a folder inside the repository")
+	ErrNoFolder = errors.New("the repository has no such folder")
+	ErrConfig   = errors.New(configName + " cannot be read")
+)
+
+// Layout is where the content of a repository is.
+type Layout struct {
+	// Root is the folder of the content with a slash at its end, or "" for all of the repository.
+	Root string
+	// Config, Readme and Summary are paths; those of absent files are where they would be.
+	Config, Readme, Summary string
+	HasConfig, HasSummary   bool
+	Notes                   []Note
+
+	repository Repository
+	files      map[string]File
+	folders    map[string]bool
+}
+
+type config struct {
+	Root      string `yaml:"root"`
+	Structure struct {
+		Readme  string `yaml:"readme"`
+		Summary string `yaml:"summary"`
+	} `yaml:"structure"`
+	Redirects map[string]string `yaml:"redirects"`
+}
+
+// Open finds the content of a repository. project is the project directory; slashes at its ends do not matter. A repository
+// without any file may lack the folder.
+func Open(r Repository, project string) (*Layout, error) {
+	l := &Layout{repository: r, files: make(map[string]File, len(r.Files)), folders: map[string]bool{"": true}}
+	for _, file := range r.Files {
+		l.files[file.Path] = file
+		for dir := path.Dir(file.Path); dir != "." && !l.folders[dir+"/"]; dir = path.Dir(dir) {
+			l.folders[dir+"/"] = true
+		}
+	}
+	base, ok := folderOf("", project)
+	if !ok {
+		return nil, ErrProject
+	}
+	if err := l.needs(base); err != nil {
+		return nil, err
+	}
+	var c config
+	l.Config = base + configName
+	if _, l.HasConfig = l.files[l.Config]; l.HasConfig {
+		if err := l.configure(&c); err != nil {
+			return nil, err
+		}
+	}
+	if l.Root, ok = folderOf(base, c.Root); !ok {
+		return nil, fmt.Errorf("%w: root is no folder inside the repository", ErrConfig)
+	}
+	if err := l.needs(l.Root); err != nil {
+		return nil, err
+	}
+	l.Readme, l.Summary = l.named(c.Structure.Readme, readmeName), l.named(c.Structure.Summary, summaryName)
+	if l.Readme == "" || l.Summary == "" {
+		return nil, fmt.Errorf("%w: structure names a file outside of the repository", ErrConfig)
+	}
+	_, l.HasSummary = l.files[l.Summary]
+	if len(c.Redirects) > 0 {
+		l.note(l.Config, "its redirects are kept in the file; redirects of a site are set on the site")
+	}
+	return l, nil
+}
+
+func (l *Layout) needs(folder string) error {
+	if len(l.files) > 0 && !l.folders[folder] {
+		return fmt.Errorf("%w: %s", ErrNoFolder, strings.TrimSuffix(folder, "/"))
+	}
+	return nil
+}
+
+func (l *Layout) configure(c *config) error {
+	text, err := l.repository.Read(l.Config)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxConfig {
+		return fmt.Errorf("%w: it is too large", ErrConfig)
+	}
+	if err := yaml.Unmarshal(text, c); err != nil {
+		return fmt.Errorf("%w: it is no YAML of the expected form", ErrConfig)
+	}
+	return nil
+}
+
+func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
+
+// folderOf gives a folder below another, with a slash at its end; not ok if it would be outside.
+func folderOf(base, name string) (string, bool) {
+	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
+	switch {
+	case clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(clean, "\\\x00"):
+		return "", false
+	case clean == "." || clean == "/":
+		return "", true
+	}
+	return clean + "/", true
+}
+
+// named gives the path of a file that the configuration names, relative to the root; "" if it would be outside.
+func (l *Layout) named(name, absent string) string {
+	if name == "" {
+		name = absent
+	}
+	folder, ok := folderOf(l.Root, name)
+	if !ok || folder == "" {
+		return ""
+	}
+	return strings.TrimSuffix(folder, "/")
+}
+
+// isPage tells whether a path can be that of a page.
+func (l *Layout) isPage(name string) bool {
+	if !strings.HasPrefix(name, l.Root) || name == l.Summary {
+		return false
+	}
+	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(path.Ext(name)))
+}
+
+// isReadme tells whether a file is the page of its folder.
+func (l *Layout) isReadme(name string) bool {
+	return name == l.Readme || strings.EqualFold(path.Base(name), readmeName)
+}
+
+// readmeOf finds the page of a folder, which is given with its slash.
+func (l *Layout) readmeOf(folder string) (string, bool) {
+	for _, name := range []string{readmeName, "readme.md", "Readme.md"} {
+		if _, ok := l.files[folder+name]; ok {
+			return folder + name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,23 @@
+// Package gitlayout maps the files of a repository to the pages of a space, and back. It is pure: it reads a repository through
+// functions that it is given, makes no ids, and imports of this module only schema and the packages of store/content.
+//
+// # Reading
+//
+// The content is below the project directory and the `root` of its .gitbook.yaml. With a SUMMARY.md (or what `structure.summary`
+// names) its nested lists are the pages, its headings are groups, a rule ends a group, and entries without a file are pages
+// without text. Without one, folders are: README.md is the page of its folder, the others follow by name; names that begin with
+// a dot are left out. A page's title is its front matter's `title`, or its first heading of level 1, or the text of its entry, or
+// its file name. The heading is no part of the document if it is the title. Of the front matter, `title`, `description`, `icon`,
+// `emoji`, `hidden`, `noIndex`, `noRobotsIndex` and `if` are attributes of the page; everything else stays in the file as it is.
+//
+// Relative links to files of pages become references to those pages, and those to other files, which then are files of the
+// space, references to these. A link to what is no page and no file, as source code outside of the root, gets the prefix of
+// the repository's tree if there is one.
+//
+// # Writing
+//
+// A file is written only if its page has changed since the last synchronisation, and then only what changed of it: the line of
+// the front matter, the heading, the blocks (markdown.Edit). References are spelled as the file spelled them. A page keeps its
+// file when it is moved or renamed. SUMMARY.md changes only in the lines of pages that are new, gone, renamed or moved; without
+// one, it is made once the folders no longer say the same as the pages.
+package gitlayout

@@ -1,0 +1,102 @@
+package gitlayout
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// place gives new pages their files: in the folder of the page above, named by the slug.
+func (x *exporter) place(pages []tree.Page, folder string, root bool) {
+	for i := range pages {
+		p := &pages[i]
+		if p.Kind == tree.KindLink {
+			continue
+		}
+		var below string
+		if p.Kind == tree.KindGroup {
+			below = folder + fileName(p.Slug) + "/"
+		} else {
+			if x.needsFile(p) && x.paths[p.ID] == "" {
+				name := folder + fileName(p.Slug)
+				own := folder + readmeName
+				if len(p.Pages) > 0 {
+					own = name + "/" + readmeName
+				} else if !root || i > 0 {
+					own = name + ".md"
+				}
+				x.paths[p.ID] = x.free(own, name+".md")
+				x.ids[x.paths[p.ID]] = p.ID
+			}
+			if at := x.paths[p.ID]; at == "" {
+				below = folder + fileName(p.Slug) + "/"
+			} else if x.layout.isReadme(at) {
+				below = strings.TrimSuffix(at, path.Base(at))
+			} else {
+				below = strings.TrimSuffix(at, path.Ext(at)) + "/"
+			}
+		}
+		x.place(p.Pages, below, false)
+	}
+}
+
+// needsFile tells whether a page has what an entry of the table of contents cannot hold.
+func (x *exporter) needsFile(p *tree.Page) bool {
+	if key := x.keys[p.ID]; key == "" || !strings.HasPrefix(key, keyPrefix) {
+		return true
+	}
+	was := x.was[p.ID].Page
+	return p.Document != "" || len(changedFields(&was, p)) > 0
+}
+
+func changedFields(a, b *tree.Page) []pageField {
+	return slices.DeleteFunc(slices.Clone(pageFields), func(f pageField) bool { return f.get(a) == f.get(b) })
+}
+
+const maxFileName = 60
+
+// fileName is a name that every file system takes.
+func fileName(slug string) string {
+	name := []rune(tree.Slugify(slug))
+	return strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
+}
+
+// free gives the first path that no file has; the second one is numbered.
+func (x *exporter) free(wanted, other string) string {
+	for number := 0; x.folded[strings.ToLower(wanted)]; number++ {
+		if wanted = other; number > 0 {
+			ext := path.Ext(other)
+			wanted = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(other, ext), number, ext)
+		}
+	}
+	x.folded[strings.ToLower(wanted)] = true
+	return wanted
+}
+
+// assetPath gives the path of a file of the space, which joins the repository if it is not in it.
+func (x *exporter) assetPath(id string) (string, bool) {
+	if at, known := x.assets[id]; known {
+		return at, true
+	}
+	name, content, err := x.files(id)
+	if err != nil {
+		if !schema.IsCode(err, schema.CodeNotFound) {
+			x.failed = err
+		}
+		return "", false
+	}
+	ext := path.Ext(name)
+	folder := x.layout.Root + assetFolder
+	at := folder + fileName(strings.TrimSuffix(name, ext)) + strings.ToLower("."+fileName(strings.TrimPrefix(ext, ".")))
+	if ext == "" {
+		at = folder + fileName(name)
+	}
+	at = x.free(at, at)
+	x.assets[id] = at
+	x.changes[at] = Change{Path: at, Content: content}
+	return at, true
+}

@@ -1,0 +1,203 @@
+package gitlayout
+
+import (
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// contents is an item that the table of contents must have.
+type contents struct {
+	item
+	// same says that its old line does, if it is still at its depth.
+	same bool
+}
+
+// writeSummary brings the table of contents up to date, or makes one if the folders do not say what the pages are.
+func (x *exporter) writeSummary(k *linker, moved []string) error {
+	l := x.layout
+	if !l.HasSummary {
+		next, err := x.after()
+		if err != nil {
+			return err
+		}
+		entries, err := next.Outline()
+		if err != nil {
+			return err
+		}
+		if x.says(entries, x.pages) {
+			return nil
+		}
+	}
+	text, there, err := x.text(l.Summary)
+	if err != nil {
+		return err
+	}
+	if !there {
+		text = "# Table of contents\n\n"
+	}
+	old := parseSummary(text)
+	(&Layout{Root: l.Root, Readme: l.Readme, Summary: l.Summary, files: l.files, repository: l.repository}).outlineOf(old)
+	want := x.contents(x.pages, 0, k)
+	trusted := true
+	for _, name := range moved {
+		trusted = trusted && name != l.Summary
+	}
+	if there && trusted && unchanged(old, want) {
+		return nil
+	}
+	written := render(old, want, trusted)
+	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(written)}
+	next, err := x.after()
+	if err != nil {
+		return err
+	}
+	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
+		return err
+	}
+	// Old lines stand for something else beside new ones: all are written anew.
+	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(render(old, want, false))}
+	return nil
+}
+
+// says tells whether entries are these pages.
+func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
+	if len(entries) != len(pages) {
+		return false
+	}
+	for i, e := range entries {
+		p := &pages[i]
+		if e.Kind != p.Kind || e.HasFile() != (x.paths[p.ID] != "") || e.HasFile() && e.Key != x.paths[p.ID] ||
+			!e.HasFile() && e.Title != oneLine(p.Title) || !x.says(e.Children, p.Pages) {
+			return false
+		}
+	}
+	return true
+}
+
+// contents lists what pages need in the table of contents.
+func (x *exporter) contents(pages []tree.Page, depth int, k *linker) []contents {
+	var list []contents
+	grouped := false
+	for i := range pages {
+		p := &pages[i]
+		was, known := x.was[p.ID]
+		c := contents{item: item{kind: itemPage, depth: depth, title: p.Title, key: x.keys[p.ID]}, same: known && was.Title == p.Title}
+		below := depth + 1
+		switch {
+		case p.Kind == tree.KindGroup:
+			c.kind, grouped, below = itemHeading, true, 0
+		case grouped && depth == 0:
+			list = append(list, contents{item: item{kind: itemRule}})
+			grouped = false
+		}
+		if at := x.paths[p.ID]; at != "" {
+			c.key, c.dest = at, relativeLink(x.layout.Summary, at)
+		}
+		if p.Kind == tree.KindLink {
+			c.dest, c.same = x.linkOf(p, k), c.same && sameTarget(was.Target, p.Target)
+		}
+		list = append(list, c)
+		list = append(list, x.contents(p.Pages, below, k)...)
+	}
+	return list
+}
+
+func (x *exporter) linkOf(p *tree.Page, k *linker) string {
+	if ref := k.write(x.layout.Summary, p.Target); ref != nil {
+		link, _ := ref["url"].(string)
+		return link
+	}
+	link, _ := p.Target["url"].(string)
+	return link
+}
+
+// unchanged tells whether a table of contents has just what is wanted, rules aside.
+func unchanged(old *summary, want []contents) bool {
+	at := 0
+	next := func() *item {
+		for at < len(old.items) && old.items[at].kind == itemRule {
+			at++
+		}
+		if at == len(old.items) {
+			return nil
+		}
+		at++
+		return &old.items[at-1]
+	}
+	for i := range want {
+		if want[i].kind == itemRule {
+			continue
+		}
+		it := next()
+		if it == nil || !want[i].same || it.kind != want[i].kind || it.key != want[i].key || min(it.depth, maxNesting) != want[i].depth {
+			return false
+		}
+	}
+	return next() == nil
+}
+
+// render writes the table of contents. Old lines are used for what is as it was, if reuse is set.
+func render(old *summary, want []contents, reuse bool) string {
+	lines := append([]string{}, old.head...)
+	byKey := map[string]*item{}
+	for i := range old.items {
+		if key := old.items[i].key; key != "" {
+			byKey[key] = &old.items[i]
+		}
+	}
+	last := itemPage
+	for i := range want {
+		w := &want[i]
+		it := byKey[w.key]
+		if !reuse || it == nil || w.key == "" {
+			it = &item{depth: -1}
+		}
+		delete(byKey, w.key)
+		lines = append(lines, it.before...)
+		blank := len(lines) == 0 || strings.TrimSpace(lines[len(lines)-1]) == ""
+		if w.kind != itemPage && !blank || w.kind == itemPage && last != itemPage && !blank {
+			lines = append(lines, "")
+		}
+		if it.depth == w.depth && w.same && it.kind == w.kind {
+			lines = append(lines, it.line)
+		} else {
+			lines = append(lines, newLine(old, it, w))
+		}
+		lines = append(lines, it.after...)
+		last = w.kind
+	}
+	if len(old.tail) == 0 {
+		lines = append(lines, "")
+	}
+	text := strings.Join(append(lines, old.tail...), "\n")
+	if old.crlf {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// newLine writes a line. It begins as the old one did, if that was at the same depth.
+func newLine(old *summary, before *item, w *contents) string {
+	switch w.kind {
+	case itemRule:
+		return "***"
+	case itemHeading:
+		return "## " + inlineText(w.title)
+	case itemPage:
+	}
+	label := inlineText(w.title)
+	if w.dest != "" {
+		link := schema.Node{
+			Object: schema.ObjectInline, Type: "link", Nodes: []schema.Node{schema.Text(oneLine(w.title))},
+			Data: schema.Data{"ref": map[string]any{"kind": "url", "url": w.dest}},
+		}
+		label = oneLine(markdown.Write(schema.NewDocument(schema.Block("paragraph", link))))
+	}
+	if found := entryLine.FindStringSubmatchIndex(before.line); found != nil && before.depth == w.depth {
+		return before.line[:found[6]] + label
+	}
+	return strings.Repeat(" ", w.depth*old.indent) + old.bullet + " " + label
+}

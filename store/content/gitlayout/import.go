@@ -1,0 +1,347 @@
+package gitlayout
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/keys"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// Synced is what a file of a repository, or an entry without a file, was at the last synchronisation.
+type Synced struct {
+	// Blob is the hash of the file; "" for an entry without one.
+	Blob string
+	// Page is the id of the page, File that of the file of the space; both are "" for what is neither.
+	Page, File string
+}
+
+// Base is the last synchronisation: the files by their paths, entries without a file by their keys, and the pages that they were.
+type Base struct {
+	Files map[string]Synced
+	Pages []tree.Node
+}
+
+// Tools are what reading and writing pages needs besides the repository.
+type Tools struct {
+	// TreeURL is the prefix of links to what is neither page nor file; "" leaves them as they are.
+	TreeURL string
+	Now     time.Time
+	NewID   func() string
+	// Load reads a document by its hash. Keep stores one and gives its hash.
+	Load func(hash string) (schema.Document, error)
+	Keep func(d schema.Document) (string, error)
+	// Pages are those that there are in the space. A page of the repository that was not synced before is the one of them with
+	// the same path, if there is one.
+	Pages []tree.Node
+}
+
+// Asset is a file of the repository that becomes one of the space.
+type Asset struct{ ID, Path string }
+
+// Content is what a repository's files are as content of a space.
+type Content struct {
+	Pages  []tree.Node
+	Assets []Asset
+	// Synced is the next Base's Files.
+	Synced map[string]Synced
+	Notes  []Note
+}
+
+// importer reads the pages of a repository.
+type importer struct {
+	Tools
+	layout *Layout
+	base   Base
+	// was are pages by id, as they were at the last synchronisation or, if they have not been synced, as they are in the space.
+	was     map[string]tree.Node
+	pageIDs map[string]string // by path
+	out     Content
+	links   linker
+	// renamed tells whether the meaning of links may have changed, everywhere for all.
+	renamed []string
+	all     bool
+	summary bool // the table of contents has changed
+}
+
+// Import reads a repository. Files that are as they were are not read again, unless what they name has changed.
+func (l *Layout) Import(base Base, tools Tools) (Content, error) {
+	entries, err := l.Outline()
+	if err != nil {
+		return Content{}, err
+	}
+	m := &importer{Tools: tools, layout: l, base: base, was: map[string]tree.Node{}, pageIDs: map[string]string{}}
+	m.out.Synced = map[string]Synced{}
+	for _, n := range base.Pages {
+		m.was[n.ID] = n
+	}
+	m.summary = !m.same(l.Summary)
+	ids, err := m.identify(entries)
+	if err != nil {
+		return Content{}, err
+	}
+	m.compareNames()
+	m.links = linker{
+		layout: l, treeURL: tools.TreeURL, file: m.asset,
+		page: func(path string) (string, bool) { id, ok := m.pageIDs[path]; return id, ok },
+	}
+	m.keepAssets()
+	if err := m.pages(entries, "", ids); err != nil {
+		return Content{}, err
+	}
+	for _, name := range []string{l.Summary, l.Config} {
+		if file, there := l.files[name]; there {
+			m.out.Synced[name] = Synced{Blob: file.Blob}
+		}
+	}
+	m.out.Notes = l.Notes
+	return m.out, nil
+}
+
+// same tells whether a file is as it was.
+func (m *importer) same(name string) bool {
+	synced, known := m.base.Files[name]
+	file, there := m.layout.files[name]
+	return known == there && synced.Blob == file.Blob
+}
+
+// identify gives the entries their ids: those that they had; of a file that was renamed, those under the old name; of a page
+// of the space at the same path; or new ones.
+func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
+	gone := map[string]string{} // ids of pages whose files are gone, by blob
+	for name, synced := range m.base.Files {
+		if _, there := m.layout.files[name]; there || synced.Page == "" || synced.Blob == "" {
+			continue
+		}
+		if _, twice := gone[synced.Blob]; twice {
+			gone[synced.Blob] = ""
+		} else {
+			gone[synced.Blob] = synced.Page
+		}
+	}
+	ids, taken := map[*Entry]string{}, map[string]bool{}
+	take := func(e *Entry, id string) {
+		if n, known := m.was[id]; id == "" || taken[id] || ids[e] != "" || known && n.Kind != e.Kind {
+			return
+		}
+		ids[e], taken[id] = id, true
+	}
+	count := 0
+	var each func(entries []*Entry, visit func(e *Entry, under string), under string)
+	each = func(entries []*Entry, visit func(e *Entry, under string), under string) {
+		for _, e := range entries {
+			visit(e, under)
+			each(e.Children, visit, under+slugOf(m.layout, e)+"/")
+		}
+	}
+	each(entries, func(e *Entry, _ string) { count++; take(e, m.base.Files[e.Key].Page) }, "")
+	if count > tree.MaxPages {
+		return nil, fmt.Errorf("the repository has more than %d pages", tree.MaxPages)
+	}
+	each(entries, func(e *Entry, _ string) {
+		if file, there := m.layout.files[e.Key]; there {
+			take(e, gone[file.Blob])
+		}
+	}, "")
+	m.adopt(entries, each, take)
+	each(entries, func(e *Entry, _ string) {
+		if ids[e] == "" {
+			ids[e] = m.NewID()
+		}
+		if e.HasFile() {
+			m.pageIDs[e.Key] = ids[e]
+		}
+	}, "")
+	return ids, nil
+}
+
+// adopt looks for pages of the space that were not synced.
+func (m *importer) adopt(
+	entries []*Entry, each func([]*Entry, func(*Entry, string), string), take func(*Entry, string),
+) {
+	byPath := map[string]tree.Node{}
+	tree.Walk(tree.Nest(m.Pages, ""), func(p tree.Placed) bool {
+		if p.Path != "" {
+			byPath[p.Path] = tree.Node{Page: *p.Page}
+		}
+		return true
+	})
+	byID := map[string]tree.Node{}
+	for _, n := range m.Pages {
+		byID[n.ID] = n
+	}
+	each(entries, func(e *Entry, under string) {
+		found, there := byPath[under+slugOf(m.layout, e)]
+		if _, synced := m.was[found.ID]; there && !synced && found.Kind == e.Kind {
+			m.was[found.ID] = byID[found.ID]
+			take(e, found.ID)
+		}
+	}, "")
+}
+
+// manyRenamed is how many names may have changed before all files are read again.
+const manyRenamed = 20
+
+// compareNames finds the names whose meaning has changed since the last synchronisation.
+func (m *importer) compareNames() {
+	changed := func(name string) {
+		m.renamed = append(m.renamed, path.Base(name))
+		if m.layout.isReadme(name) {
+			m.renamed = append(m.renamed, path.Base(path.Dir(name)))
+		}
+	}
+	for name, id := range m.pageIDs {
+		if m.base.Files[name].Page != id {
+			changed(name)
+		}
+	}
+	for name, synced := range m.base.Files {
+		switch {
+		case strings.HasPrefix(name, keyPrefix):
+		case synced.Page != "" && m.pageIDs[name] == "", synced.File != "" && !m.same(name):
+			changed(name)
+		}
+	}
+	for name := range m.layout.files { // a file that is new, and that a page named before it was there
+		if _, known := m.base.Files[name]; !known && !m.layout.isPage(name) && strings.Contains("/"+name, "/"+assetFolder) {
+			changed(name)
+		}
+	}
+	m.all = len(m.renamed) > manyRenamed || !m.same(m.layout.Config)
+}
+
+// keepAssets keeps the files of the space that are as they were.
+func (m *importer) keepAssets() {
+	for name, synced := range m.base.Files {
+		if synced.File != "" && m.same(name) {
+			m.out.Synced[name] = synced
+		}
+	}
+}
+
+// asset gives the id of a file of the space, which it makes one.
+func (m *importer) asset(name string) (string, bool) {
+	if known, ok := m.out.Synced[name]; ok {
+		return known.File, known.File != ""
+	}
+	id := m.NewID()
+	m.out.Synced[name] = Synced{Blob: m.layout.files[name].Blob, File: id}
+	m.out.Assets = append(m.out.Assets, Asset{id, name})
+	return id, true
+}
+
+// pages makes the pages of entries below a page.
+func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string) error {
+	siblings := make([]tree.Node, len(entries))
+	for i, e := range entries {
+		id := ids[e]
+		n, err := m.page(e, id)
+		if err != nil {
+			return err
+		}
+		n.ID, n.Kind, n.Parent = id, e.Kind, parent
+		siblings[i] = n
+		m.out.Synced[e.Key] = Synced{Blob: m.layout.files[e.Key].Blob, Page: id}
+	}
+	arrange(m.layout, siblings, entries, m.was)
+	for _, n := range siblings {
+		n.CreatedAt, n.UpdatedAt = m.Now, m.Now
+		if was, there := m.was[n.ID]; there {
+			if n.CreatedAt = was.CreatedAt; n.Same(was) {
+				n.UpdatedAt = was.UpdatedAt
+			}
+		}
+		m.out.Pages = append(m.out.Pages, n)
+	}
+	for _, e := range entries {
+		if err := m.pages(e.Children, ids[e], ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page makes the page of an entry, without its place.
+func (m *importer) page(e *Entry, id string) (tree.Node, error) {
+	n := m.was[id]
+	synced, known := m.base.Files[e.Key]
+	if _, there := m.layout.files[e.Key]; !there {
+		if n.Title = cutText(e.Title, maxTitle); n.Title == "" {
+			n.Title = titleOfFile(e.Key)
+		}
+		if n.Document = ""; e.Kind == tree.KindLink {
+			n.Target = m.target(e)
+		}
+		return n, nil
+	}
+	unchanged := known && synced.Page == id && m.same(e.Key)
+	if unchanged && !m.summary && !m.all && len(m.renamed) == 0 {
+		return n, nil
+	}
+	text, err := m.layout.repository.Read(e.Key)
+	if err != nil {
+		return n, err
+	}
+	file := parsePage(string(text))
+	if unchanged {
+		if title, from := file.title(e); from == titleElsewhere {
+			n.Title = title
+		}
+		if !m.all && !names(string(text), m.renamed) {
+			return n, nil
+		}
+		n.Document, err = m.document(file, e, &n)
+		return n, err
+	}
+	file.readInto(&n.Page, e)
+	n.Document, err = m.document(file, e, &n)
+	return n, err
+}
+
+func (m *importer) target(e *Entry) schema.Data {
+	plain := map[string]any{"kind": "url", "url": e.Link}
+	if ref := m.links.read(m.layout.Summary, plain); ref != nil {
+		return ref
+	}
+	return plain
+}
+
+// names tells whether a text has one of the names, as they are or as links write them.
+func names(text string, of []string) bool {
+	for _, name := range of {
+		if strings.Contains(text, name) || strings.Contains(text, relativeLink("x", name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// document reads and stores the text of a file. It gives the hash, "" for an empty page.
+func (m *importer) document(file *pageFile, e *Entry, n *tree.Node) (string, error) {
+	title, _ := file.title(e)
+	d, tooLarge, err := file.document(title)
+	if err != nil {
+		return "", err
+	}
+	if tooLarge {
+		m.layout.note(e.Key, "its text is too long for a page: the page is empty, and the file stays as it is")
+		return "", nil
+	}
+	if len(d.Nodes) == 0 {
+		return "", nil
+	}
+	d = m.links.toSpace(e.Key, d)
+	var before *schema.Document
+	if was := m.was[n.ID].Document; was != "" {
+		old, err := m.Load(was)
+		if err != nil {
+			return "", err
+		}
+		before = &old
+	}
+	keys.Assign(&d, before)
+	return m.Keep(d)
+}

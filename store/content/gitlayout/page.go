@@ -1,0 +1,264 @@
+package gitlayout
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/condition"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// pageFile is the file of a page in its parts. All but the marks of the encoding is text with line feeds.
+type pageFile struct {
+	mark  string // a byte order mark
+	crlf  bool   // all lines end so
+	front markdown.FrontMatter
+	// lead are the blank lines before the heading, heading its lines, rest what follows.
+	lead, heading, rest string
+	headingText         string
+}
+
+const byteOrderMark = "\ufeff"
+
+func parsePage(text string) *pageFile {
+	f := &pageFile{}
+	if rest, ok := strings.CutPrefix(text, byteOrderMark); ok {
+		f.mark, text = byteOrderMark, rest
+	}
+	if lines := strings.ReplaceAll(text, "\r\n", "\n"); lines != text && strings.ReplaceAll(lines, "\n", "\r\n") == text {
+		f.crlf, text = true, lines
+	}
+	// Front matter that cannot be read is a part of the text.
+	f.front, f.rest, _ = markdown.SplitFrontMatter(text)
+	for {
+		line, rest, more := strings.Cut(f.rest, "\n")
+		if !more || strings.TrimSpace(line) != "" {
+			break
+		}
+		f.lead, f.rest = f.lead+line+"\n", rest
+	}
+	f.findHeading()
+	return f
+}
+
+var underline = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
+
+// findHeading takes the heading of level 1 at the start out of the rest.
+func (f *pageFile) findHeading() {
+	first, rest, _ := strings.Cut(f.rest, "\n")
+	size := len(f.rest) - len(rest)
+	if found := headingLine.FindStringSubmatch(first); found == nil || len(found[1]) != 1 {
+		second, after, _ := strings.Cut(rest, "\n")
+		if !underline.MatchString(second) {
+			return
+		}
+		size = len(f.rest) - len(after)
+	}
+	d, err := markdown.Read(f.rest[:size])
+	if err != nil || len(d.Nodes) != 1 || d.Nodes[0].Type != "heading-1" {
+		return
+	}
+	if f.headingText = cutText(content.InlineText(d.Nodes[0].Nodes), maxTitle); f.headingText != "" {
+		f.heading, f.rest = f.rest[:size], f.rest[size:]
+	}
+}
+
+// titleFrom says where the title of a page is.
+type titleFrom int
+
+const (
+	titleInFront titleFrom = iota
+	titleInHeading
+	titleElsewhere // the table of contents, or the name of the file
+)
+
+func (f *pageFile) title(entry *Entry) (string, titleFrom) {
+	if text, ok := f.front.Text("title"); ok && cutText(text, maxTitle) != "" {
+		return cutText(text, maxTitle), titleInFront
+	}
+	if f.headingText != "" {
+		return f.headingText, titleInHeading
+	}
+	if entry.Title != "" {
+		return cutText(entry.Title, maxTitle), titleElsewhere
+	}
+	return cutText(titleOfFile(entry.Key), maxTitle), titleElsewhere
+}
+
+// body is the Markdown of the page's document: without the heading, if it is the title.
+func (f *pageFile) body(title string) string {
+	if f.headingText == title {
+		return f.rest
+	}
+	return f.lead + f.heading + f.rest
+}
+
+// The bounds of what a page has, in characters, as in the API.
+const (
+	maxTitle       = 256
+	maxDescription = 1000
+	maxIcon        = 50
+)
+
+func cutText(text string, longest int) string {
+	text = oneLine(content.Clean(strings.ToValidUTF8(text, "\ufffd")))
+	if utf8.RuneCountInString(text) > longest {
+		text = strings.TrimSpace(string([]rune(text)[:longest]))
+	}
+	return text
+}
+
+// pageField is a row per attribute of a page that has a field in the front matter.
+type pageField struct {
+	name string
+	get  func(p *tree.Page) any // nil if the attribute is not set
+	set  func(p *tree.Page, front *markdown.FrontMatter, name string)
+}
+
+func textField(name string, longest int, of func(*tree.Page) *string, ok func(string) bool) pageField {
+	return pageField{name,
+		func(p *tree.Page) any {
+			if *of(p) == "" {
+				return nil
+			}
+			return *of(p)
+		},
+		func(p *tree.Page, front *markdown.FrontMatter, name string) {
+			*of(p) = ""
+			text, _ := front.Text(name)
+			text = content.Clean(strings.ToValidUTF8(text, "\ufffd"))
+			if utf8.RuneCountInString(text) > longest || ok != nil && !ok(text) {
+				return // The file keeps what the page cannot have.
+			}
+			*of(p) = text
+		},
+	}
+}
+
+func flagField(name string, of func(*tree.Page) *bool) pageField {
+	return pageField{name,
+		func(p *tree.Page) any {
+			if !*of(p) {
+				return nil
+			}
+			return true
+		},
+		func(p *tree.Page, front *markdown.FrontMatter, name string) { *of(p), _ = front.Flag(name) },
+	}
+}
+
+var pageFields = []pageField{
+	textField("description", maxDescription, func(p *tree.Page) *string { return &p.Description }, nil),
+	textField("icon", maxIcon, func(p *tree.Page) *string { return &p.Icon }, nil),
+	textField("emoji", maxIcon, func(p *tree.Page) *string { return &p.Emoji }, nil),
+	textField("if", condition.MaxLength, func(p *tree.Page) *string { return &p.Condition }, condition.ValidOrEmpty),
+	flagField("hidden", func(p *tree.Page) *bool { return &p.Hidden }),
+	flagField("noIndex", func(p *tree.Page) *bool { return &p.NoIndex }),
+	flagField("noRobotsIndex", func(p *tree.Page) *bool { return &p.NoRobotsIndex }),
+}
+
+// readInto gives a page its attributes.
+func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
+	p.Title, _ = f.title(entry)
+	for _, field := range pageFields {
+		field.set(p, &f.front, field.name)
+	}
+}
+
+// document reads the page's text; tooLarge says that it cannot be a document.
+func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err error) {
+	body := f.body(title)
+	if len(body) > schema.MaxMarkdown {
+		return d, true, nil
+	}
+	d, err = markdown.Read(body)
+	if errors.Is(err, markdown.ErrTooLarge) {
+		return d, true, nil
+	}
+	return d, false, err
+}
+
+// change sets the attributes that differ. entries says that titles are in the table of contents too.
+func (f *pageFile) change(before, after *tree.Page, entries bool) error {
+	none := len(f.front.Names()) == 0
+	for _, field := range pageFields {
+		if value := field.get(after); value != field.get(before) {
+			if err := f.front.Set(field.name, value); err != nil {
+				return err
+			}
+		}
+	}
+	if before.Title != after.Title {
+		_, from := f.title(&Entry{Title: before.Title})
+		switch {
+		case from == titleInFront:
+			if err := f.front.Set("title", after.Title); err != nil {
+				return err
+			}
+			if f.headingText == before.Title {
+				f.setHeading(after.Title)
+			}
+		case from == titleInHeading || !entries:
+			f.setHeading(after.Title)
+		}
+	}
+	if none && len(f.front.Names()) > 0 && f.lead == "" {
+		f.lead = "\n"
+	}
+	return nil
+}
+
+func (f *pageFile) setHeading(title string) {
+	end := ""
+	if f.heading == "" && strings.TrimSpace(f.rest) != "" {
+		end = "\n"
+	}
+	f.heading, f.headingText = "# "+inlineText(title)+"\n"+end, title
+}
+
+// inlineText writes plain text as one line of Markdown.
+func inlineText(text string) string {
+	paragraph := markdown.Write(schema.NewDocument(schema.Block("paragraph", schema.Text(oneLine(text)))))
+	return oneLine(strings.ReplaceAll(paragraph, "\n", " "))
+}
+
+// setBody replaces the document, given the one that the file has now, in the file's own references.
+func (f *pageFile) setBody(title string, d schema.Document) {
+	rest := f.rest
+	whole := f.headingText != title
+	if whole {
+		rest = f.heading + rest
+	}
+	text := strings.TrimLeft(rest, "\n")
+	blank := rest[:len(rest)-len(text)]
+	if blank == "" && !whole && f.heading != "" {
+		blank = "\n"
+	}
+	edited := strings.TrimLeft(markdown.Edit(text, d), "\n")
+	if edited != "" && !strings.HasSuffix(edited, "\n") && (text == "" || strings.HasSuffix(text, "\n")) {
+		edited += "\n"
+	}
+	if edited == "" {
+		blank = ""
+	}
+	if edited != "" && f.heading != "" && !strings.HasSuffix(f.heading, "\n") {
+		f.heading += "\n"
+	}
+	if f.rest = blank + edited; whole {
+		f.heading, f.headingText = "", ""
+	}
+}
+
+// text is the file.
+func (f *pageFile) text() string {
+	text := f.front.Join(f.lead + f.heading + f.rest)
+	if f.crlf {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return f.mark + text
+}

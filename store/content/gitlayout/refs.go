@@ -1,0 +1,239 @@
+package gitlayout
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+)
+
+// relativePath resolves a link in a file of a folder to a path of the repository and a fragment; not ok if the link leads
+// elsewhere, or out of the repository.
+func relativePath(folder, link string) (target, fragment string, ok bool) {
+	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
+		return "", "", false
+	}
+	link, fragment, _ = strings.Cut(link, "#")
+	link, _, _ = strings.Cut(link, "?")
+	if plain, err := url.PathUnescape(link); err == nil {
+		link = plain
+	}
+	target = path.Join(folder, link)
+	if target == ".." || strings.HasPrefix(target, "../") || target == "." {
+		return "", "", false
+	}
+	return target, fragment, true
+}
+
+// relativeLink writes a link from a file to another one.
+func relativeLink(from, to string) string {
+	dir := path.Dir(from)
+	up := ""
+	for dir != "." && !strings.HasPrefix(to, dir+"/") {
+		dir, up = path.Dir(dir), up+"../"
+	}
+	if dir != "." {
+		to = strings.TrimPrefix(to, dir+"/")
+	}
+	if up == "" && strings.Contains(strings.SplitN(to, "/", 2)[0], ":") {
+		up = "./" // or it would begin with a scheme
+	}
+	names := strings.Split(to, "/")
+	for i, name := range names {
+		names[i] = strings.NewReplacer("(", "%28", ")", "%29").Replace(url.PathEscape(name))
+	}
+	return up + strings.Join(names, "/")
+}
+
+// linker turns the references of one repository into those of a space, and back.
+type linker struct {
+	layout  *Layout
+	treeURL string
+	// page and file give the id of what is at a path.
+	page func(path string) (id string, ok bool)
+	file func(path string) (id string, ok bool)
+	// pagePath and filePath give the path of what has an id.
+	pagePath, filePath func(id string) (path string, ok bool)
+}
+
+// mediaExtensions are those of files that pages show or offer, wherever they are in the repository.
+var mediaExtensions = []string{
+	".avif", ".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mov", ".mp3", ".mp4", ".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".zip",
+}
+
+// isAsset tells whether a file becomes a file of the space once a page names it.
+func (k *linker) isAsset(target string) bool {
+	if _, there := k.layout.files[target]; !there || k.layout.isPage(target) || target == k.layout.Summary || target == k.layout.Config {
+		return false
+	}
+	media := slices.Contains(mediaExtensions, strings.ToLower(path.Ext(target))) || strings.Contains("/"+target, "/"+assetFolder)
+	return media || k.treeURL == "" && strings.HasPrefix(target, k.layout.Root)
+}
+
+// read gives what a reference of a file means in the space; nil leaves it as it is.
+func (k *linker) read(from string, ref map[string]any) map[string]any {
+	link, _ := ref["url"].(string)
+	if ref["kind"] == "file" {
+		link, _ = ref["file"].(string)
+	} else if ref["kind"] != "url" {
+		return nil
+	}
+	target, fragment, ok := relativePath(path.Dir(from), link)
+	if !ok {
+		return nil
+	}
+	if ref["kind"] == "file" {
+		return k.readFile(target)
+	}
+	if _, there := k.layout.files[target]; !there {
+		if own, folder := k.layout.readmeOf(strings.TrimSuffix(target, "/") + "/"); folder {
+			target = own
+		}
+	}
+	if id, ok := k.page(target); ok {
+		if fragment != "" {
+			return valid(map[string]any{"kind": "anchor", "page": id, "anchor": fragment})
+		}
+		return valid(map[string]any{"kind": "page", "page": id})
+	}
+	if file := k.readFile(target); file != nil && fragment == "" {
+		return file
+	}
+	_, there := k.layout.files[target]
+	if k.treeURL != "" && (there || k.layout.folders[target+"/"]) {
+		address := strings.TrimSuffix(k.treeURL, "/") + "/" + strings.TrimPrefix(relativeLink("x", target), "./")
+		if fragment != "" {
+			address += "#" + fragment
+		}
+		return valid(map[string]any{"kind": "url", "url": address})
+	}
+	return nil
+}
+
+func (k *linker) readFile(target string) map[string]any {
+	if !k.isAsset(target) {
+		return nil
+	}
+	if id, ok := k.file(target); ok {
+		return map[string]any{"kind": "file", "file": id}
+	}
+	return nil
+}
+
+func valid(ref map[string]any) map[string]any {
+	if len(schema.ContentRefProblems("", ref)) > 0 {
+		return nil
+	}
+	return ref
+}
+
+// toSpace gives the document of a file with references to pages and files of the space.
+func (k *linker) toSpace(from string, d schema.Document) schema.Document {
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any { return k.read(from, ref) })
+}
+
+// spellings are the ways in which a file wrote its references, by what they mean, in their order.
+type spellings map[string][]map[string]any
+
+// toFile gives the document with references as a file writes them: as it wrote them before, if original has them.
+func (k *linker) toFile(from string, original, d schema.Document) schema.Document {
+	links, blocks := spellings{}, spellings{}
+	markdown.MapRefs(original, func(ref map[string]any) map[string]any {
+		if means := k.read(from, ref); means != nil {
+			into := links
+			if ref["kind"] == "file" {
+				into = blocks
+			}
+			into[meaning(means)] = append(into[meaning(means)], ref)
+		}
+		return nil
+	})
+	d.Nodes = k.fileBlocks(from, d.Nodes, blocks)
+	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
+		if spelled := links.next(ref); spelled != nil {
+			return spelled
+		}
+		return k.write(from, ref)
+	})
+}
+
+func meaning(ref map[string]any) string {
+	text, err := json.Marshal(ref, json.Deterministic(true))
+	if err != nil {
+		return "" // It was decoded from JSON.
+	}
+	return string(text)
+}
+
+// next gives the spellings of a meaning in their order, and the last one from then on.
+func (s spellings) next(ref map[string]any) map[string]any {
+	key := meaning(ref)
+	list := s[key]
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) > 1 {
+		s[key] = list[1:]
+	}
+	return list[0]
+}
+
+func (k *linker) write(from string, ref map[string]any) map[string]any {
+	var link string
+	switch ref["kind"] {
+	case "page", "anchor":
+		if _, elsewhere := ref["space"]; elsewhere {
+			return nil
+		}
+		id, _ := ref["page"].(string)
+		at, ok := k.pagePath(id)
+		if !ok {
+			return nil
+		}
+		link = relativeLink(from, at)
+		if anchor, ok := ref["anchor"].(string); ok && ref["kind"] == "anchor" {
+			link += "#" + anchor
+		}
+	case "file":
+		id, _ := ref["file"].(string)
+		at, ok := k.filePath(id)
+		if _, elsewhere := ref["space"]; elsewhere || !ok {
+			return nil
+		}
+		link = relativeLink(from, at)
+	default:
+		return nil
+	}
+	return valid(map[string]any{"kind": "url", "url": link})
+}
+
+// fileBlocks writes the references of blocks that are files: they name the path as a file, not as an address.
+func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		n.Nodes, n.Fragments = k.fileBlocks(from, n.Nodes, spelled), k.fileBlocks(from, n.Fragments, spelled)
+		ref, ok := n.Data["ref"].(map[string]any)
+		if !ok || n.Type != "file" && n.Type != "drawing" || ref["kind"] != "file" {
+			continue
+		}
+		as := spelled.next(ref)
+		if written := k.write(from, ref); as == nil && written != nil {
+			as = map[string]any{"kind": "file", "file": written["url"]}
+		}
+		if as != nil {
+			data := schema.Data{}
+			for name, value := range n.Data {
+				data[name] = value
+			}
+			data["ref"] = as
+			n.Data = data
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,167 @@
+package gitlayout
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+)
+
+type itemKind int
+
+const (
+	itemPage itemKind = iota
+	itemHeading
+	itemRule
+)
+
+// item is a line of a table of contents that means something.
+type item struct {
+	kind        itemKind
+	depth       int
+	title, dest string
+	line        string
+	// before are the lines between the item before and this one, after the blank ones behind a heading.
+	before, after []string
+	key           string
+}
+
+// summary is a table of contents, with all its bytes.
+type summary struct {
+	head, tail []string
+	items      []item
+	crlf       bool
+	// bullet and indent are how the file writes its lists.
+	bullet string
+	indent int
+}
+
+var (
+	headingLine = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	entryLine   = regexp.MustCompile(`^([ \t]*)([*+-]|\d{1,9}[.)])[ \t]+(\S.*)$`)
+	ruleLine    = regexp.MustCompile(`^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	fenceLine   = regexp.MustCompile("^ {0,3}(```|~~~)")
+)
+
+// parseSummary reads a table of contents. Lines that mean nothing, and comments, are kept.
+func parseSummary(text string) *summary {
+	s := &summary{}
+	s.crlf = strings.Contains(text, "\r\n")
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	var pending []string
+	var indents []int
+	first, fence, comment := true, "", false
+	for _, line := range lines {
+		it, ok := item{}, false
+		switch {
+		case comment:
+			comment = !strings.Contains(line, "-->")
+		case fence != "":
+			if strings.HasPrefix(strings.TrimLeft(line, " "), fence) {
+				fence = ""
+			}
+		case strings.HasPrefix(strings.TrimSpace(line), "<!--"):
+			comment = !strings.Contains(line, "-->")
+		case fenceLine.MatchString(line):
+			fence = fenceLine.FindStringSubmatch(line)[1]
+		case ruleLine.MatchString(line):
+			it, ok = item{kind: itemRule}, len(s.items) > 0
+		default:
+			it, ok = readItem(line, &indents, &first)
+		}
+		if !ok {
+			if n := len(s.items); n > 0 && len(pending) == 0 && s.items[n-1].kind == itemHeading && strings.TrimSpace(line) == "" {
+				s.items[n-1].after = append(s.items[n-1].after, line)
+			} else {
+				pending = append(pending, line)
+			}
+			continue
+		}
+		if it.kind != itemPage {
+			indents = nil
+		} else if found := entryLine.FindStringSubmatch(line); strings.Contains("*+-", found[2]) {
+			s.bullet = cmp.Or(s.bullet, found[2])
+			if it.depth == 1 && s.indent == 0 {
+				s.indent = indents[1] - indents[0]
+			}
+		}
+		it.line = line
+		if len(s.items) == 0 {
+			s.head = pending
+		} else {
+			it.before = pending
+		}
+		pending = nil
+		s.items = append(s.items, it)
+	}
+	if len(s.items) == 0 {
+		s.head = pending
+	} else {
+		s.tail = pending
+	}
+	s.bullet, s.indent = cmp.Or(s.bullet, "*"), cmp.Or(s.indent, 2)
+	return s
+}
+
+func readItem(line string, indents *[]int, first *bool) (item, bool) {
+	if found := headingLine.FindStringSubmatch(line); found != nil {
+		if title := *first && len(found[1]) == 1; title {
+			*first = false
+			return item{}, false // the title of the table itself
+		}
+		*first = false
+		text, _ := readLabel(found[2])
+		return item{kind: itemHeading, title: text}, text != ""
+	}
+	found := entryLine.FindStringSubmatch(line)
+	if found == nil {
+		return item{}, false
+	}
+	width := 0
+	for _, r := range found[1] {
+		if width++; r == '\t' {
+			width += 3
+		}
+	}
+	for len(*indents) > 0 && (*indents)[len(*indents)-1] >= width {
+		*indents = (*indents)[:len(*indents)-1]
+	}
+	it := item{kind: itemPage, depth: len(*indents)}
+	*indents = append(*indents, width)
+	it.title, it.dest = readLabel(found[3])
+	if it.title == "" && it.dest != "" {
+		it.title = titleOfFile(it.dest)
+	}
+	return it, it.title != ""
+}
+
+// readLabel reads the Markdown of an entry: the text of its link and where that leads, or all its text.
+func readLabel(text string) (title, dest string) {
+	d, err := markdown.Read(text)
+	if err != nil || len(d.Nodes) == 0 {
+		return "", ""
+	}
+	if link := firstLink(d.Nodes[:1]); link != nil {
+		ref, _ := link.Data["ref"].(map[string]any)
+		dest, _ = ref["url"].(string)
+		return oneLine(content.InlineText(link.Nodes)), dest
+	}
+	return oneLine(content.InlineText(d.Nodes[0].Nodes)), ""
+}
+
+func firstLink(nodes []schema.Node) *schema.Node {
+	for i := range nodes {
+		if nodes[i].Type == "link" {
+			return &nodes[i]
+		}
+		if found := firstLink(nodes[i].Nodes); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
