@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
 )
 
 const lfsPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
@@ -39,17 +41,17 @@ func TestFetch(t *testing.T) {
 	for _, filter := range []string{"true", "false"} {
 		t.Run("uploadpack.allowFilter="+filter, func(t *testing.T) {
 			t.Parallel()
-			f := newForge(t)
-			f.repository("a/b.git", "uploadpack.allowFilter="+filter)
-			first := f.files("a/b.git", "main", map[string]string{"old.md": "old"})
-			page, huge := f.blob("a/b.git", "# Page\n"), f.blob("a/b.git", strings.Repeat("huge", 30_000))
-			folder := f.tree("a/b.git", entry{"100644", "page.md", page}, entry{"100644", "π 日本.md", page})
-			tip := f.commit("a/b.git", "main", f.tree("a/b.git",
-				entry{"100644", ".gitbook.yaml", f.blob("a/b.git", "root: docs\n")}, entry{"100644", "empty", f.blob("a/b.git", "")},
-				entry{"100644", "huge.bin", huge}, entry{"120000", "link", f.blob("a/b.git", "/etc/passwd")}, entry{"100644", "photo.png", f.blob("a/b.git", lfsPointer)},
-				entry{"100755", "run.sh", f.blob("a/b.git", "#!/bin/sh\n")}, entry{"160000", "vendored", first}, entry{"40000", "x", folder},
+			f := gitsynctest.New(t)
+			f.Repository("a/b.git", "uploadpack.allowFilter="+filter)
+			first := f.Files("a/b.git", "main", map[string]string{"old.md": "old"})
+			page, huge := f.Blob("a/b.git", "# Page\n"), f.Blob("a/b.git", strings.Repeat("huge", 30_000))
+			folder := f.Tree("a/b.git", gitsynctest.Entry("100644", "page.md", page), gitsynctest.Entry("100644", "π 日本.md", page))
+			tip := f.Commit("a/b.git", "main", f.Tree("a/b.git",
+				gitsynctest.Entry("100644", ".gitbook.yaml", f.Blob("a/b.git", "root: docs\n")), gitsynctest.Entry("100644", "empty", f.Blob("a/b.git", "")),
+				gitsynctest.Entry("100644", "huge.bin", huge), gitsynctest.Entry("120000", "link", f.Blob("a/b.git", "/etc/passwd")), gitsynctest.Entry("100644", "photo.png", f.Blob("a/b.git", lfsPointer)),
+				gitsynctest.Entry("100755", "run.sh", f.Blob("a/b.git", "#!/bin/sh\n")), gitsynctest.Entry("160000", "vendored", first), gitsynctest.Entry("40000", "x", folder),
 			), first)
-			s := fetch(t, newClient(t, testLimits), f.remote("a/b.git", "main"))
+			s := fetch(t, newClient(t, testLimits), remoteOf(f, "a/b.git", "main"))
 			want := map[string]string{".gitbook.yaml": "root: docs\n", "empty": "", "run.sh": "#!/bin/sh\n", "x/page.md": "# Page\n", "x/π 日本.md": "# Page\n"}
 			if diff := cmp.Diff(want, contents(t, s)); diff != "" || s.Commit != tip {
 				t.Error(s.Commit, diff)
@@ -70,52 +72,52 @@ func TestFetch(t *testing.T) {
 // TestHostileNames: entries whose names could escape a folder, or collide, are left and named; the others are read.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
-	blob := f.blob("a.git", "x")
-	inner := f.tree("a.git", entry{"100644", "page.md", blob})
-	deep := f.tree("a.git", entry{"100644", "bottom", blob})
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
+	blob := f.Blob("a.git", "x")
+	inner := f.Tree("a.git", gitsynctest.Entry("100644", "page.md", blob))
+	deep := f.Tree("a.git", gitsynctest.Entry("100644", "bottom", blob))
 	for range 20 {
-		deep = f.tree("a.git", entry{"40000", "d", deep})
+		deep = f.Tree("a.git", gitsynctest.Entry("40000", "d", deep))
 	}
 	client := newClient(t, testLimits)
 	for i, test := range []struct {
-		entries []entry
+		entries []gitsynctest.TreeEntry
 		left    []Left
 	}{
-		{[]entry{{"40000", "..", inner}}, []Left{{"..", LeftName}}},
-		{[]entry{{"100644", "..", blob}}, []Left{{"..", LeftName}}},
-		{[]entry{{"40000", ".", inner}}, []Left{{".", LeftName}}},
-		{[]entry{{"100644", "../../etc/passwd", blob}}, []Left{{"../../etc/passwd", LeftName}}},
-		{[]entry{{"100644", "/etc/passwd", blob}}, []Left{{"/etc/passwd", LeftName}}},
-		{[]entry{{"100644", "a/b", blob}}, []Left{{"a/b", LeftName}}},
-		{[]entry{{"100644", `..\..\a`, blob}}, []Left{{`..\..\a`, LeftName}}},
-		{[]entry{{"100644", "a\nb", blob}}, []Left{{"a\nb", LeftName}}},
-		{[]entry{{"100644", "\xff", blob}}, []Left{{"\xff", LeftName}}},
-		{[]entry{{"40000", ".git", inner}}, []Left{{".git", LeftName}}},
-		{[]entry{{"40000", ".GiT", inner}}, []Left{{".GiT", LeftName}}},
-		{[]entry{{"40000", ".git.", inner}}, []Left{{".git.", LeftName}}},
-		{[]entry{{"40000", ".git . ", inner}}, []Left{{".git . ", LeftName}}},
-		{[]entry{{"40000", ".git::$INDEX_ALLOCATION", inner}}, []Left{{".git::$INDEX_ALLOCATION", LeftName}}},
-		{[]entry{{"40000", "GIT~1", inner}}, []Left{{"GIT~1", LeftName}}},
-		{[]entry{{"40000", ".g\u200cit", inner}}, []Left{{".g\u200cit", LeftName}}},
-		{[]entry{{"40000", "\ufeff.git", inner}}, []Left{{"\ufeff.git", LeftName}}},
-		{[]entry{{"100644", "ok", blob}}, []Left{{"ok", LeftDuplicate}}},
-		{[]entry{{"40000", "ok", inner}}, []Left{{"ok", LeftDuplicate}}},
-		{[]entry{{"100644", "OK", blob}}, []Left{{"OK", LeftCase}}},
-		{[]entry{{"100644", "o\u212a", blob}}, []Left{{"o\u212a", LeftCase}}}, // KELVIN SIGN
-		{[]entry{{"100644", strings.Repeat("n", 201), blob}}, []Left{{strings.Repeat("n", 201), LeftPath}}},
-		{[]entry{{"40000", "d", deep}}, []Left{{strings.Repeat("d/", 16) + "d", LeftPath}}},
-		{[]entry{{"100644", ".gitignore", blob}, {"100644", "git", blob}}, nil},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "..", inner)}, []Left{{"..", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "..", blob)}, []Left{{"..", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".", inner)}, []Left{{".", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "../../etc/passwd", blob)}, []Left{{"../../etc/passwd", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "/etc/passwd", blob)}, []Left{{"/etc/passwd", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "a/b", blob)}, []Left{{"a/b", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", `..\..\a`, blob)}, []Left{{`..\..\a`, LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "a\nb", blob)}, []Left{{"a\nb", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "\xff", blob)}, []Left{{"\xff", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".git", inner)}, []Left{{".git", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".GiT", inner)}, []Left{{".GiT", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".git.", inner)}, []Left{{".git.", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".git . ", inner)}, []Left{{".git . ", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".git::$INDEX_ALLOCATION", inner)}, []Left{{".git::$INDEX_ALLOCATION", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "GIT~1", inner)}, []Left{{"GIT~1", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", ".g\u200cit", inner)}, []Left{{".g\u200cit", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "\ufeff.git", inner)}, []Left{{"\ufeff.git", LeftName}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "ok", blob)}, []Left{{"ok", LeftDuplicate}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "ok", inner)}, []Left{{"ok", LeftDuplicate}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "OK", blob)}, []Left{{"OK", LeftCase}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "o\u212a", blob)}, []Left{{"o\u212a", LeftCase}}}, // KELVIN SIGN
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", strings.Repeat("n", 201), blob)}, []Left{{strings.Repeat("n", 201), LeftPath}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "d", deep)}, []Left{{strings.Repeat("d/", 16) + "d", LeftPath}}},
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", ".gitignore", blob), gitsynctest.Entry("100644", "git", blob)}, nil},
 	} {
 		branch := fmt.Sprint("b", i)
-		f.commit("a.git", branch, f.tree("a.git", append([]entry{{"100644", "ok", blob}}, test.entries...)...))
-		s := fetch(t, client, f.remote("a.git", branch))
+		f.Commit("a.git", branch, f.Tree("a.git", append([]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "ok", blob)}, test.entries...)...))
+		s := fetch(t, client, remoteOf(f, "a.git", branch))
 		if diff := cmp.Diff(test.left, s.Left); diff != "" || len(s.Files) == 0 || s.Files[0].Path != "ok" {
-			t.Errorf("%q: files %+v, left %s", test.entries[0].name, s.Files, diff)
+			t.Errorf("%q: files %+v, left %s", test.entries[0].Name, s.Files, diff)
 		}
 		if len(test.left) > 0 && len(s.Files) != 1 {
-			t.Errorf("%q: read %+v", test.entries[0].name, s.Files)
+			t.Errorf("%q: read %+v", test.entries[0].Name, s.Files)
 		}
 	}
 }
@@ -135,15 +137,15 @@ func wantError(t *testing.T, err error, step Step, reason *Reason) {
 
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
-	f.repository("empty.git")
-	f.files("a.git", "main", map[string]string{"a.md": "a"})
-	backend := f.backend()
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
+	f.Repository("empty.git")
+	f.Files("a.git", "main", map[string]string{"a.md": "a"})
+	backend := f.Backend()
 	echo := func(w http.ResponseWriter, r *http.Request, status int) {
 		http.Error(w, "you sent "+r.Header.Get("Authorization"), status)
 	}
-	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		kind, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		advertised := strings.HasSuffix(rest, "/info/refs")
 		query := "/" + rest + "?" + r.URL.RawQuery
@@ -194,7 +196,7 @@ func TestFetchFails(t *testing.T) {
 		return true
 	}
 	client := newClient(t, testLimits)
-	me := strings.Replace(f.http.URL, "http://", "http://me:s3cr3t@", 1)
+	me := strings.Replace(f.HTTP.URL, "http://", "http://me:s3cr3t@", 1)
 	for _, test := range []struct {
 		url, ref string
 		step     Step
@@ -210,7 +212,7 @@ func TestFetchFails(t *testing.T) {
 		{me + "/broken/a.git", "refs/heads/main", StepConnect, ServerFailed},
 		{me + "/busy/a.git", "refs/heads/main", StepConnect, ServerFailed},
 		{me + "/forbidden/a.git", "refs/heads/main", StepAuthenticate, LoginRefused},
-		{f.http.URL + "/login/a.git", "refs/heads/main", StepAuthenticate, LoginRefused},
+		{f.HTTP.URL + "/login/a.git", "refs/heads/main", StepAuthenticate, LoginRefused},
 		{strings.Replace(me, "s3cr3t", "wrong", 1) + "/login/a.git", "refs/heads/main", StepAuthenticate, LoginRefused},
 		{me + "/login/a.git", "refs/heads/main", "", nil},
 		{me + "/moved/a.git/", "refs/heads/main", "", nil},
@@ -256,7 +258,7 @@ func TestFetchFails(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := client.Fetch(canceled, f.remote("a.git", "main"))
+	_, err := client.Fetch(canceled, remoteOf(f, "a.git", "main"))
 	wantError(t, err, StepConnect, Canceled)
 }
 
@@ -278,16 +280,16 @@ func (w *cutWriter) Write(data []byte) (int, error) {
 // TestRedirectKeepsTheLogin: login data goes to the repository's own origin only.
 func TestRedirectKeepsTheLogin(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
-	f.files("a.git", "main", map[string]string{"a.md": "a"})
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
+	f.Files("a.git", "main", map[string]string{"a.md": "a"})
 	var sent []string
-	f.before = func(_ http.ResponseWriter, r *http.Request) bool {
+	f.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 		sent = append(sent, r.Header.Get("Authorization"))
 		return false
 	}
 	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, f.http.URL+r.URL.String(), http.StatusFound)
+		http.Redirect(w, r, f.HTTP.URL+r.URL.String(), http.StatusFound)
 	}))
 	t.Cleanup(old.Close)
 	fetch(t, newClient(t, testLimits), Remote{URL: old.URL + "/a.git", Ref: "refs/heads/main", Username: "me", Password: "s3cr3t"})
@@ -299,24 +301,24 @@ func TestRedirectKeepsTheLogin(t *testing.T) {
 // TestLimits: each bound refuses a repository just above it, before its objects are put together.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
 	noise := make([]byte, 200_000)
 	for i := range noise {
 		noise[i] = byte(i*i>>7 ^ i*31>>3)
 	}
-	f.commit("a.git", "large", f.tree("a.git", entry{"100644", "noise", f.blob("a.git", string(noise))}))
-	f.commit("a.git", "zeros", f.tree("a.git", entry{"100644", "zeros", f.blob("a.git", string(make([]byte, 3<<20)))}))
+	f.Commit("a.git", "large", f.Tree("a.git", gitsynctest.Entry("100644", "noise", f.Blob("a.git", string(noise)))))
+	f.Commit("a.git", "zeros", f.Tree("a.git", gitsynctest.Entry("100644", "zeros", f.Blob("a.git", string(make([]byte, 3<<20))))))
 	// Ten folders of ten folders, and so on: eleven objects with ten billion files.
-	bomb := f.tree("a.git", entry{"100644", "f", f.blob("a.git", "x")})
+	bomb := f.Tree("a.git", gitsynctest.Entry("100644", "f", f.Blob("a.git", "x")))
 	for range 10 {
-		var entries []entry
+		var entries []gitsynctest.TreeEntry
 		for i := range 10 {
-			entries = append(entries, entry{"40000", fmt.Sprint("d", i), bomb})
+			entries = append(entries, gitsynctest.Entry("40000", fmt.Sprint("d", i), bomb))
 		}
-		bomb = f.tree("a.git", entries...)
+		bomb = f.Tree("a.git", entries...)
 	}
-	f.commit("a.git", "bomb", bomb)
+	f.Commit("a.git", "bomb", bomb)
 	for _, test := range []struct {
 		name, branch string
 		change       func(*Limits)
@@ -337,7 +339,7 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 			limits := testLimits
 			test.change(&limits)
-			s, err := newClient(t, limits).Fetch(t.Context(), f.remote("a.git", test.branch))
+			s, err := newClient(t, limits).Fetch(t.Context(), remoteOf(f, "a.git", test.branch))
 			if test.reason != nil {
 				wantError(t, err, test.step, test.reason)
 				return
@@ -352,11 +354,11 @@ func TestLimits(t *testing.T) {
 	}
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
-		slow := newForge(t)
-		slow.before = func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }
+		slow := gitsynctest.New(t)
+		slow.Before = func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }
 		limits := testLimits
 		limits.Time = 100 * time.Millisecond
-		_, err := newClient(t, limits).Fetch(t.Context(), slow.remote("a.git", "main"))
+		_, err := newClient(t, limits).Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
 		wantError(t, err, StepConnect, TimedOut)
 	})
 }
@@ -364,16 +366,16 @@ func TestLimits(t *testing.T) {
 // TestManyFiles: a repository of 2,000 files with a history, whose pack has deltas.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
 	want := map[string]string{}
 	for i := range 2000 {
 		want[fmt.Sprintf("part-%d/chapter-%d/page-%d.md", i%7, i%61, i)] = strings.Repeat("A line that many pages have.\n", 40) + fmt.Sprint("# Page ", i, "\n")
 	}
-	parent := f.files("a.git", "main", map[string]string{"README.md": "first"})
-	f.files("a.git", "main", want, parent)
-	f.git("a.git", "", "gc", "--quiet")
-	s := fetch(t, newClient(t, testLimits), f.remote("a.git", "main"))
+	parent := f.Files("a.git", "main", map[string]string{"README.md": "first"})
+	f.Files("a.git", "main", want, parent)
+	f.Git("a.git", "", "gc", "--quiet")
+	s := fetch(t, newClient(t, testLimits), remoteOf(f, "a.git", "main"))
 	if diff := cmp.Diff(want, contents(t, s)); diff != "" || len(s.Left) > 0 {
 		t.Error(diff, s.Left)
 	}
@@ -382,16 +384,16 @@ func TestManyFiles(t *testing.T) {
 // TestForcePush: a branch that was moved to a commit of another history is fetched like any other.
 func TestForcePush(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
 	client := newClient(t, testLimits)
-	first := f.files("a.git", "main", map[string]string{"a.md": "a"})
-	before := fetch(t, client, f.remote("a.git", "main"))
-	second := f.files("a.git", "main", map[string]string{"b.md": "b"})
-	after := fetch(t, client, f.remote("a.git", "main"))
+	first := f.Files("a.git", "main", map[string]string{"a.md": "a"})
+	before := fetch(t, client, remoteOf(f, "a.git", "main"))
+	second := f.Files("a.git", "main", map[string]string{"b.md": "b"})
+	after := fetch(t, client, remoteOf(f, "a.git", "main"))
 	if before.Commit != first || after.Commit != second || len(after.Files) != 1 || after.Files[0].Path != "b.md" {
 		t.Errorf("%s %+v, then %s %+v", before.Commit, before.Files, after.Commit, after.Files)
 	}
-	_, err := client.Push(t.Context(), f.remote("a.git", "main"), Commit{Parent: before, Changes: []Change{{Path: "a.md", Content: []byte("c")}}, Message: "m"})
+	_, err := client.Push(t.Context(), remoteOf(f, "a.git", "main"), Commit{Parent: before, Changes: []Change{{Path: "a.md", Content: []byte("c")}}, Message: "m"})
 	wantError(t, err, StepPush, RemoteMoved)
 }

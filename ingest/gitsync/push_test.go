@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
 )
 
 func plumbingHash(text string) plumbing.Hash { return plumbing.NewHash(text) }
@@ -18,22 +20,22 @@ func plumbingHash(text string) plumbing.Hash { return plumbing.NewHash(text) }
 var pushedAt = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 // shown is the tree of a commit as git shows it.
-func (f *forge) shown(repository, commit string) string {
-	return f.git(repository, "", "-c", "core.quotePath=false", "ls-tree", "-r", commit)
+func shown(f *gitsynctest.Forge, repository, commit string) string {
+	return f.Git(repository, "", "-c", "core.quotePath=false", "ls-tree", "-r", commit)
 }
 
 func TestPush(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
-	page, script := f.blob("a.git", "# Page\n"), f.blob("a.git", "#!/bin/sh\n")
-	link, inner := f.blob("a.git", "/etc/passwd"), f.tree("a.git", entry{"100644", "page.md", page}, entry{"100644", "same.md", page})
-	first := f.commit("a.git", "first", f.tree("a.git", entry{"100644", "a", page}))
-	parent := f.commit("a.git", "main", f.tree("a.git",
-		entry{"100644", "docs.md", page}, entry{"40000", "docs", inner}, entry{"120000", "link", link}, entry{"40000", "only", inner}, entry{"100755", "run.sh", script},
-		entry{"40000", "untouched", inner}, entry{"160000", "vendored", first}, entry{"100644", "was-file", page},
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
+	page, script := f.Blob("a.git", "# Page\n"), f.Blob("a.git", "#!/bin/sh\n")
+	link, inner := f.Blob("a.git", "/etc/passwd"), f.Tree("a.git", gitsynctest.Entry("100644", "page.md", page), gitsynctest.Entry("100644", "same.md", page))
+	first := f.Commit("a.git", "first", f.Tree("a.git", gitsynctest.Entry("100644", "a", page)))
+	parent := f.Commit("a.git", "main", f.Tree("a.git",
+		gitsynctest.Entry("100644", "docs.md", page), gitsynctest.Entry("40000", "docs", inner), gitsynctest.Entry("120000", "link", link), gitsynctest.Entry("40000", "only", inner), gitsynctest.Entry("100755", "run.sh", script),
+		gitsynctest.Entry("40000", "untouched", inner), gitsynctest.Entry("160000", "vendored", first), gitsynctest.Entry("100644", "was-file", page),
 	), first)
-	client, remote := newClient(t, testLimits), f.remote("a.git", "main")
+	client, remote := newClient(t, testLimits), remoteOf(f, "a.git", "main")
 	s := fetch(t, client, remote)
 	got, err := client.Push(t.Context(), remote, Commit{
 		Parent: s, Message: "docs: change\n\nMore.\n", Name: "A <x> B\n", Email: "a@example", At: pushedAt,
@@ -46,8 +48,8 @@ func TestPush(t *testing.T) {
 	if err != nil {
 		t.Fatal(chain(err))
 	}
-	f.git("a.git", "", "fsck", "--strict")
-	hash := func(content string) string { return f.git("a.git", content, "hash-object", "--stdin") }
+	f.Git("a.git", "", "fsck", "--strict")
+	hash := func(content string) string { return f.Git("a.git", content, "hash-object", "--stdin") }
 	want := strings.Join([]string{
 		"100644 blob " + page + "\tdocs.md",
 		"100644 blob " + hash("t") + "\tdocs.txt",
@@ -61,15 +63,15 @@ func TestPush(t *testing.T) {
 		"160000 commit " + first + "\tvendored",
 		"100644 blob " + hash("# New\n") + "\twas-file/now.md",
 	}, "\n")
-	if diff := cmp.Diff(want, f.shown("a.git", "main")); diff != "" {
+	if diff := cmp.Diff(want, shown(f, "a.git", "main")); diff != "" {
 		t.Error(diff)
 	}
-	if shown := f.git("a.git", "", "log", "-1", "--format=%H|%P|%an|%ae|%cn|%at|%B", "main"); shown != strings.Join([]string{got, parent, "A x B", "a@example", "A x B", "1795435200", "docs: change\n\nMore.\n"}, "|") {
+	if shown := f.Git("a.git", "", "log", "-1", "--format=%H|%P|%an|%ae|%cn|%at|%B", "main"); shown != strings.Join([]string{got, parent, "A x B", "a@example", "A x B", "1795435200", "docs: change\n\nMore.\n"}, "|") {
 		t.Errorf("%q", shown)
 	}
 	// What changes nothing is not sent.
 	s = fetch(t, client, remote)
-	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
 			t.Error("something was sent")
 		}
@@ -84,30 +86,30 @@ func TestPush(t *testing.T) {
 // TestPushKeepsHostileNames: what was left stays as it is, also in a folder that changes.
 func TestPushKeepsHostileNames(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("a.git")
-	blob := f.blob("a.git", "x")
-	f.commit("a.git", "main", f.tree("a.git", entry{"100644", "..", blob}, entry{"100644", ".GIT", blob}, entry{"100644", "A.md", blob}, entry{"100644", "a.md", blob}))
-	client, remote := newClient(t, testLimits), f.remote("a.git", "main")
+	f := gitsynctest.New(t)
+	f.Repository("a.git")
+	blob := f.Blob("a.git", "x")
+	f.Commit("a.git", "main", f.Tree("a.git", gitsynctest.Entry("100644", "..", blob), gitsynctest.Entry("100644", ".GIT", blob), gitsynctest.Entry("100644", "A.md", blob), gitsynctest.Entry("100644", "a.md", blob)))
+	client, remote := newClient(t, testLimits), remoteOf(f, "a.git", "main")
 	s := fetch(t, client, remote)
 	if _, err := client.Push(t.Context(), remote, Commit{Parent: s, Changes: []Change{{Path: "b.md", Content: []byte("x")}}, Message: "m", At: pushedAt}); err != nil {
 		t.Fatal(chain(err))
 	}
 	want := strings.ReplaceAll("100644 blob #\t..\n100644 blob #\t.GIT\n100644 blob #\tA.md\n100644 blob #\ta.md\n100644 blob #\tb.md", "#", blob)
-	if diff := cmp.Diff(want, f.shown("a.git", "main")); diff != "" {
+	if diff := cmp.Diff(want, shown(f, "a.git", "main")); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestPushFirstCommit(t *testing.T) {
 	t.Parallel()
-	f := newForge(t)
-	f.repository("empty.git")
-	f.repository("a.git")
-	f.files("a.git", "main", map[string]string{"a.md": "a"})
+	f := gitsynctest.New(t)
+	f.Repository("empty.git")
+	f.Repository("a.git")
+	f.Files("a.git", "main", map[string]string{"a.md": "a"})
 	client := newClient(t, testLimits)
 	first := Commit{Changes: []Change{{Path: "docs/a.md", Content: []byte("a")}}, Message: "m", At: pushedAt}
-	for _, remote := range []Remote{f.remote("empty.git", "main"), f.remote("a.git", "new")} {
+	for _, remote := range []Remote{remoteOf(f, "empty.git", "main"), remoteOf(f, "a.git", "new")} {
 		commit, err := client.Push(t.Context(), remote, first)
 		if err != nil {
 			t.Fatal(chain(err))
@@ -116,7 +118,7 @@ func TestPushFirstCommit(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	_, err := client.Push(t.Context(), f.remote("a.git", "main"), first)
+	_, err := client.Push(t.Context(), remoteOf(f, "a.git", "main"), first)
 	wantError(t, err, StepPush, RemoteMoved)
 }
 
@@ -127,42 +129,42 @@ func TestPushFails(t *testing.T) {
 		name    string
 		changes []Change
 		force   bool
-		prepare func(*forge) // after the fetch
+		prepare func(*gitsynctest.Forge) // after the fetch
 		step    Step
 		reason  *Reason
 		detail  string
 	}{
-		{"moved before", change, false, func(f *forge) { f.files("a.git", "main", map[string]string{"a.md": "theirs"}) }, StepPush, RemoteMoved, ""},
-		{"deleted before", change, false, func(f *forge) { f.git("a.git", "", "update-ref", "-d", "refs/heads/main") }, StepPush, RemoteMoved, ""},
-		{"moved before, by force", change, true, func(f *forge) { f.files("a.git", "main", map[string]string{"a.md": "theirs"}) }, "", nil, ""},
-		{"moved meanwhile", change, false, func(f *forge) {
-			f.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		{"moved before", change, false, func(f *gitsynctest.Forge) { f.Files("a.git", "main", map[string]string{"a.md": "theirs"}) }, StepPush, RemoteMoved, ""},
+		{"deleted before", change, false, func(f *gitsynctest.Forge) { f.Git("a.git", "", "update-ref", "-d", "refs/heads/main") }, StepPush, RemoteMoved, ""},
+		{"moved before, by force", change, true, func(f *gitsynctest.Forge) { f.Files("a.git", "main", map[string]string{"a.md": "theirs"}) }, "", nil, ""},
+		{"moved meanwhile", change, false, func(f *gitsynctest.Forge) {
+			f.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.Method == http.MethodPost {
-					f.files("a.git", "main", map[string]string{"a.md": "theirs"})
+					f.Files("a.git", "main", map[string]string{"a.md": "theirs"})
 				}
 				return false
 			}
 		}, StepPush, RemoteMoved, ""},
-		{"the answer is lost", change, false, func(f *forge) {
-			f.after = func(r *http.Request) {
+		{"the answer is lost", change, false, func(f *gitsynctest.Forge) {
+			f.After = func(r *http.Request) {
 				if r.Method == http.MethodPost {
 					panic(http.ErrAbortHandler)
 				}
 			}
 		}, "", nil, ""},
-		{"refused by a hook", change, false, func(f *forge) {
-			if err := os.WriteFile(filepath.Join(f.root, "a.git/hooks/update"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
-				f.t.Error(err)
+		{"refused by a hook", change, false, func(f *gitsynctest.Forge) {
+			if err := os.WriteFile(filepath.Join(f.Root, "a.git/hooks/update"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
+				t.Error(err)
 			}
 		}, StepPush, PushRefused, "hook declined"},
-		{"not allowed", change, false, func(f *forge) { f.git("a.git", "", "config", "http.receivepack", "false") }, StepAuthenticate, LoginRefused, ""},
-		{"gone", change, false, func(f *forge) {
-			if err := os.RemoveAll(filepath.Join(f.root, "a.git")); err != nil {
-				f.t.Error(err)
+		{"not allowed", change, false, func(f *gitsynctest.Forge) { f.Git("a.git", "", "config", "http.receivepack", "false") }, StepAuthenticate, LoginRefused, ""},
+		{"gone", change, false, func(f *gitsynctest.Forge) {
+			if err := os.RemoveAll(filepath.Join(f.Root, "a.git")); err != nil {
+				t.Error(err)
 			}
 		}, StepFindRef, NoRepository, ""},
-		{"server fails", change, false, func(f *forge) {
-			f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		{"server fails", change, false, func(f *gitsynctest.Forge) {
+			f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method == http.MethodPost {
 					http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError)
 				}
@@ -187,11 +189,11 @@ func TestPushFails(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f := newForge(t)
-			f.repository("a.git")
-			blob := f.blob("a.git", "a")
-			parent := f.commit("a.git", "main", f.tree("a.git", entry{"100644", "a.md", blob}, entry{"40000", "docs", f.tree("a.git", entry{"100644", "b.md", blob})}, entry{"120000", "link", blob}))
-			client, remote := newClient(t, testLimits), f.remote("a.git", "main")
+			f := gitsynctest.New(t)
+			f.Repository("a.git")
+			blob := f.Blob("a.git", "a")
+			parent := f.Commit("a.git", "main", f.Tree("a.git", gitsynctest.Entry("100644", "a.md", blob), gitsynctest.Entry("40000", "docs", f.Tree("a.git", gitsynctest.Entry("100644", "b.md", blob))), gitsynctest.Entry("120000", "link", blob)))
+			client, remote := newClient(t, testLimits), remoteOf(f, "a.git", "main")
 			remote.Username, remote.Password = "me", "s3cr3t"
 			s := fetch(t, client, remote)
 			if test.prepare != nil {
@@ -199,7 +201,7 @@ func TestPushFails(t *testing.T) {
 			}
 			commit, err := client.Push(t.Context(), remote, Commit{Parent: s, Changes: test.changes, Message: "m", At: pushedAt, Force: test.force})
 			if test.reason == nil {
-				if err != nil || f.git("a.git", "", "rev-parse", "main") != commit || f.git("a.git", "", "rev-parse", "main^") != parent {
+				if err != nil || f.Git("a.git", "", "rev-parse", "main") != commit || f.Git("a.git", "", "rev-parse", "main^") != parent {
 					t.Errorf("got %s, %v", commit, chain(err))
 				}
 				return
@@ -208,7 +210,7 @@ func TestPushFails(t *testing.T) {
 			if !strings.Contains(err.Error(), test.detail) {
 				t.Errorf("%q does not say %q", err, test.detail)
 			}
-			if test.step == StepWrite && f.git("a.git", "", "rev-parse", "main") != parent {
+			if test.step == StepWrite && f.Git("a.git", "", "rev-parse", "main") != parent {
 				t.Error("the branch moved")
 			}
 		})

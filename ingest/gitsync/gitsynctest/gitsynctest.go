@@ -1,0 +1,149 @@
+// Package gitsynctest is a Git server for tests. Nothing but tests may import it.
+package gitsynctest
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Forge is a Git server: git http-backend over bare repositories in a folder of its own.
+type Forge struct {
+	t    testing.TB
+	Root string
+	HTTP *httptest.Server
+	// Before runs before a request; it answers itself if it returns true.
+	Before func(http.ResponseWriter, *http.Request) bool
+	// After runs when the backend has answered.
+	After func(*http.Request)
+}
+
+// New starts a server that lasts until the test ends.
+func New(t testing.TB) *Forge {
+	t.Helper()
+	f := &Forge{t: t, Root: t.TempDir()}
+	backend := f.Backend()
+	f.HTTP = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.Before != nil && f.Before(w, r) {
+			return
+		}
+		backend.ServeHTTP(w, r)
+		if f.After != nil {
+			f.After(r)
+		}
+	}))
+	t.Cleanup(f.HTTP.Close)
+	return f
+}
+
+// Backend answers requests for repositories.
+func (f *Forge) Backend() http.Handler {
+	f.t.Helper()
+	path, err := exec.CommandContext(f.t.Context(), "git", "--exec-path").Output()
+	if err != nil {
+		f.t.Fatalf("these tests need git: %v", err)
+	}
+	return &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: io.Discard,
+		Env: append(f.env(), "GIT_PROJECT_ROOT="+f.Root, "GIT_HTTP_EXPORT_ALL=1"),
+	}
+}
+
+func (f *Forge) env() []string {
+	return []string{
+		"HOME=" + f.Root, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example", "GIT_AUTHOR_DATE=1700000000 +0000", "GIT_COMMITTER_DATE=1700000000 +0000",
+	}
+}
+
+// Git runs git in a repository and returns what it prints.
+func (f *Forge) Git(repository, stdin string, args ...string) string {
+	f.t.Helper()
+	cmd := exec.CommandContext(f.t.Context(), "git", append([]string{"-C", filepath.Join(f.Root, repository)}, args...)...)
+	cmd.Env, cmd.Stdin = f.env(), strings.NewReader(stdin)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		f.t.Fatalf("git %q: %v: %s", args, err, errors.String())
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// Repository makes a bare repository.
+func (f *Forge) Repository(name string, config ...string) {
+	f.t.Helper()
+	if err := os.MkdirAll(filepath.Join(f.Root, name), 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	f.Git(name, "", "init", "--quiet", "--bare", "--initial-branch=main")
+	for _, setting := range append(config, "http.receivepack=true") {
+		key, value, _ := strings.Cut(setting, "=")
+		f.Git(name, "", "config", key, value)
+	}
+}
+
+// TreeEntry is an entry of a tree that is written as it is, whatever Git would say.
+type TreeEntry struct {
+	Mode, Name, Hash string
+}
+
+// Entry makes an entry.
+func Entry(mode, name, hash string) TreeEntry { return TreeEntry{mode, name, hash} }
+
+// Blob stores a file and returns its hash.
+func (f *Forge) Blob(repository, content string) string {
+	return f.Git(repository, content, "hash-object", "-w", "--stdin")
+}
+
+// Tree writes a tree as a loose object, because git refuses to make hostile ones.
+func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
+	f.t.Helper()
+	var raw bytes.Buffer
+	for _, e := range entries {
+		hash, err := hex.DecodeString(e.Hash)
+		if err != nil || len(hash) != sha1.Size {
+			f.t.Fatalf("hash %q", e.Hash)
+		}
+		fmt.Fprintf(&raw, "%s %s\x00%s", e.Mode, e.Name, hash)
+	}
+	return f.Git(repository, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+}
+
+// Commit makes a commit of a tree and moves a branch to it.
+func (f *Forge) Commit(repository, branch, tree string, parents ...string) string {
+	f.t.Helper()
+	args := []string{"commit-tree", "-m", "m", tree}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	hash := f.Git(repository, "", args...)
+	f.Git(repository, "", "update-ref", "refs/heads/"+branch, hash)
+	return hash
+}
+
+// Files makes a commit of files, by path.
+func (f *Forge) Files(repository, branch string, files map[string]string, parents ...string) string {
+	f.t.Helper()
+	var stream strings.Builder
+	fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example> 1700000000 +0000\ndata 1\nm\n", branch)
+	for i, parent := range parents {
+		fmt.Fprintf(&stream, "%s %s\n", []string{"from", "merge"}[min(i, 1)], parent)
+	}
+	stream.WriteString("deleteall\n")
+	for path, content := range files {
+		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
+	}
+	f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
+	return f.Git(repository, "", "rev-parse", "refs/heads/"+branch)
+}
