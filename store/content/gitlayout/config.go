@@ -43,6 +43,7 @@ var (
 	ErrProject  = errors.New("the project directory must be a folder inside the repository")
 	ErrNoFolder = errors.New("the repository has no such folder")
 	ErrConfig   = errors.New(configName + " cannot be read")
+	ErrTooLarge = errors.New("the repository is too large for a space")
 )
 
 // Layout is where the content of a repository is.

@@ -55,7 +55,8 @@ type exporter struct {
 }
 
 // Export writes pages. files gives a file of the space. Files that the repository has changed since the last synchronisation
-// stop it, or are overwritten if force is set.
+// stop it, or are overwritten if force is set. They do not matter if the repository has all that would be written: an export
+// whose end nobody noted can run again.
 func (l *Layout) Export(
 	base Base, pages []tree.Node, tools Tools, files func(id string) (string, []byte, error), force bool,
 ) (Export, error) {
@@ -69,9 +70,6 @@ func (l *Layout) Export(
 		changes: map[string]Change{},
 	}
 	moved := x.moved(entries)
-	if len(moved) > 0 && !force {
-		return Export{Moved: moved}, nil
-	}
 	for _, n := range base.Pages {
 		x.was[n.ID] = n
 	}
@@ -89,6 +87,12 @@ func (l *Layout) Export(
 	}
 	if err := x.writeSummary(k, moved); err != nil {
 		return Export{}, err
+	}
+	if len(moved) > 0 && !force {
+		if len(x.changes) > 0 {
+			return Export{Moved: moved}, nil
+		}
+		moved = nil // The repository has been given just what would be written.
 	}
 	return x.result(moved)
 }
@@ -300,7 +304,9 @@ func (x *exporter) restore(moved []string) error {
 		if err != nil {
 			return err
 		}
-		x.changes[name] = Change{Path: name, Content: content}
+		if x.layout.files[name].Blob != BlobOf(content) {
+			x.changes[name] = Change{Path: name, Content: content}
+		}
 	}
 	return nil
 }

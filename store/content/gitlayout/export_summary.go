@@ -1,6 +1,7 @@
 package gitlayout
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema"
@@ -41,14 +42,13 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	old := parseSummary(text)
 	(&Layout{Root: l.Root, Readme: l.Readme, Summary: l.Summary, files: l.files, repository: l.repository}).outlineOf(old)
 	want := x.contents(x.pages, 0, k)
-	trusted := true
-	for _, name := range moved {
-		trusted = trusted && name != l.Summary
+	if slices.Contains(moved, l.Summary) {
+		compare(old, want)
 	}
-	if there && trusted && unchanged(old, want) {
+	if there && unchanged(old, want) {
 		return nil
 	}
-	written := render(old, want, trusted)
+	written := render(old, want, true)
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(written)}
 	next, err := x.after()
 	if err != nil {
@@ -60,6 +60,19 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	// Old lines stand for something else beside new ones: all are written anew.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(render(old, want, false))}
 	return nil
+}
+
+// compare finds the lines of a table of contents that do although nobody knows what they were.
+func compare(old *summary, want []contents) {
+	byKey := map[string]*item{}
+	for i := range old.items {
+		byKey[old.items[i].key] = &old.items[i]
+	}
+	for i := range want {
+		w := &want[i]
+		it := byKey[w.key]
+		w.same = it != nil && it.title == oneLine(w.title) && (w.dest == "" || it.dest == w.dest || !strings.HasPrefix(w.key, keyPrefix))
+	}
 }
 
 // says tells whether entries are these pages.

@@ -139,14 +139,16 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	}
 	each(entries, func(e *Entry, _ string) { count++; take(e, m.base.Files[e.Key].Page) }, "")
 	if count > tree.MaxPages {
-		return nil, fmt.Errorf("the repository has more than %d pages", tree.MaxPages)
+		return nil, fmt.Errorf("%w: it has more than %d pages", ErrTooLarge, tree.MaxPages)
 	}
 	each(entries, func(e *Entry, _ string) {
 		if file, there := m.layout.files[e.Key]; there {
 			take(e, gone[file.Blob])
 		}
 	}, "")
-	m.adopt(entries, each, take)
+	if err := m.adopt(entries, each, take); err != nil {
+		return nil, err
+	}
 	each(entries, func(e *Entry, _ string) {
 		if ids[e] == "" {
 			ids[e] = m.NewID()
@@ -158,14 +160,18 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	return ids, nil
 }
 
-// adopt looks for pages of the space that were not synced.
+// adopt looks for pages of the space that were not synced. The first page is the one of the root folder if it has its title.
 func (m *importer) adopt(
 	entries []*Entry, each func([]*Entry, func(*Entry, string), string), take func(*Entry, string),
-) {
-	byPath := map[string]tree.Node{}
+) error {
+	var failed error
+	byPath, first := map[string]string{}, ""
 	tree.Walk(tree.Nest(m.Pages, ""), func(p tree.Placed) bool {
 		if p.Path != "" {
-			byPath[p.Path] = tree.Node{Page: *p.Page}
+			byPath[p.Path] = p.ID
+		}
+		if first == "" && p.Kind == tree.KindDocument && p.Path == p.Slug {
+			first = p.ID
 		}
 		return true
 	})
@@ -174,12 +180,31 @@ func (m *importer) adopt(
 		byID[n.ID] = n
 	}
 	each(entries, func(e *Entry, under string) {
-		found, there := byPath[under+slugOf(m.layout, e)]
+		found, there := byID[byPath[under+slugOf(m.layout, e)]]
+		if !there && e.Key == m.layout.Readme {
+			if found, there = byID[first]; there {
+				there, failed = m.titled(e, found.Title)
+			}
+		}
 		if _, synced := m.was[found.ID]; there && !synced && found.Kind == e.Kind {
-			m.was[found.ID] = byID[found.ID]
+			m.was[found.ID] = found
 			take(e, found.ID)
 		}
 	}, "")
+	return failed
+}
+
+// titled tells whether a file has a title.
+func (m *importer) titled(e *Entry, title string) (bool, error) {
+	if _, there := m.layout.files[e.Key]; !there {
+		return false, nil
+	}
+	text, err := m.layout.repository.Read(e.Key)
+	if err != nil {
+		return false, err
+	}
+	found, _ := parsePage(string(text)).title(e)
+	return found == title, nil
 }
 
 // manyRenamed is how many names may have changed before all files are read again.

@@ -43,7 +43,7 @@ func (l *Layout) Outline() ([]*Entry, error) {
 		return nil, err
 	}
 	if len(text) > maxText {
-		return nil, fmt.Errorf("%s is too large", l.Summary)
+		return nil, fmt.Errorf("%w: its %s has more than %d bytes", ErrTooLarge, l.Summary, maxText)
 	}
 	return l.outlineOf(parseSummary(string(text))), nil
 }
