@@ -34,8 +34,28 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 		return ctx.Err()
 	}
 	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
-	return errors.New(w.reason(ctx, err))
+	reason := w.reason(ctx, err)
+	if _, ok := errors.AsType[*hopeless](err); ok {
+		return &abandoned{reason, river.JobCancel(err)}
+	}
+	return errors.New(reason)
 }
+
+// GiveUp marks an error that another attempt would meet again: the job is failed at once, and can be retried by hand.
+func GiveUp(err error) error { return &hopeless{err} }
+
+type hopeless struct{ error }
+
+func (h *hopeless) Unwrap() error { return h.error }
+
+// abandoned tells river to try no more. Its text is stored, so it is the reason alone.
+type abandoned struct {
+	reason string
+	cancel error
+}
+
+func (a *abandoned) Error() string { return a.reason }
+func (a *abandoned) Unwrap() error { return a.cancel }
 
 // try turns a panic into an error, whose text river would store.
 func (w *worker[A]) try(ctx context.Context, args A) (err error) {
