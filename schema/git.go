@@ -27,6 +27,19 @@ type GitOperation struct {
 	Ref       string    `json:"ref"`
 	Timestamp time.Time `json:"timestamp"`
 	CreatedAt time.Time `json:"createdAt"`
+	// Commit is what was imported or pushed, Revision what the import made or the export wrote.
+	Commit     string     `json:"commit,omitempty"`
+	CommitURL  string     `json:"commitURL,omitempty"`
+	Revision   string     `json:"revision,omitempty"`
+	FinishedAt *time.Time `json:"finishedAt,omitempty"`
+	// Notes name what was left, or not taken over as it is.
+	Notes []GitNote `json:"notes,omitempty"`
+}
+
+// GitNote is about a file of a repository. Both members are for users.
+type GitNote struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
 }
 
 // GitParameters are the options of an import or an export besides the repository and the branch. They are stored for the
@@ -50,6 +63,7 @@ const (
 	GitRunning = "running"
 	GitDone    = "done"
 	GitFailed  = "failed"
+	GitSkipped = "skipped"
 )
 
 // GitEnums has the closed sets of git by the names that their rules use.
@@ -57,7 +71,7 @@ func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":       {"github", "gitlab"},
 		"gitOperationKind":  {GitImport, GitExport},
-		"gitOperationState": {GitQueued, GitRunning, GitDone, GitFailed},
+		"gitOperationState": {GitQueued, GitRunning, GitDone, GitFailed, GitSkipped},
 	}
 }
 

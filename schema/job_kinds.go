@@ -44,3 +44,27 @@ func (j ClusterConversations) JobKind() JobKind {
 
 // Subject is what the job is about.
 func (j ClusterConversations) Subject() JobSubject { return JobSubject{Organization: j.Organization} }
+
+// SyncGit runs a Git operation of a space: an import or an export.
+type SyncGit struct {
+	Organization string `json:"organization"`
+	Space        string `json:"space"`
+	Operation    string `json:"operation"`
+}
+
+// Kind is the name of the kind.
+func (SyncGit) Kind() string { return "sync_git" }
+
+// JobKind is the kind's row. Imports and exports are one kind, so that those of a space run one after the other. The migration
+// 00034 asks for such jobs as well.
+func (j SyncGit) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Imports a branch of a Git repository into a space, or exports a space to one.",
+		Order: JobsInOrder, Workers: 2, Attempts: 6, Timeout: 30 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j SyncGit) Subject() JobSubject {
+	return JobSubject{Organization: j.Organization, Space: j.Space}
+}

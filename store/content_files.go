@@ -26,20 +26,23 @@ type NewFile struct {
 // insertFiles adds files to a branch from a new revision on.
 func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile) error {
 	for _, file := range added {
-		hash := hashOf(file.Content)
-		err := q.InsertFileContent(ctx, db.InsertFileContentParams{SpaceID: r.SpaceID, Hash: hash, Content: file.Content})
-		if err != nil {
-			return interpret(err, "file")
-		}
-		err = q.InsertFile(ctx, db.InsertFileParams{
-			Branch: r.Branch, Since: r.Seq, FileID: schema.NewID(), Name: file.Name, ContentType: file.ContentType,
-			Size: int64(len(file.Content)), Hash: hash,
-		})
-		if err != nil {
-			return interpret(err, "file")
+		if err := insertFile(ctx, q, r, schema.NewID(), file); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func insertFile(ctx context.Context, q *db.Queries, r Revision, id string, file NewFile) error {
+	hash := hashOf(file.Content)
+	err := q.InsertFileContent(ctx, db.InsertFileContentParams{SpaceID: r.SpaceID, Hash: hash, Content: file.Content})
+	if err != nil {
+		return interpret(err, "file")
+	}
+	err = q.InsertFile(ctx, db.InsertFileParams{
+		Branch: r.Branch, Since: r.Seq, FileID: id, Name: file.Name, ContentType: file.ContentType, Size: int64(len(file.Content)), Hash: hash,
+	})
+	return interpret(err, "file")
 }
 
 // mergeFiles makes the files that a change request added files of the main content, from a new revision on.

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/db"
 )
@@ -14,8 +16,9 @@ type GitOperation = db.GitOperation
 
 // NewGitOperation is an import or an export that is to run.
 type NewGitOperation struct {
-	SpaceID string
-	Kind    string
+	OrganizationID string
+	SpaceID        string
+	Kind           string
 	// URL may contain a user and a password; they are removed and stored encrypted.
 	URL        string
 	Ref        string
@@ -26,19 +29,16 @@ type NewGitOperation struct {
 	// Timestamp orders the operations of a space.
 	Timestamp time.Time
 	UserID    string
-	// Reason says why it does not run yet.
-	Reason string
 }
 
-// QueueGitOperation stores an operation for the engine to run. The space shows the repository that the last operation, by their
-// order, describes; this need not be the newest one. An operation without a description leaves it unchanged.
+// QueueGitOperation stores an operation and asks for the job that runs it.
 func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOperation, error) {
 	address, err := url.Parse(n.URL)
 	if err != nil {
 		return GitOperation{}, schema.Invalid("url", "is not a URL")
 	}
 	params := db.InsertGitOperationParams{
-		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued, Reason: n.Reason,
+		ID: schema.NewID(), SpaceID: n.SpaceID, Kind: n.Kind, State: schema.GitQueued,
 		Url: schema.WithoutCredentials(n.URL), Ref: n.Ref, Provider: n.Provider, RepoUrl: n.RepoURL, Timestamp: n.Timestamp,
 		CreatedBy: &n.UserID,
 	}
@@ -52,12 +52,17 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 		}
 	}
 	var row GitOperation
-	row, err = s.queries.InsertGitOperation(ctx, params)
-	return row, interpret(err, "space")
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if row, err = q.InsertGitOperation(ctx, params); err != nil {
+			return interpret(err, "space")
+		}
+		return enqueue(ctx, q, schema.SyncGit{Organization: n.OrganizationID, Space: n.SpaceID, Operation: row.ID})
+	})
+	return row, err
 }
 
-// GitCredentials gives the user and the password from the URL of an operation's repository, for the engine that runs it; empty if
-// the URL had none. No answer ever contains them.
+// GitCredentials gives the user and the password from the URL of an operation's repository, for the job that runs it; empty if
+// the URL had none, or once the operation is done. No answer ever contains them.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {

@@ -56,7 +56,7 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 
 // threeWay is the merge of a base's two successors.
 type threeWay struct {
-	// of and sides are the base, the head of the main content, and the head of the request.
+	// of and sides are the base, the head of the main content, and the head of the request, or what Git has.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
@@ -68,7 +68,12 @@ func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeReques
 	if err != nil {
 		return nil, err
 	}
-	m := &threeWay{of: [3]Revision{found[baseOf(row)], found[head], found[row.Revision]}}
+	return between(ctx, q, [3]Revision{found[baseOf(row)], found[head], found[row.Revision]})
+}
+
+// between reads what two revisions changed since a base.
+func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, error) {
+	m := &threeWay{of: of}
 	for _, side := range m.of[1:] {
 		changed, err := changedPages(ctx, q, m.of[0], side)
 		if err != nil {

@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/access"
@@ -12,32 +13,29 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// gitSync has the operations that import a space's content from a repository and export it back. They only queue the work: this
-// version has no Git engine, and every queued operation says so.
+// gitSync has the operations that import a space's content from a repository and export it back. They queue the work, which is
+// that of a job (api/jobs).
 type gitSync struct {
 	store *store.Store
 }
-
-// gitWaits is the reason shown for a queued operation.
-const gitWaits = "queued: the git engine is not built into this version of the service"
 
 func gitOperations(h *gitSync) []frame.Operation {
 	return []frame.Operation{
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/import", ID: "importGitRepository", Tag: "git",
-			Doc:   "Queue an import of a repository's branch into a space.",
+			Doc:   "Queue an import of a repository's branch into a space: a job, whose state listGitOperations shows.",
 			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/export", ID: "exportToGitRepository", Tag: "git",
-			Doc:   "Queue an export of a space's content to a repository's branch.",
+			Doc:   "Queue an export of a space's content to a repository's branch: a job, whose state listGitOperations shows.",
 			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/git/operations", ID: "listGitOperations", Tag: "git",
-			Doc:   "List a space's imports and exports with their states, the last first. An addition to the published contract.",
+			Doc:   "List a space's imports and exports with their states and reasons, the last first. An addition to the published contract.",
 			Scope: access.Having(access.RightCreate, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
@@ -73,8 +71,8 @@ func (h *gitSync) queue(ctx context.Context, c *access.Caller, kind string, r *G
 	p.RepoCacheID, p.RepoTreeURL, p.RepoCommitURL = r.RepoCacheID, r.RepoTreeURL, r.RepoCommitURL
 	p.RepoProjectDirectory, p.Force = r.RepoProjectDirectory, r.Force
 	n := store.NewGitOperation{
-		SpaceID: c.Space.Space.ID, Kind: kind, URL: *r.URL, Ref: *r.Ref, Parameters: p, Timestamp: c.Now,
-		UserID: c.Principal.UserID, Reason: gitWaits,
+		OrganizationID: c.Space.Space.OrganizationID, SpaceID: c.Space.Space.ID, Kind: kind, URL: *r.URL, Ref: *r.Ref, Parameters: p,
+		Timestamp: c.Now, UserID: c.Principal.UserID,
 	}
 	if r.Timestamp != nil {
 		at, err := time.Parse(time.RFC3339Nano, *r.Timestamp)
@@ -114,7 +112,7 @@ func (h *gitSync) exportToRepository(ctx context.Context, c *access.Caller, r *e
 
 func (h *gitSync) list(ctx context.Context, c *access.Caller, r *schema.PageRequest) (schema.List[schema.GitOperation], error) {
 	space := c.Space.Space.ID
-	return frame.ListKeyed(ctx, "git operations "+space, *r, 2,
+	return frame.ListMade(ctx, "git operations "+space, *r, 2,
 		func(after []string, size int) (store.Page[store.GitOperation], error) {
 			cursor, err := store.ParseCursor[time.Time](after)
 			if err != nil {
@@ -143,9 +141,24 @@ func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (fram
 	return frame.NoContent{}, nil
 }
 
-func gitOperationResource(o store.GitOperation) schema.GitOperation {
-	return schema.GitOperation{
-		Object: "git-operation", ID: o.ID, Kind: o.Kind, State: o.State, Reason: o.Reason, URL: o.Url, Ref: o.Ref,
-		Timestamp: o.Timestamp.UTC(), CreatedAt: o.CreatedAt.UTC(),
+func gitOperationResource(o store.GitOperation) (schema.GitOperation, error) {
+	parameters, err := schema.DecodeJSON[schema.GitParameters](o.Parameters)
+	if err != nil {
+		return schema.GitOperation{}, err
 	}
+	r := schema.GitOperation{
+		Object: "git-operation", ID: o.ID, Kind: o.Kind, State: o.State, Reason: o.Reason, URL: o.Url, Ref: o.Ref,
+		Timestamp: o.Timestamp.UTC(), CreatedAt: o.CreatedAt.UTC(), Commit: schema.Or(o.CommitHash, ""), Revision: schema.Or(o.Revision, ""),
+	}
+	if o.FinishedAt != nil {
+		at := o.FinishedAt.UTC()
+		r.FinishedAt = &at
+	}
+	if prefix := schema.Or(parameters.RepoCommitURL, ""); prefix != "" && r.Commit != "" {
+		r.CommitURL = strings.TrimSuffix(prefix, "/") + "/" + r.Commit
+	}
+	if o.Notes != nil {
+		r.Notes, err = schema.DecodeJSON[[]schema.GitNote](o.Notes)
+	}
+	return r, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -14,12 +15,15 @@ func Kinds() []Kind {
 	return []Kind{
 		kind(indexSpace),
 		kind(clusterConversations),
+		kind(syncGit),
 	}
 }
 
 // Deps are what the work of jobs needs. They are not those of requests, which jobs must not keep from working.
 type Deps struct {
 	Store *store.Store
+	// Git reaches the repositories of imports and exports.
+	Git *gitsync.Client
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -47,8 +51,20 @@ func (n *node) startJobs(ctx context.Context) error {
 		return err
 	}
 	n.onStop("pool of jobs", func(context.Context) error { pool.Close(); return nil })
+	policy, err := n.settings.outbound()
+	if err != nil {
+		return err
+	}
+	packs := packsDir(n.settings)
+	if err := os.MkdirAll(packs, 0o700); err != nil {
+		return err
+	}
+	if err := sweepPacks(packs, time.Now()); err != nil {
+		return err
+	}
+	git := gitsync.New(gitsync.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: packs})
 	runner, err := jobs.New(jobs.Config{
-		Deps: jobs.Deps{Store: work}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
+		Deps: jobs.Deps{Store: work, Git: git}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
 		Grace: n.settings.StopTimeout / 3,
 	})
 	if err != nil {
@@ -58,6 +74,38 @@ func (n *node) startJobs(ctx context.Context) error {
 		return err
 	}
 	n.onStop("jobs", runner.Stop)
+	return nil
+}
+
+// packsDir is where jobs keep what they fetch from repositories while they
+// read it.
+func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
+
+// packsKept is longer than any job runs. Nodes may share the directory, so
+// nothing younger is deleted.
+const packsKept = 2 * time.Hour
+
+// sweepPacks deletes what processes left behind that were killed.
+func sweepPacks(dir string, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Sub(info.ModTime()) < packsKept {
+			continue
+		}
+		if err == nil {
+			err = os.RemoveAll(filepath.Join(dir, entry.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -56,6 +56,12 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 	if err := n.store.DeleteEndedInvites(ctx); err != nil {
 		return false, err
 	}
+	if err := n.store.ForgetGitCredentials(ctx); err != nil {
+		return false, err
+	}
+	if err := sweepPacks(packsDir(n.settings), time.Now()); err != nil {
+		return false, err
+	}
 	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {
 		return more, err
 	}

@@ -22,6 +22,31 @@ func (q *Queries) CountGitOperations(ctx context.Context, spaceID string) (int64
 	return count, err
 }
 
+const deleteGitSyncFiles = `-- name: DeleteGitSyncFiles :exec
+delete from git_sync_files where sync_id = $1 and path = any($2::text[])
+`
+
+type DeleteGitSyncFilesParams struct {
+	SyncID string
+	Paths  []string
+}
+
+func (q *Queries) DeleteGitSyncFiles(ctx context.Context, arg DeleteGitSyncFilesParams) error {
+	_, err := q.db.Exec(ctx, deleteGitSyncFiles, arg.SyncID, arg.Paths)
+	return err
+}
+
+const forgetGitCredentials = `-- name: ForgetGitCredentials :exec
+update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < $1::timestamptz
+`
+
+// Those of operations that failed so long ago that their jobs are gone.
+// Index: git_operations_credentials.
+func (q *Queries) ForgetGitCredentials(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, forgetGitCredentials, before)
+	return err
+}
+
 const gitCredentials = `-- name: GitCredentials :one
 select credentials from git_operations where id = $1
 `
@@ -33,9 +58,99 @@ func (q *Queries) GitCredentials(ctx context.Context, id string) ([]byte, error)
 	return credentials, err
 }
 
+const gitOperation = `-- name: GitOperation :one
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations where id = $1
+`
+
+func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, gitOperation, id)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.CommitHash,
+		&i.Revision,
+		&i.Notes,
+		&i.FinishedAt,
+	)
+	return i, err
+}
+
+const gitSync = `-- name: GitSync :one
+select id, space_id, remote, commit_hash, revision, synced_at from git_syncs where space_id = $1 and remote = $2
+`
+
+type GitSyncParams struct {
+	SpaceID string
+	Remote  string
+}
+
+func (q *Queries) GitSync(ctx context.Context, arg GitSyncParams) (GitSync, error) {
+	row := q.db.QueryRow(ctx, gitSync, arg.SpaceID, arg.Remote)
+	var i GitSync
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Remote,
+		&i.CommitHash,
+		&i.Revision,
+		&i.SyncedAt,
+	)
+	return i, err
+}
+
+const gitSyncFiles = `-- name: GitSyncFiles :many
+select path, blob, page_id, file_id from git_sync_files where sync_id = $1
+`
+
+type GitSyncFilesRow struct {
+	Path   string
+	Blob   string
+	PageID string
+	FileID string
+}
+
+// No index: all of a synchronization, by the first column of the primary key.
+func (q *Queries) GitSyncFiles(ctx context.Context, syncID string) ([]GitSyncFilesRow, error) {
+	rows, err := q.db.Query(ctx, gitSyncFiles, syncID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GitSyncFilesRow{}
+	for rows.Next() {
+		var i GitSyncFilesRow
+		if err := rows.Scan(
+			&i.Path,
+			&i.Blob,
+			&i.PageID,
+			&i.FileID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertGitOperation = `-- name: InsertGitOperation :one
 insert into git_operations (id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, "timestamp", created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at
 `
 
 type InsertGitOperationParams struct {
@@ -86,12 +201,16 @@ func (q *Queries) InsertGitOperation(ctx context.Context, arg InsertGitOperation
 		&i.Timestamp,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.CommitHash,
+		&i.Revision,
+		&i.Notes,
+		&i.FinishedAt,
 	)
 	return i, err
 }
 
 const listGitOperations = `-- name: ListGitOperations :many
-select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at from git_operations
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations
 where space_id = $1
   and ("timestamp", id) < ($2::timestamptz, $3::text collate "C")
 order by "timestamp" desc, id desc
@@ -135,6 +254,10 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 			&i.Timestamp,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.CommitHash,
+			&i.Revision,
+			&i.Notes,
+			&i.FinishedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -144,4 +267,149 @@ func (q *Queries) ListGitOperations(ctx context.Context, arg ListGitOperationsPa
 		return nil, err
 	}
 	return items, nil
+}
+
+const lockGitOperation = `-- name: LockGitOperation :one
+select id, space_id, kind, state, reason, url, credentials, ref, parameters, provider, repo_url, timestamp, created_by, created_at, commit_hash, revision, notes, finished_at from git_operations where id = $1 for update
+`
+
+func (q *Queries) LockGitOperation(ctx context.Context, id string) (GitOperation, error) {
+	row := q.db.QueryRow(ctx, lockGitOperation, id)
+	var i GitOperation
+	err := row.Scan(
+		&i.ID,
+		&i.SpaceID,
+		&i.Kind,
+		&i.State,
+		&i.Reason,
+		&i.Url,
+		&i.Credentials,
+		&i.Ref,
+		&i.Parameters,
+		&i.Provider,
+		&i.RepoUrl,
+		&i.Timestamp,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.CommitHash,
+		&i.Revision,
+		&i.Notes,
+		&i.FinishedAt,
+	)
+	return i, err
+}
+
+const newerGitOperation = `-- name: NewerGitOperation :one
+select exists (
+    select from git_operations
+    where space_id = $1 and "timestamp" > $2::timestamptz and state = 'done'
+      and not coalesce((parameters ->> 'standalone')::boolean, false)
+)
+`
+
+type NewerGitOperationParams struct {
+	SpaceID string
+	After   time.Time
+}
+
+// Whether a later operation, by their order, was done: one whose import did not stand alone.
+// Index: git_operations_space (space_id, timestamp desc, id desc).
+func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationParams) (bool, error) {
+	row := q.db.QueryRow(ctx, newerGitOperation, arg.SpaceID, arg.After)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const putGitSync = `-- name: PutGitSync :exec
+insert into git_syncs (id, space_id, remote, commit_hash, revision) values ($1, $2, $3, $4, $5)
+on conflict (id) do update set commit_hash = excluded.commit_hash, revision = excluded.revision, synced_at = now()
+`
+
+type PutGitSyncParams struct {
+	ID         string
+	SpaceID    string
+	Remote     string
+	CommitHash string
+	Revision   string
+}
+
+func (q *Queries) PutGitSync(ctx context.Context, arg PutGitSyncParams) error {
+	_, err := q.db.Exec(ctx, putGitSync,
+		arg.ID,
+		arg.SpaceID,
+		arg.Remote,
+		arg.CommitHash,
+		arg.Revision,
+	)
+	return err
+}
+
+const putGitSyncFiles = `-- name: PutGitSyncFiles :exec
+insert into git_sync_files (sync_id, path, blob, page_id, file_id)
+select $1, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[])
+on conflict (sync_id, path) do update set blob = excluded.blob, page_id = excluded.page_id, file_id = excluded.file_id
+`
+
+type PutGitSyncFilesParams struct {
+	SyncID string
+	Paths  []string
+	Blobs  []string
+	Pages  []string
+	Files  []string
+}
+
+func (q *Queries) PutGitSyncFiles(ctx context.Context, arg PutGitSyncFilesParams) error {
+	_, err := q.db.Exec(ctx, putGitSyncFiles,
+		arg.SyncID,
+		arg.Paths,
+		arg.Blobs,
+		arg.Pages,
+		arg.Files,
+	)
+	return err
+}
+
+const setGitInfo = `-- name: SetGitInfo :exec
+update spaces set git_sync = $2 where id = $1
+`
+
+type SetGitInfoParams struct {
+	ID      string
+	GitSync []byte
+}
+
+func (q *Queries) SetGitInfo(ctx context.Context, arg SetGitInfoParams) error {
+	_, err := q.db.Exec(ctx, setGitInfo, arg.ID, arg.GitSync)
+	return err
+}
+
+const setGitOperation = `-- name: SetGitOperation :exec
+update git_operations set
+    state = $1, reason = $2, notes = $3, commit_hash = $4, revision = $5,
+    finished_at = case when $1::text in ('done', 'failed', 'skipped') then now() end,
+    credentials = case when $1::text not in ('done', 'skipped') then credentials end
+where id = $6
+`
+
+type SetGitOperationParams struct {
+	State      string
+	Reason     string
+	Notes      []byte
+	CommitHash *string
+	Revision   *string
+	ID         string
+}
+
+// Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
+func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams) error {
+	_, err := q.db.Exec(ctx, setGitOperation,
+		arg.State,
+		arg.Reason,
+		arg.Notes,
+		arg.CommitHash,
+		arg.Revision,
+		arg.ID,
+	)
+	return err
 }

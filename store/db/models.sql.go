@@ -229,6 +229,19 @@ type GitOperation struct {
 	Timestamp   time.Time
 	CreatedBy   *string
 	CreatedAt   time.Time
+	CommitHash  *string
+	Revision    *string
+	Notes       []byte
+	FinishedAt  *time.Time
+}
+
+type GitSync struct {
+	ID         string
+	SpaceID    string
+	Remote     string
+	CommitHash string
+	Revision   string
+	SyncedAt   time.Time
 }
 
 type GlossaryEntry struct {

@@ -16,3 +16,53 @@ select count(*) from git_operations where space_id = $1;
 
 -- name: GitCredentials :one
 select credentials from git_operations where id = $1;
+
+-- name: GitOperation :one
+select * from git_operations where id = $1;
+
+-- name: LockGitOperation :one
+select * from git_operations where id = $1 for update;
+
+-- name: NewerGitOperation :one
+-- Whether a later operation, by their order, was done: one whose import did not stand alone.
+-- Index: git_operations_space (space_id, timestamp desc, id desc).
+select exists (
+    select from git_operations
+    where space_id = sqlc.arg(space_id) and "timestamp" > sqlc.arg(after)::timestamptz and state = 'done'
+      and not coalesce((parameters ->> 'standalone')::boolean, false)
+);
+
+-- name: SetGitOperation :exec
+-- Who is done needs no credentials anymore. One that failed keeps them, sealed, to be retried.
+update git_operations set
+    state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
+    finished_at = case when sqlc.arg(state)::text in ('done', 'failed', 'skipped') then now() end,
+    credentials = case when sqlc.arg(state)::text not in ('done', 'skipped') then credentials end
+where id = sqlc.arg(id);
+
+-- name: ForgetGitCredentials :exec
+-- Those of operations that failed so long ago that their jobs are gone.
+-- Index: git_operations_credentials.
+update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < sqlc.arg(before)::timestamptz;
+
+-- name: GitSync :one
+select * from git_syncs where space_id = $1 and remote = $2;
+
+-- name: GitSyncFiles :many
+-- No index: all of a synchronization, by the first column of the primary key.
+select path, blob, page_id, file_id from git_sync_files where sync_id = $1;
+
+-- name: PutGitSync :exec
+insert into git_syncs (id, space_id, remote, commit_hash, revision) values ($1, $2, $3, $4, $5)
+on conflict (id) do update set commit_hash = excluded.commit_hash, revision = excluded.revision, synced_at = now();
+
+-- name: PutGitSyncFiles :exec
+insert into git_sync_files (sync_id, path, blob, page_id, file_id)
+select sqlc.arg(sync_id), unnest(sqlc.arg(paths)::text[]), unnest(sqlc.arg(blobs)::text[]), unnest(sqlc.arg(pages)::text[]), unnest(sqlc.arg(files)::text[])
+on conflict (sync_id, path) do update set blob = excluded.blob, page_id = excluded.page_id, file_id = excluded.file_id;
+
+-- name: DeleteGitSyncFiles :exec
+delete from git_sync_files where sync_id = sqlc.arg(sync_id) and path = any(sqlc.arg(paths)::text[]);
+
+-- name: SetGitInfo :exec
+update spaces set git_sync = $2 where id = $1;

@@ -54,8 +54,9 @@ func Either(checks ...func(any) error) func(any) error {
 
 var (
 	GitOperationShape = Of{
-		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "done", "failed"),
-		"reason?": Text(1, 500), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp,
+		"object": One("git-operation"), "id": ID, "kind": One("import", "export"), "state": One("queued", "running", "done", "failed", "skipped"),
+		"reason?": Text(1, 5000), "url": String, "ref": String, "timestamp": AnyTime, "createdAt": Timestamp, "finishedAt?": Timestamp,
+		"commit?": String, "commitURL?": String, "revision?": ID, "notes?": List(Object(Of{"path": String, "text": String})),
 	}
 	GitSync = Of{
 		"repoName?": String, "installationProvider?": One("github", "gitlab", "github-legacy"), "integration?": String, "url?": String,

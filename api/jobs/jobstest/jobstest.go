@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 )
@@ -56,6 +58,44 @@ func open(t testing.TB, st *store.Store) int64 {
 	return n
 }
 
+// Git is a Git client that may reach servers of the test itself.
+func Git(t testing.TB) *gitsync.Client {
+	t.Helper()
+	policy, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gitsync.New(gitsync.Config{
+		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(),
+	})
+}
+
+// RunAll runs jobs until each is done or failed, and gives the failed ones. A job that waits for its next attempt is retried at once.
+func RunAll(t testing.TB, st *store.Store) []schema.Job {
+	t.Helper()
+	if open(t, st) > 0 {
+		ended := make(chan schema.JobState, 1000)
+		defer start(t, st, func(cfg *jobs.Config) {
+			cfg.Pause, cfg.Ended = func(int) time.Duration { return time.Millisecond }, func(state schema.JobState) { ended <- state }
+		})()
+		late := time.After(patience)
+		for open(t, st) > 0 {
+			select {
+			case <-ended:
+			case <-late:
+				page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
+				t.Fatalf("jobs do not end: %+v %v", page.Rows, err)
+			}
+		}
+	}
+	failed := string(schema.JobFailed)
+	page, err := st.ListAllJobs(t.Context(), &failed, nil, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Rows
+}
+
 // start starts a runner that polls quickly. The caller stops it.
 func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
@@ -63,7 +103,7 @@ func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := jobs.Config{Deps: jobs.Deps{Store: st}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
+	cfg := jobs.Config{Deps: jobs.Deps{Store: st, Git: Git(t)}, Pool: pool, Log: slog.New(slog.DiscardHandler), Poll: 20 * time.Millisecond}
 	option(&cfg)
 	runner, err := jobs.New(cfg)
 	if err == nil {

@@ -1,0 +1,448 @@
+package content_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/octavo-docs/octavo/api"
+	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/jobs/jobstest"
+	"github.com/octavo-docs/octavo/ingest/gitsync/gitsynctest"
+	"github.com/octavo-docs/octavo/ingest/outbound"
+	"github.com/octavo-docs/octavo/schema"
+)
+
+// gitBench is a server of ours beside a Git server.
+type gitBench struct {
+	*apitest.Harness
+	forge *gitsynctest.Forge
+	at    time.Time
+}
+
+func newGitBench(t *testing.T) *gitBench {
+	t.Helper()
+	opened, err := outbound.ParsePolicy([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &gitBench{forge: gitsynctest.New(t), at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b.Harness = apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = opened })
+	b.forge.Repository("a.git")
+	return b
+}
+
+// commit makes the files those of the branch.
+func (b *gitBench) commit(files map[string]string) string {
+	b.T.Helper()
+	var parents []string
+	if tip := b.forge.Git("a.git", "", "for-each-ref", "--format=%(objectname)", "refs/heads/main"); tip != "" {
+		parents = []string{tip}
+	}
+	return b.forge.Files("a.git", "main", files, parents...)
+}
+
+// files are those of the branch.
+func (b *gitBench) files() map[string]string {
+	b.T.Helper()
+	files := map[string]string{}
+	for _, path := range strings.Split(b.forge.Git("a.git", "", "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "main"), "\n") {
+		files[path] = b.forge.Git("a.git", "", "show", "main:"+path) + "\n"
+	}
+	return files
+}
+
+// queue asks for an operation, later than the one before.
+func (b *gitBench) queue(kind string, more map[string]any) {
+	b.T.Helper()
+	b.at = b.at.Add(time.Minute)
+	body := map[string]any{
+		"url": strings.Replace(b.forge.HTTP.URL, "http://", "http://me:s3cr3t@", 1) + "/a.git", "ref": "refs/heads/main", "timestamp": b.at.Format(time.RFC3339),
+		"commitMessage": "Write it",
+	}
+	maps.Copy(body, more)
+	if a := b.Do("POST", "/v1/spaces/"+b.Ours.Space.ID+"/git/"+kind, b.Ours.Tokens[schema.RoleAdmin], body); a.Status != http.StatusNoContent {
+		b.T.Fatalf("%d %s", a.Status, a.Body)
+	}
+}
+
+// sync runs an operation, and gives how it ended.
+func (b *gitBench) sync(kind string, more map[string]any) schema.GitOperation {
+	b.T.Helper()
+	b.queue(kind, more)
+	jobstest.RunAll(b.T, b.Store)
+	return b.operations()[0]
+}
+
+func (b *gitBench) done(kind string, more map[string]any) schema.GitOperation {
+	b.T.Helper()
+	o := b.sync(kind, more)
+	if o.State != schema.GitDone {
+		b.T.Fatalf("%s is %s: %s", kind, o.State, o.Reason)
+	}
+	return o
+}
+
+// operations are those of the space, the last first.
+func (b *gitBench) operations() []schema.GitOperation {
+	b.T.Helper()
+	return apitest.Ask[schema.List[schema.GitOperation]](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/operations", nil, 200).Items
+}
+
+func (b *gitBench) failedJobs() []schema.Job {
+	b.T.Helper()
+	return apitest.Ask[schema.List[schema.Job]](b.Harness, schema.RoleAdmin, "GET", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs?state=failed", nil, 200).Items
+}
+
+// page is a page by its path, with its Markdown.
+func (b *gitBench) page(path string) schema.RevisionPage {
+	b.T.Helper()
+	return apitest.Ask[schema.RevisionPage](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/"+path+"?format=markdown", nil, 200)
+}
+
+// edit replaces a text of a page by a change request that is merged.
+func (b *gitBench) edit(path, from, to string) {
+	b.T.Helper()
+	page := b.page(path)
+	if !strings.Contains(*page.Markdown, from) {
+		b.T.Fatalf("%q has no %q", *page.Markdown, from)
+	}
+	b.change(map[string]any{"operation": "update_page", "page": page.ID, "document": map[string]any{"markdown": strings.Replace(*page.Markdown, from, to, 1)}})
+}
+
+func (b *gitBench) change(change map[string]any) {
+	b.T.Helper()
+	request := b.ChangeRequest(b.Ours)
+	text, err := json.Marshal(change)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.ChangeContent(schema.RoleAdmin, request.ID, string(text))
+	if result := b.MergeNow(request.ID); result.Result != "merge" {
+		b.T.Fatalf("%+v", result)
+	}
+}
+
+var gitBook = map[string]string{
+	"SUMMARY.md":              "# Table of contents\n\n* [Home](README.md)\n* [Guide](guide/README.md)\n  * [Setup](guide/setup.md)\n\n## More\n\n* [Last](last.md)\n",
+	"README.md":               "---\nicon: house   # kept\nlayout: {x: 1}\n---\n\n# Home\n\nSee [setup](./guide/setup.md).\n\n*  odd\n*  list\n\n![pic](.gitbook/assets/pic.png)\n",
+	"guide/README.md":         "# Guide\n\nFirst words.\n\nSecond   words stay.\n",
+	"guide/setup.md":          "# Setup\n\nRun it.\n\n1) one\n2) two\n",
+	"last.md":                 "# Last\n\nThe end.\n",
+	".gitbook/assets/pic.png": "not really a picture\n",
+	"tools/script.sh":         "echo hi\n",
+}
+
+// TestGitRoundTrip imports a repository, edits a page, and exports it: what nobody touched keeps its bytes.
+func TestGitRoundTrip(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	first := b.commit(gitBook)
+	o := b.done("import", map[string]any{"repoCommitURL": "https://git.example/commit", "gitInfo": map[string]any{"provider": "gitlab", "url": "https://git.example/acme/docs"}})
+	if o.Commit != first || o.CommitURL != "https://git.example/commit/"+first || o.Revision == "" || o.FinishedAt == nil {
+		t.Errorf("%+v", o)
+	}
+	info := apitest.Ask[schema.GitSyncState](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", nil, 200)
+	if info.RepoName != "acme/docs" || info.InstallationProvider != "gitlab" || info.UpdatedAt == nil {
+		t.Errorf("%+v", info)
+	}
+	home, setup := b.page("readme"), b.page("guide/setup")
+	if home.Title != "Home" || home.Icon != "house" || !strings.Contains(*home.Markdown, "[setup](ref:page/"+setup.ID+")") || b.page("more/last").Title != "Last" {
+		t.Errorf("%+v", home)
+	}
+	revision := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200)
+	if len(revision.Files) != 1 || revision.Files[0].Name != "pic.png" || revision.Files[0].ContentType != "image/png" || revision.Files[0].Size != int64(len(gitBook[".gitbook/assets/pic.png"])) {
+		t.Errorf("%+v", revision.Files)
+	}
+	if o := b.done("export", nil); o.Commit != first {
+		t.Errorf("an export without an edit made the commit %s", o.Commit)
+	}
+	b.edit("guide", "First words.", "First words, edited.")
+	o = b.done("export", nil)
+	want := maps.Clone(gitBook)
+	want["guide/README.md"] = "# Guide\n\nFirst words, edited.\n\nSecond   words stay.\n"
+	if diff := cmp.Diff(want, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	if log := b.forge.Git("a.git", "", "log", "--format=%H %an %s", "main"); log != o.Commit+" Octavo Write it\n"+first+" a m" {
+		t.Errorf("%q", log)
+	}
+	// What was exported is not imported again.
+	before := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
+	if o := b.done("import", nil); o.Revision != before {
+		t.Errorf("revision %s instead of %s", o.Revision, before)
+	}
+	b.change(map[string]any{"operation": "insert_page", "title": "New page", "into": setup.ID, "document": map[string]any{"markdown": "Back [home](ref:page/" + home.ID + ")."}})
+	b.done("export", nil)
+	want["guide/setup/new-page.md"] = "# New page\n\nBack [home](../../README.md).\n"
+	want["SUMMARY.md"] = strings.Replace(want["SUMMARY.md"], "(guide/setup.md)\n", "(guide/setup.md)\n    * [New page](guide/setup/new-page.md)\n", 1)
+	if diff := cmp.Diff(want, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	b.Exec(`do $$ begin assert not exists (select 1 from git_operations where credentials is not null), 'credentials are kept'; end $$`)
+	if strings.Contains(b.Log.String(), "s3cr3t") {
+		t.Error("a password is in the log")
+	}
+}
+
+// TestGitBothSides: changes of different blocks are merged; the same words changed refuse the import, which names the page; force
+// lets Git win, or the space.
+func TestGitBothSides(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	files := maps.Clone(gitBook)
+	b.commit(files)
+	b.done("import", nil)
+	setup := b.page("guide/setup").ID
+	files["guide/README.md"] = strings.Replace(files["guide/README.md"], "Second   words", "Second words of Git", 1)
+	files["guide/new.md"] = "# Of Git\n"
+	files["SUMMARY.md"] = strings.Replace(files["SUMMARY.md"], "\n\n## More", "\n  * [Of Git](guide/new.md)\n\n## More", 1)
+	b.commit(files)
+	b.edit("guide", "First words.", "First words of us.")
+	b.edit("guide/setup", "Run it.", "Run it twice.")
+	if o := b.sync("export", nil); o.State != schema.GitFailed || !strings.Contains(o.Reason, "changes that were not imported: SUMMARY.md, guide/README.md, guide/new.md") {
+		t.Errorf("%+v", o)
+	}
+	b.done("import", nil)
+	guide := *b.page("guide").Markdown
+	if !strings.Contains(guide, "First words of us.") || !strings.Contains(guide, "Second words of Git stay.") || b.page("guide/new").Title != "Of Git" ||
+		!strings.Contains(*b.page("guide/setup").Markdown, "twice") || b.page("guide/setup").ID != setup {
+		t.Errorf("%q", guide)
+	}
+	b.done("export", nil)
+	files["guide/README.md"] = strings.Replace(files["guide/README.md"], "First words.", "First words of us.", 1)
+	files["guide/setup.md"] = strings.Replace(files["guide/setup.md"], "Run it.", "Run it twice.", 1)
+	if diff := cmp.Diff(files, b.files()); diff != "" {
+		t.Error(diff)
+	}
+
+	files["last.md"] = "# Last\n\nThe end of Git.\n"
+	b.commit(files)
+	b.edit("more/last", "The end.", "The end of us.")
+	head := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
+	o := b.sync("import", nil)
+	if o.State != schema.GitFailed || !strings.Contains(o.Reason, `pages "Last": nothing was imported`) {
+		t.Errorf("%+v", o)
+	}
+	if now := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID; now != head {
+		t.Error("an import with conflicts changed the space")
+	}
+	// Once both sides are alike, one call retries it.
+	b.edit("more/last", "The end of us.", "The end of Git.")
+	for _, job := range b.failedJobs() {
+		if job.Attempt != 1 {
+			t.Errorf("a refused import was tried %d times", job.Attempt)
+		}
+		b.Want(http.StatusOK, "POST", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs/"+job.ID+"/retry", b.Ours.Tokens[schema.RoleAdmin], nil)
+	}
+	jobstest.RunAll(t, b.Store)
+	if o := b.operations()[0]; o.State != schema.GitDone {
+		t.Errorf("%+v", o)
+	}
+
+	files["last.md"] = "# Last\n\nForced by Git.\n"
+	b.commit(files)
+	b.edit("more/last", "The end of Git.", "Ours.")
+	b.edit("guide", "of us", "of none")
+	b.done("import", map[string]any{"force": true})
+	if *b.page("more/last").Markdown != "Forced by Git." || !strings.Contains(*b.page("guide").Markdown, "First words of us") {
+		t.Errorf("%q %q", *b.page("more/last").Markdown, *b.page("guide").Markdown)
+	}
+	b.edit("more/last", "Forced by Git.", "Forced by us.")
+	files["stray.md"], files["last.md"] = "# Stray\n", "# Last\n\nAgain.\n"
+	files["SUMMARY.md"] += "* [Stray](stray.md)\n"
+	b.commit(files)
+	b.done("export", map[string]any{"force": true})
+	got := b.files()
+	if got["last.md"] != "# Last\n\nForced by us.\n" || got["stray.md"] != "" || got["guide/setup.md"] != files["guide/setup.md"] || strings.Contains(got["SUMMARY.md"], "Stray") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestGitForcePush: a branch of another history is imported like any other.
+func TestGitForcePush(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	b.commit(gitBook)
+	b.done("import", nil)
+	b.forge.Files("a.git", "main", map[string]string{"README.md": "# Home\n\nAnew.\n"})
+	home := b.page("readme").ID
+	b.done("import", nil)
+	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/pages", nil, 200).Pages
+	if len(pages) != 1 || pages[0].ID != home || *b.page("readme").Markdown != "Anew." {
+		t.Errorf("%+v", pages)
+	}
+}
+
+// TestGitStandalone makes a revision, which is not the content of the space.
+func TestGitStandalone(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	b.commit(gitBook)
+	o := b.done("import", map[string]any{"standalone": true})
+	pages := apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/pages", nil, 200).Pages
+	alone := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/revisions/"+o.Revision, nil, 200)
+	if len(pages) != 0 || len(alone.Pages) != 3 || len(alone.Files) != 1 {
+		t.Errorf("%+v %+v", pages, alone)
+	}
+	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+}
+
+// TestGitOrder: an operation that is older than the newest done one is skipped, and says so.
+func TestGitOrder(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	b.commit(gitBook)
+	b.done("import", nil)
+	b.queue("import", map[string]any{"timestamp": "2020-01-01T00:00:00Z"})
+	jobstest.RunAll(t, b.Store)
+	if o := b.operations()[1]; o.State != schema.GitSkipped || !strings.Contains(o.Reason, "later timestamp") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestGitFirstExport writes a space into a repository without a branch.
+func TestGitFirstExport(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	b.change(map[string]any{"operation": "insert_page", "title": "Welcome", "icon": "bolt", "document": map[string]any{"markdown": "Hello."}})
+	b.change(map[string]any{"operation": "insert_page", "title": "Alpha", "document": map[string]any{"markdown": "First."}})
+	b.done("export", map[string]any{"repoProjectDirectory": "/docs/"})
+	want := map[string]string{"docs/README.md": "---\nicon: bolt\n---\n\n# Welcome\n\nHello.\n", "docs/alpha.md": "# Alpha\n\nFirst.\n"}
+	if diff := cmp.Diff(want, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	b.Exec("delete from git_syncs") // The same repository under another address.
+	if o := b.sync("export", map[string]any{"repoProjectDirectory": "docs"}); o.State != schema.GitDone {
+		t.Errorf("an export of what is there: %+v", o)
+	}
+}
+
+// TestGitFailures: each names its step, is not repeated unless that may help, and is retried by one call.
+func TestGitFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		files    map[string]string
+		more     map[string]any
+		breakIt  func(b *gitBench)
+		repairIt func(b *gitBench)
+		reason   string
+		attempts int
+	}{
+		{"wrong password", gitBook, nil, func(b *gitBench) {
+			b.forge.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				http.Error(w, "s3cr3t is wrong", http.StatusUnauthorized)
+				return true
+			}
+		}, func(b *gitBench) { b.forge.Before = nil }, "cannot authenticate: ", 1},
+		{"server fails", gitBook, nil, func(b *gitBench) {
+			b.forge.Before = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true }
+		}, func(b *gitBench) { b.forge.Before = nil }, "cannot connect: the server failed", 6},
+		{"no branch", nil, nil, func(*gitBench) {}, func(b *gitBench) { b.commit(gitBook) }, "cannot find the ref: ", 1},
+		{"no folder", map[string]string{"x.md": "# X\n"}, map[string]any{"repoProjectDirectory": "docs"}, func(*gitBench) {},
+			func(b *gitBench) { b.commit(map[string]string{"docs/x.md": "# X\n"}) }, "the repository has no such folder: docs", 1},
+		{"no page", map[string]string{"main.go": "package main\n"}, nil, func(*gitBench) {}, func(b *gitBench) { b.commit(gitBook) }, "the repository has no page", 1},
+		{"outside", gitBook, map[string]any{"repoProjectDirectory": "../x"}, func(*gitBench) {}, nil, "the project directory must be", 1},
+		{"configuration", map[string]string{".gitbook.yaml": "root: [\n", "README.md": "# A\n"}, nil, func(*gitBench) {}, func(b *gitBench) { b.commit(gitBook) }, ".gitbook.yaml cannot be read", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newGitBench(t)
+			if c.files != nil {
+				b.commit(c.files)
+			}
+			c.breakIt(b)
+			o := b.sync("import", c.more)
+			failed := b.failedJobs()
+			if o.State != schema.GitFailed || !strings.HasPrefix(o.Reason, c.reason) || len(failed) != 1 || failed[0].Reason != o.Reason || failed[0].Attempt != c.attempts {
+				t.Fatalf("%+v, jobs %+v", o, failed)
+			}
+			if strings.Contains(o.Reason+b.Log.String(), "s3cr3t") {
+				t.Errorf("the password is in %q or in the log", o.Reason)
+			}
+			if c.repairIt == nil {
+				return
+			}
+			c.repairIt(b)
+			b.Want(http.StatusOK, "POST", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs/"+failed[0].ID+"/retry", b.Ours.Tokens[schema.RoleAdmin], nil)
+			jobstest.RunAll(t, b.Store)
+			if o := b.operations()[0]; o.State != schema.GitDone {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+// TestGitLeaves: what cannot be read is left as it is, and named.
+func TestGitLeaves(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	page := b.forge.Blob("a.git", "# Home\n\n![l](large.png)\n")
+	pointer := b.forge.Blob("a.git", "version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("a", 64)+"\nsize 1\n")
+	first := b.forge.Commit("a.git", "other", b.forge.Tree("a.git", gitsynctest.Entry("100644", "README.md", page)))
+	b.forge.Commit("a.git", "main", b.forge.Tree("a.git", gitsynctest.Entry("100644", "..", page), gitsynctest.Entry("100644", ".git", page),
+		gitsynctest.Entry("100644", "README.md", page), gitsynctest.Entry("100644", "large.png", pointer), gitsynctest.Entry("120000", "link.md", page), gitsynctest.Entry("160000", "vendored", first)))
+	o := b.done("import", nil)
+	var notes []string
+	for _, note := range o.Notes {
+		notes = append(notes, note.Path+": "+note.Text)
+	}
+	want := []string{
+		"..: left as it is: unsafe name", ".git: left as it is: unsafe name", "large.png: left as it is: file in Git LFS",
+		"link.md: left as it is: symbolic link", "vendored: left as it is: submodule",
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+	tree := func() []string {
+		return slices.DeleteFunc(strings.Split(b.forge.Git("a.git", "", "ls-tree", "main"), "\n"), func(line string) bool { return strings.HasSuffix(line, "README.md") })
+	}
+	before := tree()
+	b.change(map[string]any{"operation": "update_page", "page": b.page("readme").ID, "title": "House"})
+	b.done("export", nil)
+	if diff := cmp.Diff(before, tree()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestGitQueuedBefore: operations that an older version queued get jobs by the migration, and are refused by the same checks.
+func TestGitQueuedBefore(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	b.commit(gitBook)
+	text, err := os.ReadFile("../../store/migrations/00034_queued_git.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, _, _ := strings.Cut(string(text), "-- +goose Down")
+	for i, address := range []string{"http://10.0.0.1/a.git", "http://169.254.169.254/", "file:///etc", b.forge.HTTP.URL + "/a.git"} {
+		b.Exec(`insert into git_operations (id, space_id, kind, state, reason, url, ref, parameters, "timestamp")
+			values ($1, $2, 'import', 'queued', 'queued: the git engine is not built', $3, 'refs/heads/main', '{}', $4)`,
+			fmt.Sprint("before", i), b.Ours.Space.ID, address, b.at.Add(time.Duration(i)*time.Second))
+	}
+	for _, statement := range strings.Split(up, ";") {
+		b.Exec(statement)
+	}
+	if failed := jobstest.RunAll(t, b.Store); len(failed) != 3 {
+		t.Errorf("%+v", failed)
+	}
+	for _, o := range b.operations() {
+		if strings.HasPrefix(o.URL, b.forge.HTTP.URL) {
+			if o.State != schema.GitDone {
+				t.Errorf("%+v", o)
+			}
+		} else if o.State != schema.GitFailed || !strings.HasPrefix(o.Reason, "cannot resolve: the server cannot be reached") {
+			t.Errorf("%+v", o)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// exportToRepository writes the pages that have changed since the last synchronization, and pushes them.
+func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
+	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
+	switch {
+	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository):
+		snapshot = nil // The export makes the branch.
+	case err != nil:
+		return err
+	default:
+		defer func() { err = errors.Join(err, snapshot.Close()) }()
+	}
+	layout, err := g.layout(snapshot)
+	if err != nil {
+		return err
+	}
+	force := schema.Or(g.parameters.Force, false)
+	export, err := layout.Export(g.base.Base, g.base.Pages, g.tools(ctx), g.uploads(ctx), force)
+	if err != nil {
+		return err
+	}
+	if len(export.Moved) > 0 && !force {
+		return movedError(export.Moved, g.base.Commit != "")
+	}
+	commit := gitsync.Commit{
+		Parent: snapshot, Message: schema.Or(g.parameters.CommitMessage, "Export"), Name: committerName, Email: committerEmail, At: g.now, Force: force,
+	}
+	for _, change := range export.Changes {
+		commit.Changes = append(commit.Changes, gitsync.Change{Path: change.Path, Delete: change.Delete, Content: change.Content})
+	}
+	hash, err := g.push(ctx, snapshot, commit)
+	if err != nil {
+		return err
+	}
+	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
+}
+
+// The author of the commits. Names and addresses of users stay here: a repository may be public.
+const (
+	committerName  = "Octavo"
+	committerEmail = "octavo@users.noreply.invalid"
+)
+
+// push pushes, unless there is nothing to push.
+func (g *gitRun) push(ctx context.Context, snapshot *gitsync.Snapshot, commit gitsync.Commit) (string, error) {
+	if snapshot != nil && len(commit.Changes) == 0 {
+		return snapshot.Commit, nil
+	}
+	return g.deps.Git.Push(ctx, g.remote, commit)
+}
+
+// uploads reads the files of the space that the exported revision has.
+func (g *gitRun) uploads(ctx context.Context) func(id string) (string, []byte, error) {
+	return func(id string) (string, []byte, error) {
+		file, err := g.deps.Store.File(ctx, g.operation.SpaceID, g.base.Head, id)
+		if err != nil {
+			return "", nil, err
+		}
+		content, err := g.deps.Store.FileContent(ctx, g.operation.SpaceID, file.Hash)
+		return file.Name, content, err
+	}
+}
+
+// namedFiles is how many files a refusal names.
+const namedFiles = 10
+
+func movedError(moved []string, synced bool) error {
+	named := moved[:min(len(moved), namedFiles)]
+	for i, name := range named {
+		named[i] = plainLine(name)
+	}
+	more := ""
+	if n := len(moved) - len(named); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	why := "the branch has changes that were not imported: "
+	if !synced {
+		why = "the branch has content that was never synchronized with this space: "
+	}
+	return schema.Conflict(why + strings.Join(named, ", ") + more + ". Import them first, or export with force to overwrite them")
+}

@@ -1,0 +1,69 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"path"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+)
+
+// importRepository makes a branch's files pages of the space.
+func (g *gitRun) importRepository(ctx context.Context) (err error) {
+	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	layout, err := g.layout(snapshot)
+	if err != nil {
+		return err
+	}
+	force := schema.Or(g.parameters.Force, false)
+	content, err := layout.Import(g.base.Base, g.tools(ctx))
+	if err != nil {
+		return err
+	}
+	if err := g.keep(ctx, 0); err != nil {
+		return err
+	}
+	if len(content.Pages) == 0 && !force {
+		return schema.Conflict("the repository has no page: no Markdown file below " + folderName(layout.Root) + " (force imports it all the same)")
+	}
+	for _, note := range content.Notes {
+		g.note(note.Path, note.Text)
+	}
+	in := store.GitImport{
+		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: content.Pages, Files: content.Synced,
+		Force: force, Standalone: schema.Or(g.parameters.Standalone, false),
+	}
+	for _, asset := range content.Assets {
+		in.Assets = append(in.Assets, gitAsset(snapshot, g.files[asset.Path], asset.ID))
+	}
+	return g.deps.Store.ImportGit(ctx, in)
+}
+
+func folderName(root string) string {
+	if root == "" {
+		return "its root"
+	}
+	return plainLine(root)
+}
+
+// maxFileName is how long a name of a file may be, as in the API.
+const maxFileName = 256
+
+func gitAsset(snapshot *gitsync.Snapshot, file gitsync.File, id string) store.GitAsset {
+	name := []rune(path.Base(file.Path))
+	media := mime.TypeByExtension(path.Ext(file.Path))
+	if media == "" || len(media) > 128 {
+		media = "application/octet-stream"
+	}
+	return store.GitAsset{
+		ID: id, Name: string(name[max(0, len(name)-maxFileName):]), ContentType: media,
+		Load: func() ([]byte, error) { return snapshot.Read(file) },
+	}
+}

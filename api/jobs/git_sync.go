@@ -1,0 +1,219 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+)
+
+// syncGit runs an import or an export. What it finds wrong is the reason of the job and of the operation.
+//
+// A space and a branch (and project directory) are in step as of the last synchronization: a commit, and the revision with its
+// pages. If only one side has changed since, the other follows. If both have,
+//   - an import merges them, by page, field and block. What both changed in different ways refuses it, naming the pages, and
+//     nothing changes; with force the pages are as they are in the repository, and what else the space had is gone from its
+//     content (not from its older revisions);
+//   - an export is refused, naming the files of the branch that were not imported; with force they are overwritten or deleted,
+//     as far as they are pages or files of the space. The commit builds on the branch's newest one in any case.
+//
+// A branch that was pushed by force is compared like any other: histories do not matter. Operations run in the order in which
+// they were asked for; one whose timestamp is before that of a later one that is done is skipped. An import that stands alone
+// makes a revision and is no synchronization. Nothing of a repository is kept between two runs: each fetches the newest commit
+// alone, so `repoCacheID` is stored with the operation and has no effect.
+func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
+	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
+	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
+		return nil // It is over, or its space is gone.
+	}
+	if err != nil {
+		return err
+	}
+	g := gitRun{deps: d, operation: o, now: time.Now().UTC().Truncate(time.Millisecond)}
+	err = g.run(ctx)
+	if err == nil {
+		return nil
+	}
+	err = explainGit(err)
+	reason := internalReason
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
+		reason = public.Message
+	}
+	// The reason is stored even if the time of the job is over.
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason))
+}
+
+// gitRun is one run of an operation.
+type gitRun struct {
+	deps       Deps
+	operation  store.GitOperation
+	parameters schema.GitParameters
+	remote     gitsync.Remote
+	base       store.GitBase
+	now        time.Time
+	notes      []schema.GitNote
+	files      map[string]gitsync.File // of the repository, by path
+	pending    []store.Document
+	bytes      int
+}
+
+func (g *gitRun) run(ctx context.Context) (err error) {
+	o := g.operation
+	if g.parameters, err = schema.DecodeJSON[schema.GitParameters](o.Parameters); err != nil {
+		return err
+	}
+	g.remote = gitsync.Remote{URL: o.Url, Ref: o.Ref}
+	login, err := g.deps.Store.GitCredentials(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if name, password, ok := splitLogin(login); ok {
+		g.remote.Username, g.remote.Password = name, password
+	}
+	if g.base, err = g.deps.Store.GitBase(ctx, o); err != nil {
+		return err
+	}
+	if o.Kind == schema.GitImport {
+		return g.importRepository(ctx)
+	}
+	return g.exportToRepository(ctx)
+}
+
+// splitLogin reads the part of an address before the host. Its errors would repeat the password, so it gives none.
+func splitLogin(login string) (name, password string, ok bool) {
+	if login == "" {
+		return "", "", false
+	}
+	name, password, _ = strings.Cut(login, ":")
+	plainName, nameErr := url.PathUnescape(name)
+	plainPassword, passwordErr := url.PathUnescape(password)
+	return plainName, plainPassword, nameErr == nil && passwordErr == nil
+}
+
+// explainGit makes errors with public messages of what can go wrong in a repository, and marks those that another attempt would
+// only repeat.
+func explainGit(err error) error {
+	if refused, ok := errors.AsType[*gitsync.Error](err); ok {
+		public := &schema.Error{Code: schema.CodeConflict, Message: refused.Error(), Cause: errors.Unwrap(refused)}
+		if refused.Retryable() {
+			return public
+		}
+		return GiveUp(public)
+	}
+	for _, known := range []error{gitlayout.ErrProject, gitlayout.ErrNoFolder, gitlayout.ErrConfig, gitlayout.ErrTooLarge} {
+		if errors.Is(err, known) {
+			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
+		}
+	}
+	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code < schema.CodeInternal {
+		return GiveUp(public)
+	}
+	return err
+}
+
+// outcome is how the run ended.
+func (g *gitRun) outcome(commit string) store.GitOutcome {
+	return store.GitOutcome{Operation: g.operation, Commit: commit, Notes: g.notes, Now: g.now}
+}
+
+// maxNotes bounds what is stored of what was left.
+const maxNotes = 200
+
+func (g *gitRun) note(path, text string) {
+	switch len(g.notes) {
+	case maxNotes:
+		g.notes = append(g.notes, schema.GitNote{Text: "there are more notes than are kept"})
+	default:
+		if len(g.notes) < maxNotes {
+			g.notes = append(g.notes, schema.GitNote{Path: plainLine(path), Text: text})
+		}
+	}
+}
+
+// plainLine makes a line to show of a name in a repository, which may be anything.
+func plainLine(text string) string {
+	const longest = 300
+	text = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return text
+}
+
+// layout opens what was fetched; s is nil for a branch that does not exist yet.
+func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
+	repository := gitlayout.Repository{Read: func(name string) ([]byte, error) { return nil, fmt.Errorf("%q is not in the repository", name) }}
+	if s != nil {
+		g.files = make(map[string]gitsync.File, len(s.Files))
+		for _, file := range s.Files {
+			g.files[file.Path] = file
+			repository.Files = append(repository.Files, gitlayout.File{Path: file.Path, Blob: file.Blob})
+		}
+		repository.Read = func(name string) ([]byte, error) {
+			file, there := g.files[name]
+			if !there {
+				return nil, fmt.Errorf("%q is not in the repository", name)
+			}
+			return s.Read(file)
+		}
+		for _, left := range s.Left {
+			g.note(left.Path, "left as it is: "+string(left.Why))
+		}
+	}
+	return gitlayout.Open(repository, schema.Or(g.parameters.RepoProjectDirectory, ""))
+}
+
+// tools are what package gitlayout needs of the store.
+func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
+	space := g.operation.SpaceID
+	return gitlayout.Tools{
+		TreeURL: schema.Or(g.parameters.RepoTreeURL, ""), Now: g.now, NewID: schema.NewID, Pages: g.base.Pages,
+		Load: func(hash string) (schema.Document, error) {
+			if err := ctx.Err(); err != nil {
+				return schema.Document{}, err
+			}
+			texts, err := g.deps.Store.Documents(ctx, space, []string{hash})
+			return texts[hash].Document, err
+		},
+		Keep: func(d schema.Document) (string, error) {
+			if err := ctx.Err(); err != nil {
+				return "", err
+			}
+			document, err := store.NewDocument(store.Text{Document: d})
+			if err != nil {
+				return "", err
+			}
+			g.pending, g.bytes = append(g.pending, document), g.bytes+len(document.Content)
+			return document.Hash, g.keep(ctx, keptBytes)
+		},
+	}
+}
+
+// keptBytes bounds the documents that wait to be stored.
+const keptBytes = 4 << 20
+
+// keep stores the documents that wait, if they have more bytes than allowed.
+func (g *gitRun) keep(ctx context.Context, allowed int) error {
+	if g.bytes <= allowed {
+		return nil
+	}
+	err := g.deps.Store.KeepDocuments(ctx, g.operation.SpaceID, g.pending)
+	g.pending, g.bytes = nil, 0
+	return err
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// gitOutdated is the reason of an operation that is skipped.
+const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
+
+// StartGitOperation begins an operation. It is false for one that is over, and for one that is skipped because a later one was
+// done: imports that stand alone neither skip others nor are skipped.
+func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if o, err = q.LockGitOperation(ctx, id); err != nil {
+			return interpret(err, "git operation")
+		}
+		if o.State == schema.GitDone || o.State == schema.GitSkipped {
+			return nil
+		}
+		parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+		if err != nil {
+			return err
+		}
+		if !schema.Or(parameters.Standalone, false) {
+			newer, err := q.NewerGitOperation(ctx, db.NewerGitOperationParams{SpaceID: o.SpaceID, After: o.Timestamp})
+			if err != nil {
+				return interpret(err, "git operations")
+			}
+			if newer {
+				return setGitOperation(ctx, q, db.SetGitOperationParams{ID: id, State: schema.GitSkipped, Reason: gitOutdated})
+			}
+		}
+		run = true
+		return setGitOperation(ctx, q, db.SetGitOperationParams{ID: id, State: schema.GitRunning})
+	})
+	return o, run, err
+}
+
+// FailGitOperation notes why an operation failed. Its job may try again.
+func (s *Store) FailGitOperation(ctx context.Context, id, reason string) error {
+	return setGitOperation(ctx, s.queries, db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason})
+}
+
+func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationParams) error {
+	return interpret(q.SetGitOperation(ctx, set), "git operation")
+}
+
+// ForgetGitCredentials removes the credentials of operations whose failed jobs are deleted by now, so that nobody can retry them.
+func (s *Store) ForgetGitCredentials(ctx context.Context) error {
+	return interpret(s.queries.ForgetGitCredentials(ctx, time.Now().Add(-schema.JobFailedKept)), "git operations")
+}
+
+// GitBase is the last synchronization of a space with a branch of a repository, and what the space has now.
+type GitBase struct {
+	gitlayout.Base
+	// Commit is the one that was synchronized; "" before the first time.
+	Commit string
+	// Head is the space's revision, Pages its pages.
+	Head  string
+	Pages []tree.Node
+	// revision has the pages of Base.
+	revision string
+	id       string
+	remote   string
+}
+
+// GitBase reads what an operation starts from.
+func (s *Store) GitBase(ctx context.Context, o GitOperation) (b GitBase, err error) {
+	if b.remote, err = gitRemote(o); err != nil {
+		return b, err
+	}
+	err = s.inTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
+		// One snapshot for all that is read.
+		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
+			return interpret(err, "space")
+		}
+		space, err := q.SpaceByID(ctx, o.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		b.Head = space.Revision
+		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
+			return err
+		}
+		known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: o.SpaceID, Remote: b.remote})
+		if errors.Is(err, pgx.ErrNoRows) {
+			b.id = schema.NewID()
+			return nil
+		}
+		if err != nil {
+			return interpret(err, "git synchronization")
+		}
+		b.id, b.Commit, b.revision = known.ID, known.CommitHash, known.Revision
+		if b.Base.Pages, err = pagesOf(ctx, q, o.SpaceID, b.revision); err != nil {
+			return err
+		}
+		files, err := q.GitSyncFiles(ctx, known.ID)
+		b.Files = make(map[string]gitlayout.Synced, len(files))
+		for _, f := range files {
+			b.Files[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
+		}
+		return interpret(err, "git synchronization")
+	})
+	return b, err
+}
+
+// gitRemote names what a space is synchronized with: the same repository, branch and folder, whatever the login.
+func gitRemote(o GitOperation) (string, error) {
+	parameters, err := fromJSON[schema.GitParameters](o.Parameters)
+	folder := strings.Trim(path.Clean("/"+schema.Or(parameters.RepoProjectDirectory, "")), "/")
+	return hashOf([]byte(fmt.Sprintf("%q %q %q", o.Url, o.Ref, folder))), err
+}
+
+// GitOutcome is how an operation ended.
+type GitOutcome struct {
+	Operation GitOperation
+	Commit    string
+	Notes     []schema.GitNote
+	Now       time.Time
+}
+
+// finishGit notes the end of an operation, what is synchronized now, and what the space shows of its repository.
+func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision string) error {
+	set := db.SetGitOperationParams{ID: out.Operation.ID, State: schema.GitDone, CommitHash: &out.Commit, Revision: &revision}
+	if len(out.Notes) > 0 {
+		notes, err := toJSON(out.Notes)
+		if err != nil {
+			return err
+		}
+		set.Notes = notes
+	}
+	return setGitOperation(ctx, q, set)
+}
+
+// putGitSync stores what is synchronized: the files that are not as they were.
+func putGitSync(ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, revision string, files map[string]gitlayout.Synced) error {
+	o := out.Operation
+	err := q.PutGitSync(ctx, db.PutGitSyncParams{ID: b.id, SpaceID: o.SpaceID, Remote: b.remote, CommitHash: out.Commit, Revision: revision})
+	if err != nil {
+		return interpret(err, "git synchronization")
+	}
+	gone := db.DeleteGitSyncFilesParams{SyncID: b.id}
+	for name := range b.Files {
+		if _, there := files[name]; !there {
+			gone.Paths = append(gone.Paths, name)
+		}
+	}
+	put := db.PutGitSyncFilesParams{SyncID: b.id}
+	for _, name := range slices.Sorted(maps.Keys(files)) { // in one order, so that two writers cannot block each other
+		f := files[name]
+		if was, there := b.Files[name]; !there || was != f {
+			put.Paths, put.Blobs = append(put.Paths, name), append(put.Blobs, f.Blob)
+			put.Pages, put.Files = append(put.Pages, f.Page), append(put.Files, f.File)
+		}
+	}
+	if err := q.DeleteGitSyncFiles(ctx, gone); err != nil {
+		return interpret(err, "git synchronization")
+	}
+	return interpret(q.PutGitSyncFiles(ctx, put), "git synchronization")
+}
+
+// showGit sets what a space shows of its repository. An operation without a description leaves it, but for the time.
+func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) error {
+	o := out.Operation
+	var state schema.GitSyncState
+	if space.GitSync != nil {
+		var err error
+		if state, err = fromJSON[schema.GitSyncState](space.GitSync); err != nil {
+			return err
+		}
+	} else if o.Provider == nil && o.RepoUrl == nil {
+		return nil
+	}
+	if o.Provider != nil {
+		state.InstallationProvider = *o.Provider
+	}
+	if o.RepoUrl != nil || o.Provider != nil {
+		state.URL = schema.Or(o.RepoUrl, o.Url)
+		state.RepoName = schema.RepoName(state.URL)
+	}
+	at := out.Now.UTC()
+	state.UpdatedAt = &at
+	encoded, err := toJSON(state)
+	if err != nil {
+		return err
+	}
+	return interpret(q.SetGitInfo(ctx, db.SetGitInfoParams{ID: space.ID, GitSync: encoded}), "space")
+}

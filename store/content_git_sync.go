@@ -1,0 +1,287 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/gitlayout"
+	"github.com/octavo-docs/octavo/store/content/merge"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// GitImport is what an import found in a repository.
+type GitImport struct {
+	GitOutcome
+	Base GitBase
+	// Pages are those of the repository. Their documents are stored already: see KeepDocuments.
+	Pages []tree.Node
+	Files map[string]gitlayout.Synced
+	// Assets join the files of the space.
+	Assets []GitAsset
+	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
+	Force, Standalone bool
+}
+
+// GitAsset is a file that joins a space with the id that documents name already.
+type GitAsset struct {
+	ID, Name, ContentType string
+	Load                  func() ([]byte, error)
+}
+
+// KeepDocuments stores documents before the revision that names them.
+func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
+	return insertDocuments(ctx, s.queries, spaceID, documents)
+}
+
+// ImportGit makes what an import found content of the space. If the space has not changed since the last synchronization, or
+// the import is forced, its pages are those of the repository. Otherwise both are merged, and conflicts refuse the import.
+func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		o := in.Operation
+		space, err := q.LockSpace(ctx, o.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		head, err := revision(ctx, q, o.SpaceID, space.Revision)
+		if err != nil {
+			return err
+		}
+		i := gitImporter{store: s, ctx: ctx, q: q, in: in, space: space, head: head}
+		switch {
+		case in.Standalone:
+			err = i.alone()
+		case in.Force, in.Base.revision == head.ID, in.Base.revision == "" && head.PageCount == 0:
+			err = i.take()
+		default:
+			err = i.merge()
+		}
+		if err != nil {
+			return err
+		}
+		return s.within(ctx, q, quotaFileBytes, space.OrganizationID)
+	})
+}
+
+type gitImporter struct {
+	store *Store
+	ctx   context.Context
+	q     *db.Queries
+	in    GitImport
+	space Space
+	head  Revision
+}
+
+// alone makes a revision on a branch of its own. It is no synchronization.
+func (i *gitImporter) alone() error {
+	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
+	if err != nil {
+		return err
+	}
+	id, err := i.write(after, i.head, true)
+	if err != nil {
+		return err
+	}
+	return finishGit(i.ctx, i.q, i.in.GitOutcome, id)
+}
+
+// take makes the pages of the repository those of the space.
+func (i *gitImporter) take() error {
+	after := Revision{SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Parents: []string{i.head.ID}}
+	id, err := i.write(after, i.head, true)
+	if err != nil {
+		return err
+	}
+	return i.finish(id, id)
+}
+
+// merge merges the pages of the repository and the space. Git's own state becomes a revision of the synchronization's branch.
+func (i *gitImporter) merge() error {
+	ctx, q, in := i.ctx, i.q, i.in
+	base, err := i.base()
+	if err != nil {
+		return err
+	}
+	next, err := nextOf(ctx, q, in.Base.id, base)
+	if err != nil {
+		return err
+	}
+	if base.Branch != in.Base.id { // What the branch has is about an older base.
+		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: in.Base.id, Seq: next.Seq}); err != nil {
+			return interpret(err, "pages")
+		}
+	}
+	id, err := i.write(next, base, false)
+	if err != nil {
+		return err
+	}
+	theirs, err := revision(ctx, q, i.space.ID, id)
+	if err != nil {
+		return err
+	}
+	m, err := between(ctx, q, [3]Revision{base, i.head, theirs})
+	if err != nil {
+		return err
+	}
+	result, made, err := m.with(ctx, q, nil)
+	if err != nil {
+		return err
+	}
+	if open := merge.Open(result.Conflicts); len(open) > 0 {
+		return i.conflict(open)
+	}
+	if err := insertDocuments(ctx, q, i.space.ID, made); err != nil {
+		return err
+	}
+	after := Revision{
+		SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Type: RevisionEdits, Parents: []string{i.head.ID, id}, CreatedBy: in.Operation.CreatedBy,
+	}
+	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
+	if merged.None() && len(in.Assets) == 0 {
+		return i.finish(i.head.ID, id)
+	}
+	head, err := insertContent(ctx, q, after, merged)
+	if err != nil {
+		return err
+	}
+	if err := i.files(after); err != nil {
+		return err
+	}
+	return i.finish(head, id)
+}
+
+// base is the revision that was synchronized last. Before the first time it is one without pages.
+func (i *gitImporter) base() (Revision, error) {
+	if i.in.Base.revision != "" {
+		return revision(i.ctx, i.q, i.space.ID, i.in.Base.revision)
+	}
+	empty := Revision{SpaceID: i.space.ID, Branch: i.in.Base.id, Seq: 1, Type: RevisionEdits, CreatedBy: i.in.Operation.CreatedBy}
+	id, err := insertContent(i.ctx, i.q, empty, tree.Changed{})
+	if err != nil {
+		return Revision{}, err
+	}
+	return revision(i.ctx, i.q, i.space.ID, id)
+}
+
+// write stores the pages of the repository as a revision after another one, with the new files if it is to have them. It gives
+// the id of the revision, which is the one before if there is no difference.
+func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
+	was, err := pagesOf(i.ctx, i.q, i.space.ID, before.ID)
+	if err != nil {
+		return "", err
+	}
+	changed := differences(was, i.in.Pages)
+	if changed.None() && before.Branch == i.space.ID && (!files || len(i.in.Assets) == 0) {
+		return before.ID, nil
+	}
+	after.Type, after.CreatedBy = RevisionEdits, i.in.Operation.CreatedBy
+	id, err := insertContent(i.ctx, i.q, after, changed)
+	if err != nil || !files {
+		return id, err
+	}
+	return id, i.files(after)
+}
+
+func differences(was, is []tree.Node) tree.Changed {
+	changed := tree.Changed{Size: len(is)}
+	now := make(map[string]tree.Node, len(is))
+	for _, n := range is {
+		now[n.ID] = n
+	}
+	for _, id := range tree.Differences(was, is) {
+		if n, there := now[id]; there {
+			changed.Put = append(changed.Put, n)
+		} else {
+			changed.Gone = append(changed.Gone, id)
+		}
+	}
+	return changed
+}
+
+// files adds the files to the branch of a revision, one at a time: together they may be larger than memory.
+func (i *gitImporter) files(r Revision) error {
+	for _, asset := range i.in.Assets {
+		content, err := asset.Load()
+		if err != nil {
+			return err
+		}
+		err = insertFile(i.ctx, i.q, r, asset.ID, NewFile{Name: asset.Name, ContentType: asset.ContentType, Content: content})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish makes a revision the content of the space, and notes that Git's state is another one.
+func (i *gitImporter) finish(head, synced string) error {
+	if head != i.head.ID {
+		if err := setHead(i.ctx, i.q, i.space, head); err != nil {
+			return err
+		}
+	}
+	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, synced, i.in.Files); err != nil {
+		return err
+	}
+	if err := showGit(i.ctx, i.q, i.space, i.in.GitOutcome); err != nil {
+		return err
+	}
+	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
+}
+
+// namedConflicts is how many pages a refusal names.
+const namedConflicts = 10
+
+// conflict refuses an import, and names the pages.
+func (i *gitImporter) conflict(open []merge.Conflict) error {
+	titles := map[string]string{}
+	for _, n := range slices.Concat(i.in.Pages, i.in.Base.Pages) {
+		titles[n.ID] = n.Title
+	}
+	var pages []string
+	for _, c := range open {
+		ids := c.Pages
+		if c.Page != "" {
+			ids = []string{c.Page}
+		}
+		for _, id := range ids {
+			pages = append(pages, fmt.Sprintf("%q", titles[id]))
+		}
+	}
+	pages = slices.Compact(slices.Sorted(slices.Values(pages)))
+	more := ""
+	if n := len(pages) - namedConflicts; n > 0 {
+		pages, more = pages[:namedConflicts], fmt.Sprintf(" and %d more", n)
+	}
+	return schema.Conflict("the space and the repository both changed the same things of the pages " + strings.Join(pages, ", ") + more +
+		": nothing was imported. Make them alike on either side and retry, or import with force to have them as they are in the repository")
+}
+
+// GitExport is what an export wrote.
+type GitExport struct {
+	GitOutcome
+	Base  GitBase
+	Files map[string]gitlayout.Synced
+}
+
+// ExportedGit notes that a repository has the pages of the revision that an export started from.
+func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
+	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		space, err := q.LockSpace(ctx, out.Operation.SpaceID)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		if err := putGitSync(ctx, q, out.GitOutcome, out.Base, out.Base.Head, out.Files); err != nil {
+			return err
+		}
+		if err := showGit(ctx, q, space, out.GitOutcome); err != nil {
+			return err
+		}
+		return finishGit(ctx, q, out.GitOutcome, out.Base.Head)
+	})
+}
