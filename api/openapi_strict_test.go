@@ -71,11 +71,12 @@ func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 			[]string{
 				`{"mergeRules":{"type":"none"}}`, `{"mergeRules":{"type":"rules","rules":[]}}`,
 				`{"mergeRules":{"type":"rules","rules":[{"rule":"allow_bypass","users":[]},{"rule":"require_author_to_merge"}]}}`,
+				`{"mergeRules":{"type":"rules","rules":[{"rule":"custom","expression":"true"}]}}`,
 			},
 			[]string{
 				`{"mergeRules":{"type":"inherit"}}`, `{"mergeRules":{"type":"rules"}}`, `{"mergeRules":{}}`,
 				`{"mergeRules":{"type":"rules","rules":[{"rule":"allow_bypass"}]}}`,
-				`{"mergeRules":{"type":"rules","rules":[{"rule":"custom","expression":"true"}]}}`,
+				`{"mergeRules":{"type":"rules","rules":[{"rule":"custom"}]}}`,
 				`{"mergeRules":{"type":"rules","rules":[{"rule":"require_agent_review"}]}}`, `{"title":"a\u0000b"}`,
 			},
 		},

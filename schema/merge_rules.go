@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/octavo-docs/octavo/schema/mergeexpr"
 )
 
 // MergeRules say what a change request must satisfy before it may be merged. The type is `none`, `rules` with a list, or, on
@@ -23,9 +25,11 @@ type MergeRule struct {
 type MergeFacts struct {
 	// Actor is the user who merges, and Author the user who created the change request.
 	Actor, Author string
+	Number        int32
+	Status        string
 	Subject       string
-	// Described says that the description has text.
-	Described bool
+	// Description is the description as plain text.
+	Description string
 	// Outdated says that the main content has changes that the change request lacks.
 	Outdated bool
 	// Reviews lists all users who were asked to review or have reviewed.
@@ -50,13 +54,22 @@ func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewAp
 // mergeRuleBypass demands nothing. It names the users who are exempt from the other rules.
 const mergeRuleBypass = "allow_bypass"
 
+// mergeRuleTakes says what a rule takes besides its name.
+type mergeRuleTakes int
+
+const (
+	takesNothing mergeRuleTakes = iota
+	takesUsers
+	takesExpression
+)
+
 // mergeRules has a row for each rule that can be evaluated here. It returns the problem, or "". Rules with users come first.
 var mergeRules = []struct {
 	name    string
-	users   bool
+	takes   mergeRuleTakes
 	problem func(rule MergeRule, f MergeFacts) string
 }{
-	{"require_specific_reviewers", true, func(r MergeRule, f MergeFacts) string {
+	{"require_specific_reviewers", takesUsers, func(r MergeRule, f MergeFacts) string {
 		for _, user := range r.Users {
 			if !f.approvedBy(user) {
 				return "not everybody whose approval it takes has approved the current content; whoever wrote part of it cannot"
@@ -64,55 +77,82 @@ var mergeRules = []struct {
 		}
 		return ""
 	}},
-	{"require_one_of_specific_reviewers", true, func(r MergeRule, f MergeFacts) string {
+	{"require_one_of_specific_reviewers", takesUsers, func(r MergeRule, f MergeFacts) string {
 		if slices.ContainsFunc(r.Users, f.approvedBy) {
 			return ""
 		}
 		return "none of those whose approval it takes has approved the current content; whoever wrote part of it cannot"
 	}},
-	{mergeRuleBypass, true, func(MergeRule, MergeFacts) string { return "" }},
-	{"require_at_least_one_review", false, func(_ MergeRule, f MergeFacts) string {
+	{mergeRuleBypass, takesUsers, func(MergeRule, MergeFacts) string { return "" }},
+	{"require_at_least_one_review", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if slices.ContainsFunc(f.Reviews, ReviewState.counts) {
 			return ""
 		}
 		return "nobody but those who wrote it has reviewed the current content"
 	}},
-	{"require_at_least_one_approved_review", false, func(_ MergeRule, f MergeFacts) string {
+	{"require_at_least_one_approved_review", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if slices.ContainsFunc(f.Reviews, ReviewState.approves) {
 			return ""
 		}
 		return "nobody but those who wrote it has approved the current content"
 	}},
-	{"require_all_reviews_approved", false, func(_ MergeRule, f MergeFacts) string {
+	{"require_all_reviews_approved", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Status != ReviewApproved }) {
 			return "not everybody who was asked or has reviewed has approved the current content"
 		}
 		return ""
 	}},
-	{"require_up_to_date_change_request", false, func(_ MergeRule, f MergeFacts) string {
+	{"require_up_to_date_change_request", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if f.Outdated {
 			return "the main content has changed since: update the change request"
 		}
 		return ""
 	}},
-	{"require_change_request_subject", false, func(_ MergeRule, f MergeFacts) string {
+	{"require_change_request_subject", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if strings.TrimSpace(f.Subject) == "" {
 			return "it has no subject"
 		}
 		return ""
 	}},
-	{"require_change_request_description", false, func(_ MergeRule, f MergeFacts) string {
-		if !f.Described {
+	{"require_change_request_description", takesNothing, func(_ MergeRule, f MergeFacts) string {
+		if strings.TrimSpace(f.Description) == "" {
 			return "it has no description"
 		}
 		return ""
 	}},
-	{"require_author_to_merge", false, func(_ MergeRule, f MergeFacts) string {
+	{"require_author_to_merge", takesNothing, func(_ MergeRule, f MergeFacts) string {
 		if f.Actor != f.Author {
 			return "only its author merges it"
 		}
 		return ""
 	}},
+	{"custom", takesExpression, func(r MergeRule, f MergeFacts) string {
+		expression, err := mergeexpr.Parse(r.Expression)
+		if err != nil {
+			return "its expression cannot be evaluated: " + err.Error()
+		}
+		allowed, err := expression.Allows(f.facts())
+		switch {
+		case err != nil:
+			return "its expression cannot be evaluated: " + err.Error()
+		case !allowed:
+			return "it is not true that " + r.Expression
+		}
+		return ""
+	}},
+}
+
+// facts are those that the expressions of custom rules see.
+func (f MergeFacts) facts() mergeexpr.Facts {
+	facts := mergeexpr.Facts{Actor: f.Actor, ChangeRequest: mergeexpr.ChangeRequest{
+		Number: int64(f.Number), Status: f.Status, Subject: f.Subject, Description: f.Description, Author: f.Author, Outdated: f.Outdated,
+	}}
+	for _, r := range f.Reviews {
+		facts.Reviews = append(facts.Reviews, mergeexpr.Review{
+			User: r.User, Status: r.Status, Requested: r.Requested, Contributor: r.Contributor,
+		})
+	}
+	return facts
 }
 
 // MergeRuleKinds says what each rule takes besides its name.
@@ -120,10 +160,9 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
 		// If one is stored, it refuses every merge: see Problems.
 		"require_agent_review": {Unknowable: true},
-		"custom":               {Expression: true, Unknowable: true},
 	}
 	for _, row := range mergeRules {
-		kinds[row.name] = MergeRuleKind{Users: row.users}
+		kinds[row.name] = MergeRuleKind{Users: row.takes == takesUsers, Expression: row.takes == takesExpression}
 	}
 	return kinds
 }
@@ -149,8 +188,8 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 }
 
 // Problems lists the rules that keep a change request from being merged. The field of each detail is the name of a rule. All
-// rules must be met, except by users who may bypass them. A rule that cannot be evaluated here, such as an expression or the
-// review of an agent, is not met.
+// rules must be met, except by users who may bypass them. A rule that cannot be evaluated here, such as the review of an agent, is
+// not met.
 func (m MergeRules) Problems(f MergeFacts) []Detail {
 	if !m.bind(f.Actor) {
 		return nil

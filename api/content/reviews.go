@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
@@ -246,14 +245,14 @@ func checkMergeRules(actor string, f store.MergeFacts) error {
 	}
 	request := f.ChangeRequest
 	facts := schema.MergeFacts{
-		Actor: actor, Author: request.CreatedBy, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
+		Actor: actor, Author: request.CreatedBy, Number: request.Number, Status: request.Status, Subject: request.Subject, Outdated: f.Outdated(), Reviews: f.Reviews,
 	}
 	if request.Description != nil {
 		description, err := schema.DecodeJSON[schema.Document](request.Description)
 		if err != nil {
 			return err
 		}
-		facts.Described = strings.TrimSpace(content.Plain(description)) != ""
+		facts.Description = content.Plain(description)
 	}
 	if problems := rules.Problems(facts); problems != nil {
 		return schema.NotMergeable(problems)

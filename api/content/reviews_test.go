@@ -277,6 +277,50 @@ func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.Me
 	return facts
 }
 
+// TestCustomMergeRules writes expressions. A bad one is refused with its place, and a merge is judged on the request as it is then.
+func TestCustomMergeRules(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	space, admin := "/v1/spaces/"+h.Ours.Space.ID, h.Ours.Tokens[schema.RoleAdmin]
+	rules := func(expression string) map[string]any {
+		return map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{map[string]any{"rule": "custom", "expression": expression}}}}
+	}
+	for expression, want := range map[string]string{
+		"":                                   "is empty, at character 1",
+		"changeRequest.subject ==":           "at character 25",
+		"changeRequest.title == ''":          "undefined field 'title', at character 14",
+		"visitor.claims.x":                   "undeclared reference to 'visitor', at character 1",
+		"1 + 1":                              "must be true or false, not int, at character 1",
+		strings.Repeat("x", 1025):            "at most 1024",
+		"changeRequest.subject == 'a\u0000'": "",
+	} {
+		e := h.WantError(h.Do("PATCH", space, admin, rules(expression)), 400)
+		if len(e.Details) != 1 || e.Details[0].Field != "mergeRules.rules[0].expression" || !strings.Contains(e.Details[0].Problem, want) {
+			t.Errorf("%q: %+v, want %s", expression, e, want)
+		}
+	}
+	const expression = `changeRequest.subject.startsWith("docs: ") && reviews.exists(r, r.status == "approved" && !r.contributor)`
+	written := h.Want(200, "PATCH", space, admin, rules(expression))
+	if got := written["mergeRules"].(map[string]any)["rules"].([]any)[0].(map[string]any); got["rule"] != "custom" || got["expression"] != expression {
+		t.Errorf("%v", got)
+	}
+	path, _ := apitest.ReviewPath(h)
+	refused := func() {
+		t.Helper()
+		e := h.WantError(h.Do("POST", path+"/merge", admin, nil), 409)
+		if len(e.Details) != 1 || e.Details[0].Field != "custom" || !strings.Contains(e.Message, expression) {
+			t.Errorf("%+v", e)
+		}
+	}
+	refused()
+	h.Want(200, "PATCH", path, admin, `{"subject":"docs: more"}`)
+	refused()
+	h.Want(201, "POST", path+"/reviews", h.Ours.Tokens[schema.RoleReview], `{"status":"approved"}`)
+	if got := h.Want(200, "POST", path+"/merge", admin, nil); got["result"] != "merge" {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestCheckMergeRules checks merge decisions on stored facts.
 func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()

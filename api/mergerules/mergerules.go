@@ -8,6 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/jsonschema"
 	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/mergeexpr"
 	"github.com/octavo-docs/octavo/store"
 )
 
@@ -41,15 +42,17 @@ func listOfMergeRules(types string) jsonschema.Dict {
 	return jsonschema.Dict{"anyOf": []any{jsonschema.Dict{"required": []any{"rules"}}, jsonschema.Dict{"properties": jsonschema.Dict{"type": jsonschema.Enum(listless)}}}}
 }
 
-// OpenAPIKeywords has one alternative for rules that take users and one for the others. Rules that cannot be evaluated are in
+// OpenAPIKeywords has one alternative for rules that take users, one for those that take an expression, and one for the others. Rules that cannot be evaluated are in
 // neither.
 func (MergeRuleInput) OpenAPIKeywords() map[string]any {
-	var plain, ofUsers []string
+	var plain, ofUsers, ofExpressions []string
 	for name, takes := range schema.MergeRuleKinds() {
 		switch {
 		case takes.Unknowable:
 		case takes.Users:
 			ofUsers = append(ofUsers, name)
+		case takes.Expression:
+			ofExpressions = append(ofExpressions, name)
 		default:
 			plain = append(plain, name)
 		}
@@ -59,6 +62,7 @@ func (MergeRuleInput) OpenAPIKeywords() map[string]any {
 	return jsonschema.Dict{"oneOf": []any{
 		jsonschema.Dict{"properties": jsonschema.Dict{"rule": jsonschema.Enum(plain)}},
 		jsonschema.Dict{"properties": jsonschema.Dict{"rule": jsonschema.Enum(ofUsers)}, "required": []any{"users"}},
+		jsonschema.Dict{"properties": jsonschema.Dict{"rule": jsonschema.Enum(ofExpressions)}, "required": []any{"expression"}},
 	}}
 }
 
@@ -78,9 +82,17 @@ func Check(c *rules.Checker, kind string, rules []MergeRuleInput) {
 		if takes.Users && rule.Users == nil {
 			c.Add(field+".users", "is required")
 		}
-		if takes.Expression && rule.Expression == nil {
-			c.Add(field+".expression", "is required")
+		if takes.Expression {
+			checkExpression(c, field+".expression", rule.Expression)
 		}
+	}
+}
+
+func checkExpression(c *rules.Checker, field string, expression *string) {
+	if expression == nil {
+		c.Add(field, "is required")
+	} else if _, err := mergeexpr.Parse(*expression); err != nil {
+		c.Add(field, err.Error())
 	}
 }
 

@@ -1,0 +1,130 @@
+package mergeexpr
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/ext"
+)
+
+// Facts are what an expression sees.
+type Facts struct {
+	// Actor is the id of the user who merges.
+	Actor         string
+	ChangeRequest ChangeRequest
+	Reviews       []Review
+}
+
+// ChangeRequest is the variable `changeRequest`.
+type ChangeRequest struct {
+	Number  int64  `cel:"number"`
+	Status  string `cel:"status"`
+	Subject string `cel:"subject"`
+	// Description is the description as plain text.
+	Description string `cel:"description"`
+	// Author is the id of the user who created it.
+	Author string `cel:"author"`
+	// Outdated says that the main content has changes that the change request lacks.
+	Outdated bool `cel:"outdated"`
+}
+
+// Review is an entry of the variable `reviews`: somebody who was asked to review or has reviewed.
+type Review struct {
+	// User is the id of the reviewer.
+	User string `cel:"user"`
+	// Status is the verdict on the current content, `approved` or `changes-requested`; empty if there is none.
+	Status    string `cel:"status"`
+	Requested bool   `cel:"requested"`
+	// Contributor says that the reviewer wrote part of the content.
+	Contributor bool `cel:"contributor"`
+}
+
+// MaxLength bounds an expression, in characters.
+const MaxLength = 1024
+
+// Bounds of the work that an expression makes. A merge evaluates it while it holds the lock of its space: costLimit is a few
+// milliseconds.
+const (
+	costLimit = 100_000
+	maxDepth  = 32
+)
+
+// Error says what is wrong with an expression. At counts its characters from 1.
+type Error struct {
+	Problem string
+	At      int
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s, at character %d", e.Problem, e.At) }
+
+// Expression is a checked expression.
+type Expression struct{ program cel.Program }
+
+// environment declares the variables. It is safe for concurrent use.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	request, review := reflect.TypeFor[ChangeRequest](), reflect.TypeFor[Review]()
+	return cel.NewEnv(
+		ext.NativeTypes(ext.ParseStructTags(true), request, review),
+		ext.Strings(),
+		cel.ParserRecursionLimit(maxDepth),
+		cel.Variable("actor", cel.StringType),
+		cel.Variable("changeRequest", cel.ObjectType(request.String())),
+		cel.Variable("reviews", cel.ListType(cel.ObjectType(review.String()))),
+	)
+})
+
+// Parse checks an expression. An error about the expression is an *Error.
+func Parse(text string) (*Expression, error) {
+	switch {
+	case utf8.RuneCountInString(text) > MaxLength:
+		return nil, &Error{fmt.Sprintf("must have at most %d characters", MaxLength), MaxLength + 1}
+	case strings.TrimSpace(text) == "":
+		return nil, &Error{"is empty", 1}
+	}
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	checked, issues := env.Compile(text)
+	if found := issues.Errors(); len(found) > 0 {
+		// The first line is the problem; the others draw where it is.
+		problem, _, _ := strings.Cut(strings.TrimSpace(found[0].Message), "\n")
+		problem = strings.ReplaceAll(problem, " (in container '')", "")
+		return nil, &Error{problem, character(text, found[0].Location.Line(), found[0].Location.Column())}
+	}
+	if checked.OutputType() != cel.BoolType {
+		return nil, &Error{fmt.Sprintf("must be true or false, not %s", checked.OutputType()), 1}
+	}
+	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return nil, &Error{err.Error(), 1} // A constant that no evaluation can use, such as a regular expression.
+	}
+	return &Expression{program}, nil
+}
+
+// character counts the characters up to a place. Lines count from 1, columns from 0.
+func character(text string, line, column int) int {
+	at := 1 + max(column, 0)
+	for i, before := range strings.SplitAfter(text, "\n") {
+		if i+1 >= line {
+			break
+		}
+		at += utf8.RuneCountInString(before)
+	}
+	return at
+}
+
+// Allows evaluates the expression. An error says why it has no result: it divides by zero, asks for an entry beyond the end, or
+// costs too much.
+func (e *Expression) Allows(f Facts) (bool, error) {
+	value, _, err := e.program.Eval(map[string]any{"actor": f.Actor, "changeRequest": f.ChangeRequest, "reviews": f.Reviews})
+	if err != nil {
+		return false, err
+	}
+	return value == types.True, nil
+}
