@@ -39,6 +39,10 @@ type NewChangeRequest struct {
 	SpaceID string
 	Subject string
 	UserID  string
+	// Description is JSON, or nil.
+	Description []byte
+	// Content is what it changes from the start, or nil.
+	Content *ContentChange
 }
 
 // CreateChangeRequest opens a draft on the space's current content.
@@ -52,9 +56,15 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 		row, err = q.InsertChangeRequest(ctx, db.InsertChangeRequestParams{
 			ID: schema.NewID(), SpaceID: request.SpaceID, OrganizationID: space.OrganizationID, Number: space.ChangeRequestNumber,
 			Subject: request.Subject, CreatedBy: request.UserID, Revision: space.Revision,
+			Description: request.Description,
 		})
 		if err != nil {
 			return interpret(err, "change request")
+		}
+		if request.Content != nil {
+			if row, err = s.filled(ctx, q, row, *request.Content); err != nil {
+				return err
+			}
 		}
 		if err := s.within(ctx, q, quotaChangeRequests, request.SpaceID); err != nil {
 			return err
@@ -62,6 +72,17 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 		return addContributor(ctx, q, row.ID, request.UserID)
 	})
 	return row, err
+}
+
+// filled changes the content of a new request, whose space is locked.
+func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, content ContentChange) (ChangeRequest, error) {
+	if err := s.changeContent(ctx, q, &row, content); err != nil {
+		return row, err
+	}
+	filled, err := q.SetChangeRequest(ctx, db.SetChangeRequestParams{
+		ID: row.ID, Subject: row.Subject, Description: row.Description, Status: row.Status, Revision: row.Revision,
+	})
+	return filled, interpret(err, "change request")
 }
 
 func addContributor(ctx context.Context, q *db.Queries, requestID, userID string) error {

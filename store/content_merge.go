@@ -27,42 +27,47 @@ func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change
 		if err := stillOpen(*row); err != nil {
 			return err
 		}
-		before, err := revision(ctx, q, row.SpaceID, row.Revision)
-		if err != nil {
-			return err
-		}
-		source := pageSource{ctx: ctx, q: q, spaceID: row.SpaceID, revisionID: before.ID, size: before.PageCount}
-		changed, err := tree.Apply(source, change.Pages, schema.NewID, time.Now().UTC().Truncate(time.Millisecond))
-		if refused, ok := errors.AsType[*tree.Problem](err); ok {
-			return schema.Invalid(change.Names[refused.Change]+"."+refused.Member, refused.Text)
-		}
-		if err != nil {
-			return err
-		}
-		if changed.None() && len(change.Files) == 0 {
-			return errUnchanged
-		}
-		if err := insertDocuments(ctx, q, row.SpaceID, change.Documents); err != nil {
-			return err
-		}
-		after, err := nextOf(ctx, q, row.ID, before)
-		if err != nil {
-			return err
-		}
-		after.Type, after.CreatedBy = RevisionEdits, &change.UserID
-		if row.Revision, err = insertContent(ctx, q, after, changed); err != nil {
-			return err
-		}
-		if len(change.Files) > 0 {
-			if err := insertFiles(ctx, q, after, change.Files); err != nil {
-				return err
-			}
-			if err := s.within(ctx, q, quotaFileBytes, row.OrganizationID); err != nil {
-				return err
-			}
-		}
-		return addContributor(ctx, q, row.ID, change.UserID)
+		return s.changeContent(ctx, q, row, change)
 	})
+}
+
+// changeContent gives a locked request a new revision, and sets it in the row.
+func (s *Store) changeContent(ctx context.Context, q *db.Queries, row *ChangeRequest, change ContentChange) error {
+	before, err := revision(ctx, q, row.SpaceID, row.Revision)
+	if err != nil {
+		return err
+	}
+	source := pageSource{ctx: ctx, q: q, spaceID: row.SpaceID, revisionID: before.ID, size: before.PageCount}
+	changed, err := tree.Apply(source, change.Pages, schema.NewID, time.Now().UTC().Truncate(time.Millisecond))
+	if refused, ok := errors.AsType[*tree.Problem](err); ok {
+		return schema.Invalid(change.Names[refused.Change]+"."+refused.Member, refused.Text)
+	}
+	if err != nil {
+		return err
+	}
+	if changed.None() && len(change.Files) == 0 {
+		return errUnchanged
+	}
+	if err := insertDocuments(ctx, q, row.SpaceID, change.Documents); err != nil {
+		return err
+	}
+	after, err := nextOf(ctx, q, row.ID, before)
+	if err != nil {
+		return err
+	}
+	after.Type, after.CreatedBy = RevisionEdits, &change.UserID
+	if row.Revision, err = insertContent(ctx, q, after, changed); err != nil {
+		return err
+	}
+	if len(change.Files) > 0 {
+		if err := insertFiles(ctx, q, after, change.Files); err != nil {
+			return err
+		}
+		if err := s.within(ctx, q, quotaFileBytes, row.OrganizationID); err != nil {
+			return err
+		}
+	}
+	return addContributor(ctx, q, row.ID, change.UserID)
 }
 
 // insertContent stores a revision of a branch with what it changes.

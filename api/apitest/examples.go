@@ -43,6 +43,7 @@ func init() {
 		samlExamples,
 		sitesExamples,
 		specExamples,
+		templateExamples,
 		translationsExamples,
 	} {
 		add()

@@ -30,6 +30,20 @@ func conflictExamples() {
 	Examples["resolveChangeRequestConflict"] = example{body: `{"take":"value","value":"Both"}`, Make: conflict}
 }
 
+func templateExamples() {
+	template := func(h *Harness, tenant *storetest.Tenant) map[string]string {
+		h.T.Helper()
+		row, err := h.Store.CreateRequestTemplate(h.T.Context(), store.NewRequestTemplate{SpaceID: tenant.Space.ID, Title: "Release"})
+		if err != nil {
+			h.T.Fatal(err)
+		}
+		return map[string]string{"templateId": row.ID}
+	}
+	Examples["createChangeRequestTemplate"] = example{body: `{"title":"Release","pages":[{"title":"Notes","document":{"markdown":"# New"}}]}`}
+	Examples["getChangeRequestTemplate"] = example{Make: template}
+	Examples["deleteChangeRequestTemplate"] = example{Make: template}
+}
+
 func commentsExamples() {
 	const words = `{"body":{"markdown":"Because."}}`
 	for i, place := range []string{"InSpace", "InChangeRequest"} {

@@ -175,23 +175,48 @@ type createChangeRequestRequest struct {
 	} `body:"json,optional"`
 }
 
+// Validate refuses parameters: templates here take none, and silence would leave the references out.
 func (r *createChangeRequestRequest) Validate() []schema.Detail {
 	var c rules.Checker
-	// Reject it: silently creating an empty change request would not be what the caller asked for.
-	if r.Body.Template != nil {
-		c.Add("template.id", "names no template")
+	if t := r.Body.Template; t != nil && t.Params != nil && len(t.Params.ContentRefs) > 0 {
+		c.Add("template.params.contentRefs", "must be empty: templates have no parameters")
 	}
 	return c.Details
 }
 
 func (h *changeRequests) create(ctx context.Context, c *access.Caller, r *createChangeRequestRequest) (schema.ChangeRequest, error) {
-	row, err := h.store.CreateChangeRequest(ctx, store.NewChangeRequest{
-		SpaceID: c.Space.Space.ID, Subject: schema.Or(r.Body.Subject, ""), UserID: c.Principal.UserID,
-	})
+	request := store.NewChangeRequest{SpaceID: c.Space.Space.ID, Subject: schema.Or(r.Body.Subject, ""), UserID: c.Principal.UserID}
+	if r.Body.Template != nil {
+		if err := h.begin(ctx, &request, *r.Body.Template.ID); err != nil {
+			return schema.ChangeRequest{}, err
+		}
+	}
+	row, err := h.store.CreateChangeRequest(ctx, request)
 	if err != nil {
 		return schema.ChangeRequest{}, err
 	}
 	return h.resource(ctx, store.ChangeRequestRow{ChangeRequest: row, Head: row.RevisionInitial})
+}
+
+// begin fills a new request from a template. A subject of its own stays.
+func (h *changeRequests) begin(ctx context.Context, request *store.NewChangeRequest, templateID string) error {
+	template, err := h.store.RequestTemplate(ctx, request.SpaceID, templateID)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return schema.Invalid("template.id", "names no template")
+	}
+	if err != nil {
+		return err
+	}
+	if request.Subject == "" {
+		request.Subject = template.Title
+	}
+	request.Description = template.Description
+	pages, err := store.PagesOf(template)
+	if err != nil {
+		return err
+	}
+	request.Content, err = pages.Content(request.UserID)
+	return err
 }
 
 func (h *changeRequests) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema.ChangeRequest, error) {

@@ -106,7 +106,9 @@ func TestBadChangeRequests(t *testing.T) {
 	for _, test := range []struct{ method, path, body, field string }{
 		{"POST", base, `{"subject":"` + long + `"}`, "subject"},
 		{"POST", base, `{"subject":7}`, "subject"},
-		{"POST", base, `{"template":{"id":"t","params":{"contentRefs":{"a":{"kind":"file","file":"f"}}}}}`, "template.id"},
+		{"POST", base, `{"template":{"id":"t","params":{"contentRefs":{"a":{"kind":"file","file":"f"}}}}}`, "template.params.contentRefs"},
+		{"POST", base, `{"template":{"id":"t"}}`, "template.id"},
+		{"POST", base, `{"template":{"id":"a b","params":{}}}`, "template.id"},
 		{"POST", base, `{"template":{}}`, "template.id"},
 		{"PATCH", path, `{"subject":"` + long + `"}`, "subject"},
 		{"PATCH", path, `{"status":"merged"}`, "status"},

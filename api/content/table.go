@@ -19,6 +19,7 @@ func Table(st *store.Store, v view.Presenter, repositories outbound.Policy) fram
 		spaceOperations(&spaces{store: st, view: v}),
 		changeRequestOperations(requests),
 		conflictOperations(&conflicts{store: st, view: v}),
+		templateOperations(&templates{store: st, view: v}),
 		pageOperations(&pages{store: st, view: v, requests: requests, exports: pdfs}),
 		exportOperations(pdfs),
 		searchOperations(&searches{store: st, view: v}),

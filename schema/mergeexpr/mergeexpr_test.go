@@ -48,7 +48,7 @@ func TestExpressions(t *testing.T) {
 		strings.Repeat("(", 100) + "true" + strings.Repeat(")", 100): "expression recursion limit exceeded: 32, at character",
 		`"` + strings.Repeat("x", MaxLength) + `" == ""`:             "must have at most 1024 characters, at character 1025",
 	} {
-		got := ""
+		var got string
 		e, err := Parse(text)
 		if err != nil {
 			if _, ok := errors.AsType[*Error](err); !ok {

@@ -100,6 +100,15 @@ type ChangeRequestReviewer struct {
 	CreatedAt       time.Time
 }
 
+type ChangeRequestTemplate struct {
+	ID          string
+	SpaceID     string
+	Title       string
+	Description []byte
+	Pages       string
+	CreatedAt   time.Time
+}
+
 type Collection struct {
 	ID             string
 	OrganizationID string

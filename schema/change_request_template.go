@@ -1,0 +1,31 @@
+package schema
+
+import "time"
+
+// ChangeRequestTemplate is what a change request of a space can begin with.
+type ChangeRequestTemplate struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// Title becomes the subject of a change request that has none of its own.
+	Title       string         `json:"title"`
+	Description *Document      `json:"description,omitzero"`
+	Pages       []TemplatePage `json:"pages"`
+	CreatedAt   time.Time      `json:"createdAt"`
+	URLs        LocationURLs   `json:"urls"`
+}
+
+// TemplatePage is a page that a change request made of the template adds. Ref names it for the pages after it, and Into is the ref of
+// the page that it is below.
+type TemplatePage struct {
+	Ref         string    `json:"ref,omitempty"`
+	Into        string    `json:"into,omitempty"`
+	Title       string    `json:"title"`
+	Emoji       string    `json:"emoji,omitempty"`
+	Icon        string    `json:"icon,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Hidden      bool      `json:"hidden"`
+	Document    *Document `json:"document,omitzero"`
+}
+
+// Location is the address of a new template in the answer to its creation.
+func (t ChangeRequestTemplate) Location() string { return t.URLs.Location }

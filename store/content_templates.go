@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// RequestTemplate is a template of change requests as a row of its table.
+type RequestTemplate = db.ChangeRequestTemplate
+
+// TemplatePage is a page that a template adds. It is stored as JSON: its names must not change.
+type TemplatePage struct {
+	Title       string `json:"title"`
+	Emoji       string `json:"emoji,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+	Description string `json:"description,omitempty"`
+	Hidden      bool   `json:"hidden,omitzero"`
+	// Ref names the page for the ones after it, and Into is the ref of the page that it is below.
+	Ref  string `json:"ref,omitempty"`
+	Into string `json:"into,omitempty"`
+	Text *Text  `json:"text,omitzero"`
+}
+
+// TemplatePages are the pages that a template adds, those that others are below first.
+type TemplatePages []TemplatePage
+
+// NewRequestTemplate is what a template is made of.
+type NewRequestTemplate struct {
+	SpaceID, Title string
+	// Description is JSON, or nil.
+	Description []byte
+	Pages       TemplatePages
+}
+
+// CreateRequestTemplate stores a template.
+func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTemplate) (RequestTemplate, error) {
+	if template.Pages == nil {
+		template.Pages = TemplatePages{}
+	}
+	pages, err := toJSON(template.Pages)
+	if err != nil {
+		return RequestTemplate{}, err
+	}
+	var row RequestTemplate
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSpace(ctx, template.SpaceID); err != nil {
+			return interpret(err, "space")
+		}
+		total, err := q.CountRequestTemplates(ctx, template.SpaceID)
+		if err != nil {
+			return interpret(err, "templates")
+		}
+		if total >= maxRequestTemplates {
+			return schema.Forbidden(fmt.Sprintf("a space has at most %d templates", maxRequestTemplates))
+		}
+		row, err = q.InsertRequestTemplate(ctx, db.InsertRequestTemplateParams{
+			ID: schema.NewID(), SpaceID: template.SpaceID, Title: template.Title, Description: template.Description, Pages: string(pages),
+		})
+		return interpret(err, "template")
+	})
+	return row, err
+}
+
+// maxRequestTemplates bounds the templates of a space.
+const maxRequestTemplates = 100
+
+// Content is what a change request made of the template begins with; nil if the template has no pages.
+func (t TemplatePages) Content(userID string) (*ContentChange, error) {
+	if len(t) == 0 {
+		return nil, nil //nolint:nilnil // Nothing changes.
+	}
+	change := &ContentChange{UserID: userID}
+	for _, page := range t {
+		insert := tree.Insert{Kind: tree.KindDocument, Ref: page.Ref, Attributes: tree.Attributes{Title: &page.Title}}
+		insert.Emoji, insert.Icon, insert.Description, insert.Hidden = &page.Emoji, &page.Icon, &page.Description, &page.Hidden
+		if page.Into != "" {
+			insert.Into = &page.Into
+		}
+		if page.Text != nil {
+			document, err := NewDocument(*page.Text)
+			if err != nil {
+				return nil, err
+			}
+			change.Documents = append(change.Documents, document)
+			insert.Document = &document.Hash
+		}
+		change.Pages, change.Names = append(change.Pages, insert), append(change.Names, "template")
+	}
+	return change, nil
+}
+
+// PagesOf reads the pages of a template.
+func PagesOf(template RequestTemplate) (TemplatePages, error) {
+	return fromJSON[TemplatePages]([]byte(template.Pages))
+}
+
+// RequestTemplate reads a template of a space.
+func (s *Store) RequestTemplate(ctx context.Context, spaceID, id string) (RequestTemplate, error) {
+	row, err := s.queries.RequestTemplate(ctx, db.RequestTemplateParams{SpaceID: spaceID, ID: id})
+	return row, interpret(err, "template")
+}
+
+// ListRequestTemplates lists the templates of a space, after the id `after`.
+func (s *Store) ListRequestTemplates(ctx context.Context, spaceID, after string, size int) (Page[RequestTemplate], error) {
+	total, err := s.queries.CountRequestTemplates(ctx, spaceID)
+	if err != nil {
+		return Page[RequestTemplate]{}, interpret(err, "templates")
+	}
+	rows, err := s.queries.ListRequestTemplates(ctx, db.ListRequestTemplatesParams{SpaceID: spaceID, After: after, PageSize: pageSize(size)})
+	if err != nil {
+		return Page[RequestTemplate]{}, interpret(err, "templates")
+	}
+	return pageOf(rows, size, total), nil
+}
+
+// DeleteRequestTemplate deletes a template. It succeeds if there is none; change requests made of it stay.
+func (s *Store) DeleteRequestTemplate(ctx context.Context, spaceID, id string) error {
+	return interpret(s.queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{SpaceID: spaceID, ID: id}), "template")
+}
