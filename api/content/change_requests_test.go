@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -310,4 +311,70 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	if seen[200] != 1 || seen[409] != writers-1 {
 		t.Errorf("statuses %v", seen)
 	}
+}
+
+// TestCountsAndOutdated takes requests through merges, updates and choices. After each step the space's counters are the numbers of
+// requests that the lists have, and a request is outdated exactly if the main content has what it lacks.
+func TestCountsAndOutdated(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	space := "/v1/spaces/" + h.Ours.Space.ID
+	create := func() string {
+		return apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "POST", space+"/change-requests", `{}`, 201).ID
+	}
+	insert := func(request, title string) {
+		h.ChangeContent(schema.RoleEdit, request, fmt.Sprintf(`{"operation":"insert_page","title":%q}`, title))
+	}
+	status := func(request, status string) {
+		apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", h.RequestPath(request), `{"status":"`+status+`"}`, 200)
+	}
+	comment := func(request string) string {
+		return h.Want(200, "POST", h.RequestPath(request)+"/comments", h.Ours.Tokens[schema.RoleEdit], `{"body":{"markdown":"Why?"}}`)["id"].(string)
+	}
+	check := func(step string, comments map[string]int64, outdated ...string) {
+		t.Helper()
+		list := space + "/change-requests?status="
+		count := func(statuses string) int64 { return apitest.ReadPage(t, h, list+statuses).Count }
+		if got, want := h.Counters(), [3]int64{count("draft,open,archived,merged"), count("open"), count("draft")}; got != want {
+			t.Errorf("%s: counters %v, listed %v", step, got, want)
+		}
+		for _, item := range apitest.ReadPage(t, h, list+"draft,open,archived,merged").Items {
+			r := apitest.Ask[schema.ChangeRequest](h, schema.RoleRead, "GET", h.RequestPath(item.ID), nil, 200)
+			if r.Comments != comments[r.ID] || r.Outdated != slices.Contains(outdated, r.ID) {
+				t.Errorf("%s: request %d has %d comments, want %d, outdated %t", step, r.Number, r.Comments, comments[r.ID], r.Outdated)
+			}
+		}
+	}
+	a, b, c := create(), create(), create()
+	insert(a, "A")
+	insert(b, "B")
+	check("created", nil)
+	first, second := comment(b), comment(b)
+	comment(a)
+	status(a, "open")
+	check("commented", map[string]int64{a: 1, b: 2})
+	h.Want(200, "PUT", h.RequestPath(b)+"/comments/"+first, h.Ours.Tokens[schema.RoleEdit], `{"resolved":true}`)
+	h.MergeNow(a)
+	check("merged", map[string]int64{a: 1, b: 1}, b, c)
+	status(b, "archived")
+	check("archived", map[string]int64{a: 1, b: 1}, b, c)
+	status(b, "open")
+	apitest.Ask[schema.MergeResult](h, schema.RoleEdit, "POST", h.RequestPath(b)+"/update", nil, 200)
+	apitest.Ask[schema.MergeResult](h, schema.RoleEdit, "POST", h.RequestPath(c)+"/update", nil, 200)
+	check("updated", map[string]int64{a: 1, b: 1})
+	if a := h.Do("DELETE", h.RequestPath(b)+"/comments/"+second, h.Ours.Tokens[schema.RoleEdit], nil); a.Status != 204 && a.Status != 205 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	h.MergeNow(c) // It changes nothing, but is a new revision of the main content.
+	check("merged without changes", map[string]int64{a: 1}, b)
+	h.MergeNow(b)
+	check("all merged", map[string]int64{a: 1})
+	request, conflict := h.Conflicting(h.Ours)
+	check("in conflict", map[string]int64{a: 1}, request.ID)
+	resolve(h, request.ID, conflict, `{"take":"ours"}`, 200)
+	check("resolved", map[string]int64{a: 1}, request.ID)
+	apitest.Ask[schema.MergeResult](h, schema.RoleEdit, "POST", h.RequestPath(request.ID)+"/update", nil, 200)
+	check("resolved and updated", map[string]int64{a: 1})
+	h.MergeNow(request.ID)
+	check("resolved and merged", map[string]int64{a: 1})
 }
