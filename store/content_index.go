@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -304,7 +305,9 @@ func (x *indexing) rewrite(
 func countWords(ctx context.Context, q *db.Queries, number int64, changes map[string]int32) error {
 	scope, count := words.Scope(number), db.AddSearchWordsParams{Number: number}
 	var fewer []string
-	for word, pages := range changes {
+	// In order, because neighbours are then in the same pages of the indexes.
+	for _, word := range slices.Sorted(maps.Keys(changes)) {
+		pages := changes[word]
 		if pages < 0 {
 			fewer = append(fewer, word)
 		}

@@ -1,8 +1,13 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
@@ -119,5 +124,94 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	after, err := st.ChangeRequest(t.Context(), request.SpaceID, request.ID)
 	if err != nil || after.Status != request.Status {
 		t.Errorf("a refused merge left %s, %v", after.Status, err)
+	}
+}
+
+// rowsRead counts the rows that statements return.
+type rowsRead struct{ n atomic.Int64 }
+
+func (*rowsRead) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+func (r *rowsRead) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQueryEndData) {
+	r.n.Add(data.CommandTag.RowsAffected())
+}
+
+// TestContentCostsWhatItTouches does the same in a space of few pages and in one of many: it reads and writes as many rows.
+func TestContentCostsWhatItTouches(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	tenant := storetest.NewTenant(t, storetest.Open(t, url), "t")
+	st, err := store.New(store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows rowsRead
+	store.Trace(st, &rows)
+	if err := st.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(st.Stop)
+	const edits, folder = 50, 60
+	costs := map[string][]int64{}
+	for _, folders := range []int{2, 30} {
+		s := newSearched(t, st, tenant)
+		for f := range folders {
+			s.do(fmt.Sprint("page Folder ", f), "")
+			for i := range folder {
+				s.do(fmt.Sprintf("page Page %d of %d < Folder %d", i, f, f), fmt.Sprintf("The text of %d in %d.", i, f))
+			}
+		}
+		s.merge()
+		s.index()
+		cost := func(what string, run func()) {
+			before := rows.n.Load()
+			run()
+			costs[what] = append(costs[what], rows.n.Load()-before)
+		}
+		request, err := st.CreateChangeRequest(t.Context(), store.NewChangeRequest{SpaceID: s.space, UserID: s.user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range edits {
+			s.do(fmt.Sprintf("text Page %d of 1", i), fmt.Sprint("Another text of ", i))
+		}
+		cost("change", func() {
+			row, err := st.ChangeContent(t.Context(), request, store.ContentChange{
+				UserID: s.user, Pages: s.pending, Names: make([]string, edits), Documents: s.documents,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			request = row.ChangeRequest
+		})
+		var merged store.MergeResult
+		cost("merge", func() {
+			if merged, err = st.MergeChangeRequest(t.Context(), request, s.user, func(store.MergeFacts) error { return nil }); err != nil || merged.Conflicts {
+				t.Fatal(merged, err)
+			}
+		})
+		cost("index", s.index)
+		cost("path", func() {
+			if _, err := st.PageByPath(t.Context(), s.space, merged.Revision, "folder-1/page-7-of-1"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		space, err := st.SpaceByID(t.Context(), s.space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost("diff", func() {
+			changed, err := st.ChangedPages(t.Context(), s.space, request.RevisionInitial, space.Revision)
+			if err != nil || len(changed) != edits {
+				t.Fatal(len(changed), err)
+			}
+		})
+	}
+	for what, cost := range costs {
+		if cost[0] != cost[1] {
+			t.Errorf("%s reads and writes %d rows in a small space, and %d in a large one", what, cost[0], cost[1])
+		}
 	}
 }

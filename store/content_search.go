@@ -72,11 +72,14 @@ func (s *Store) SearchOrganization(
 	return s.searchSpaces(ctx, query, spacesOf(rows), after, size)
 }
 
-// SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all.
+// SiteSearch is where in a site to search: in these site spaces, or, if SiteSpaces is nil, in all that are not hidden. Defaults are
+// those of the sections alone, with Current in the place of its section's.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string
 	SiteSpaces     []string
+	Defaults       bool
+	Current        *string
 }
 
 // SearchSite finds those of a site's spaces that the viewer may see whose current content has the words, the best match first.
@@ -85,6 +88,7 @@ func (s *Store) SearchSite(
 ) (Page[FoundSpace], error) {
 	rows, err := s.planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
+		Defaults: in.Defaults, Current: in.Current,
 	})
 	if err != nil {
 		return Page[FoundSpace]{}, interpret(err, "spaces")

@@ -166,6 +166,15 @@ func (s *mergeSide) keep(err error) {
 	}
 }
 
+// ChangedPages gives the pages that are not the same in two revisions of a space's main content, and maybe some that are.
+func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]string, error) {
+	found, err := revisions(ctx, s.queries, spaceID, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return changedPages(ctx, s.queries, found[from], found[to])
+}
+
 // changedPages gives the pages that are not the same in two revisions, and maybe some that are. It costs what changed, but for
 // revisions of before there were branches.
 func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {

@@ -76,6 +76,7 @@ func contentExamples() {
 	}
 	Examples["searchSpaceContent"] = example{query: "?query=hello"}
 	Examples["searchOrganizationContent"] = example{query: "?query=hello"}
+	Examples["searchSiteContent"] = example{body: `{"query":"hello","mode":"all"}`}
 	signed := func(path string) example {
 		return example{query: "?{signed}", Make: func(h *Harness, tenant *storetest.Tenant) map[string]string {
 			return map[string]string{"signed": h.signed(tenant, path)}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
@@ -29,6 +30,12 @@ func searchOperations(h *searches) []frame.Operation {
 			Method: http.MethodGet, Path: "/orgs/{organizationId}/search", ID: "searchOrganizationContent", Tag: "search",
 			Doc:   "Find pages of the spaces of an organization that the caller may see by their words, with the best pages of each space.",
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusOK, Handler: frame.Handle(h.organization),
+		},
+		{
+			Method: http.MethodPost, Path: "/orgs/{organizationId}/sites/{siteId}/search", ID: "searchSiteContent", Tag: "search",
+			Doc:   "Find pages of the spaces of a site that the caller may see by their words, with the best pages of each space.",
+			Scope: access.Having(access.RightAccess, access.OnSite), Status: http.StatusOK,
+			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.site),
 		},
 	}
 }
@@ -56,13 +63,24 @@ func (h *searches) space(ctx context.Context, c *access.Caller, r *searchRequest
 
 func (h *searches) organization(ctx context.Context, c *access.Caller, r *searchRequest) (schema.List[schema.SearchSpaceResult], error) {
 	organization := c.Organization.Organization.ID
-	return frame.ListKeyed(ctx, fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest, 2,
+	return h.spaces(ctx, fmt.Sprintf("search organization %s %q", organization, *r.Query), r.PageRequest,
+		func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
+			return h.store.SearchOrganization(ctx, c.Viewer(), organization, *r.Query, after, size)
+		})
+}
+
+// spaces lists the spaces in which a search finds pages.
+func (h *searches) spaces(
+	ctx context.Context, name string, page schema.PageRequest,
+	search func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error),
+) (schema.List[schema.SearchSpaceResult], error) {
+	return frame.ListKeyed(ctx, name, page, 2,
 		func(after []string, size int) (store.Page[store.FoundSpace], error) {
 			position, err := store.ParseCursor[float32](after)
 			if err != nil {
 				return store.Page[store.FoundSpace]{}, err
 			}
-			return h.store.SearchOrganization(ctx, c.Viewer(), organization, *r.Query, position, size)
+			return search(position, size)
 		},
 		func(s store.FoundSpace) schema.SearchSpaceResult {
 			result := schema.SearchSpaceResult{ID: s.SpaceID, Title: s.Title, Pages: make([]schema.SearchPageResult, len(s.Pages))}
@@ -74,4 +92,74 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 		func(s store.FoundSpace) []string {
 			return store.Cursor[float32]{Key: s.Best, ID: s.SpaceID}.Keys()
 		})
+}
+
+// The values of a site search's `mode`: the site spaces that a visitor sees first, with the current one in the place of another of
+// its section; the current one alone; those that are named; all.
+const (
+	searchDefault  = "default"
+	searchCurrent  = "current"
+	searchSpecific = "specific"
+	searchAll      = "all"
+)
+
+// searchSiteRequest has the members of both forms of the body: with a scope, and the older one without.
+type searchSiteRequest struct {
+	schema.PageRequest
+	Body struct {
+		Query        *string          `json:"query" rules:"required,len=..512"`
+		Scope        *searchSiteScope `json:"scope"`
+		Mode         *string          `json:"mode" rules:"enum=searchMode"`
+		SiteSpaceID  *string          `json:"siteSpaceId"`
+		SiteSpaceIDs []string         `json:"siteSpaceIds" rules:"len=..1000"`
+	} `body:"json"`
+}
+
+type searchSiteScope struct {
+	Mode             *string  `json:"mode" rules:"required,enum=searchScopeMode"`
+	CurrentSiteSpace *string  `json:"currentSiteSpace"`
+	SiteSpaceIDs     []string `json:"siteSpaceIds" rules:"len=..1000"`
+}
+
+// Validate checks that the site spaces are named which the mode needs.
+func (r *searchSiteRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	switch b := r.Body; {
+	case b.Scope != nil:
+		if *b.Scope.Mode == searchSpecific && b.Scope.SiteSpaceIDs == nil {
+			c.Add("scope.siteSpaceIds", "is required for the mode "+searchSpecific)
+		}
+	case schema.Or(b.Mode, "") == searchSpecific && b.SiteSpaceIDs == nil:
+		c.Add("siteSpaceIds", "is required for the mode "+searchSpecific)
+	case schema.Or(b.Mode, "") == searchCurrent && b.SiteSpaceID == nil:
+		c.Add("siteSpaceId", "is required for the mode "+searchCurrent)
+	}
+	return c.Details
+}
+
+// in says where to search.
+func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
+	in := store.SiteSearch{OrganizationID: organization, SiteID: site}
+	b := r.Body
+	switch {
+	case b.Scope != nil && *b.Scope.Mode == searchDefault:
+		in.Defaults, in.Current = true, b.Scope.CurrentSiteSpace
+	case b.Scope != nil && *b.Scope.Mode == searchSpecific:
+		in.SiteSpaces = b.Scope.SiteSpaceIDs
+	case b.Scope != nil:
+	case schema.Or(b.Mode, "") == searchCurrent:
+		in.SiteSpaces = []string{*b.SiteSpaceID}
+	case schema.Or(b.Mode, "") == searchSpecific || b.Mode == nil && b.SiteSpaceIDs != nil:
+		in.SiteSpaces = b.SiteSpaceIDs
+	}
+	return in
+}
+
+func (h *searches) site(ctx context.Context, c *access.Caller, r *searchSiteRequest) (schema.List[schema.SearchSpaceResult], error) {
+	in := r.in(c.Site.Site.OrganizationID, c.Site.Site.ID)
+	name := fmt.Sprintf("search site %s %q %q %t %q", in.SiteID, *r.Body.Query, in.SiteSpaces, in.Defaults, schema.Or(in.Current, ""))
+	viewer := store.Viewer{UserID: c.Principal.UserID, Role: c.Site.Role}
+	return h.spaces(ctx, name, r.PageRequest, func(after *store.Cursor[float32], size int) (store.Page[store.FoundSpace], error) {
+		return h.store.SearchSite(ctx, viewer, in, *r.Body.Query, after, size)
+	})
 }

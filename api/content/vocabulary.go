@@ -33,6 +33,8 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 			"reviewStatus":                schema.ReviewStatuses(),
 			"translationStatus":           schema.TranslationStatuses(),
 			"glossaryOperation":           schema.GlossaryOperations(),
+			"searchMode":                  {searchCurrent, searchSpecific, searchAll},
+			"searchScopeMode":             {searchDefault, searchSpecific, searchAll},
 		},
 		Patterns: map[string]rules.Pattern{
 			"pageSlug": {Match: tree.ValidSlug, Problem: "must be usable in a path: without spaces, slashes, ?, # and %", Regexp: `^[^\s/?#%\\]*$`},

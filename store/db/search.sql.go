@@ -496,41 +496,57 @@ func (q *Queries) PurgeSearchWords(ctx context.Context, arg PurgeSearchWordsPara
 }
 
 const searchSpace = `-- name: SearchSpace :many
+
 with matches as materialized (
-    select p.page_id from search_pages p
-    where p.space_id = $1::text and p.words @@ ($2::text)::tsquery
-), candidates as (
-    (select p.page_id from search_pages p
-     where p.space_id = $1::text and p.top @@ ($2::text)::tsquery order by p.page_id limit 500)
-    union
-    (select m.page_id from matches m order by m.page_id limit 300)
-), ranked as materialized (
+    select p.page_id from search_pages p where p.words @@ ($3::text)::tsquery
+), top as materialized (
     select p.page_id,
-           (ts_rank('{0.02,0.1,0.3,1}', p.words, ($2::text)::tsquery)
-            + ts_rank('{0.02,0.1,0.3,1}', p.words, ($3::text)::tsquery)
-            + case when lower(p.title) = $4::text then 1 else 0 end
-            + 0.02 / (1 + char_length(p.title)))::real as rank
-    from candidates c join search_pages p on p.space_id = $1::text and p.page_id = c.page_id
+           (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, ($3::text)::tsquery)
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($4::text)::tsquery)
+            + case when lower(p.title) = $5::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+    from search_pages p
+    where p.top @@ ($3::text)::tsquery
+    order by p.page_id
+    limit 500
+), others as materialized (
+    -- Postgres looks them up in a hash table, however many it expects. It would not, were this a join.
+    select m.page_id from matches m where m.page_id not in (select t.page_id from top t)
+), ranked as materialized (
+    select t.page_id, t.rank from top t
+    union all
+    select p.page_id,
+           (ts_rank('{0.02,0.1,0.3,1}', p.words, ($3::text)::tsquery)
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, ($4::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
+    from (select o.page_id from others o order by o.page_id limit 100) c
+        join search_pages p on p.space_id = $1::text and p.page_id = c.page_id
+), best as materialized (
+    select r.page_id, r.rank from ranked r
+    where (-r.rank, r.page_id) > ($6::real, $7::text collate "C")
+    order by -r.rank, r.page_id
+    limit $2
 ), listed as (
-    select m.page_id, coalesce(r.rank, 0)::real as rank
-    from matches m left join ranked r on r.page_id = m.page_id
-    where (-coalesce(r.rank, 0)::real, m.page_id) > ($5::real, $6::text collate "C")
-    order by -coalesce(r.rank, 0)::real, m.page_id
-    limit $7
+    select b.page_id, b.rank from best b
+    union all
+    (select o.page_id, 0::real from others o
+     where (select count(*) from best) < $2 and (0::real, o.page_id) > ($6::real, $7::text collate "C")
+       and o.page_id not in (select r.page_id from ranked r)
+     order by o.page_id
+     limit $2)
 )
-select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank
+select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank::real as rank
 from listed l join search_pages p on p.space_id = $1::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
+limit $2
 `
 
 type SearchSpaceParams struct {
 	SpaceID  string
+	PageSize int32
 	Query    string
 	Exact    string
 	Title    string
 	After    float32
 	AfterID  string
-	PageSize int32
 }
 
 type SearchSpaceRow struct {
@@ -541,18 +557,21 @@ type SearchSpaceRow struct {
 	Rank   float32
 }
 
-// The pages of a space, the best first. Ranks are of at most 500 pages with the words at their top, and of 300 others: of more
-// than that, the rest has rank 0. Every row says how many there are.
-// No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+// The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
+// with one Postgres would read the index of all of the space's pages as well.
+// The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
+// their top, and of 100 others: of more than that, the rest has rank 0, and is only put in order if the list gets there.
+// Index: search_pages_words.
+// Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpace(ctx context.Context, arg SearchSpaceParams) ([]SearchSpaceRow, error) {
 	rows, err := q.db.Query(ctx, searchSpace,
 		arg.SpaceID,
+		arg.PageSize,
 		arg.Query,
 		arg.Exact,
 		arg.Title,
 		arg.After,
 		arg.AfterID,
-		arg.PageSize,
 	)
 	if err != nil {
 		return nil, err
@@ -587,20 +606,27 @@ with scopes as (
            row_number() over (partition by s.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by s.space_id) as best
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path,
-               (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.words, s.exact)
-                + case when lower(p.title) = $4::text then 1 else 0 end
-            + 0.02 / (1 + char_length(p.title)))::real as rank
+        select c.page_id, c.title, c.path, c.rank
         from (
-            (select t.page_id from search_pages t where t.space_id = s.space_id and t.top @@ s.query limit 100)
-            union
-            (select t.page_id from search_pages t where t.space_id = s.space_id and t.words @@ s.query limit 50)
-        ) c join search_pages p on p.space_id = s.space_id and p.page_id = c.page_id
-        order by rank desc, p.page_id limit 10) f
+            (select p.page_id, p.title, p.path,
+                    (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+                     + case when lower(p.title) = $4::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+             from search_pages p
+             where p.top @@ s.query
+             order by p.page_id limit 100)
+            union all
+            (select p.page_id, p.title, p.path,
+                    (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+                     + 0.02 / (1 + char_length(p.title)))::real
+             from (
+                select o.page_id from search_pages o where o.words @@ s.query and not o.top @@ s.query order by o.page_id limit 50
+             ) m join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id)
+        ) c
+        order by c.rank desc, c.page_id limit 10) f
 ), found as (
-    select space_id, best from ranked
-    where place = 1 and (-best, space_id) > ($5::real, $6::text collate "C")
-    order by -best, space_id
+    select r.space_id, r.best from ranked r
+    where r.place = 1 and (-r.best, r.space_id) > ($5::real, $6::text collate "C")
+    order by -r.best, r.space_id
     limit $7
 )
 select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
@@ -628,8 +654,9 @@ type SearchSpacesRow struct {
 }
 
 // The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
-// space, ranks are of at most 100 pages with the words at their top, and of 50 others.
-// No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+// space, ranks are of at most 100 pages that have all words at their top, and of 50 others.
+// Index: search_pages_words.
+// Sorts: by rank, of which no index knows.
 func (q *Queries) SearchSpaces(ctx context.Context, arg SearchSpacesParams) ([]SearchSpacesRow, error) {
 	rows, err := q.db.Query(ctx, searchSpaces,
 		arg.Spaces,
@@ -753,16 +780,25 @@ const searchedSpacesOfSite = `-- name: SearchedSpacesOfSite :many
 select s.id, s.title, i.number, i.dictionary
 from spaces_seen($1, $2, $3) s join search_spaces i on i.space_id = s.id
 where s.id in (
-    select l.space_id from site_spaces l
-    where l.site_id = $4 and ($5::text[] is null or l.id = any($5::text[])))
+    select l.space_id
+    from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = $4::text
+    where l.site_id = $5
+      and case
+          when $6::text[] is not null then l.id = any($6::text[])
+          when l.id = c.id then true
+          when $7::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
+          else not l.hidden
+      end)
 `
 
 type SearchedSpacesOfSiteParams struct {
 	UserID         string
 	Role           *string
 	OrganizationID string
+	Current        *string
 	SiteID         string
 	SiteSpaces     []string
+	Defaults       bool
 }
 
 type SearchedSpacesOfSiteRow struct {
@@ -779,8 +815,10 @@ func (q *Queries) SearchedSpacesOfSite(ctx context.Context, arg SearchedSpacesOf
 		arg.UserID,
 		arg.Role,
 		arg.OrganizationID,
+		arg.Current,
 		arg.SiteID,
 		arg.SiteSpaces,
+		arg.Defaults,
 	)
 	if err != nil {
 		return nil, err

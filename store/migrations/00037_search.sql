@@ -32,7 +32,7 @@ create table search_pages (
     words    tsvector not null,
     primary key (space_id, page_id)
 ) with (toast_tuple_target = 256);
-alter table search_pages alter column title set storage main, alter column path set storage main, alter column description set storage main;
+alter table search_pages alter column words set storage external, alter column title set storage main, alter column path set storage main, alter column description set storage main;
 
 -- Without a list of pending entries, which every search would read: jobs write, and can wait.
 create index search_pages_words on search_pages using gin (words) with (fastupdate = off);

@@ -144,8 +144,15 @@ from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) 
 select s.id, s.title, i.number, i.dictionary
 from spaces_seen(sqlc.arg(user_id), sqlc.narg(role), sqlc.arg(organization_id)) s join search_spaces i on i.space_id = s.id
 where s.id in (
-    select l.space_id from site_spaces l
-    where l.site_id = sqlc.arg(site_id) and (sqlc.narg(site_spaces)::text[] is null or l.id = any(sqlc.narg(site_spaces)::text[])));
+    select l.space_id
+    from site_spaces l left join site_spaces c on c.site_id = l.site_id and c.id = sqlc.narg(current)::text
+    where l.site_id = sqlc.arg(site_id)
+      and case
+          when sqlc.narg(site_spaces)::text[] is not null then l.id = any(sqlc.narg(site_spaces)::text[])
+          when l.id = c.id then true
+          when sqlc.arg(defaults)::boolean then l.is_default and (c.id is null or l.section_id is distinct from c.section_id)
+          else not l.hidden
+      end);
 
 -- name: UnknownWords :many
 -- The words that no page has. Of the ones that are beginnings, those that no word begins with.
@@ -162,40 +169,60 @@ where not exists (
 select word, sum(pages)::bigint as pages from search_words where near && sqlc.arg(keys)::text[] group by word
 order by sum(pages) desc, word limit 1000;
 
+-- The words of a space begin with its number, so what is found by them is in that space: no condition on space_id is needed, and
+-- with one Postgres would read the index of all of the space's pages as well.
+
 -- name: SearchSpace :many
--- The pages of a space, the best first. Ranks are of at most 500 pages with the words at their top, and of 300 others: of more
--- than that, the rest has rank 0. Every row says how many there are.
--- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+-- The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
+-- their top, and of 100 others: of more than that, the rest has rank 0, and is only put in order if the list gets there.
+-- Index: search_pages_words.
+-- Sorts: by rank, of which no index knows.
 with matches as materialized (
-    select p.page_id from search_pages p
-    where p.space_id = sqlc.arg(space_id)::text and p.words @@ (sqlc.arg(query)::text)::tsquery
-), candidates as (
-    (select p.page_id from search_pages p
-     where p.space_id = sqlc.arg(space_id)::text and p.top @@ (sqlc.arg(query)::text)::tsquery order by p.page_id limit 500)
-    union
-    (select m.page_id from matches m order by m.page_id limit 300)
+    select p.page_id from search_pages p where p.words @@ (sqlc.arg(query)::text)::tsquery
+), top as materialized (
+    select p.page_id,
+           (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(query)::text)::tsquery)
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
+            + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+    from search_pages p
+    where p.top @@ (sqlc.arg(query)::text)::tsquery
+    order by p.page_id
+    limit 500
+), others as materialized (
+    -- Postgres looks them up in a hash table, however many it expects. It would not, were this a join.
+    select m.page_id from matches m where m.page_id not in (select t.page_id from top t)
 ), ranked as materialized (
+    select t.page_id, t.rank from top t
+    union all
     select p.page_id,
            (ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(query)::text)::tsquery)
-            + ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(exact)::text)::tsquery)
-            + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end
-            + 0.02 / (1 + char_length(p.title)))::real as rank
-    from candidates c join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = c.page_id
-), listed as (
-    select m.page_id, coalesce(r.rank, 0)::real as rank
-    from matches m left join ranked r on r.page_id = m.page_id
-    where (-coalesce(r.rank, 0)::real, m.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-    order by -coalesce(r.rank, 0)::real, m.page_id
+            + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
+    from (select o.page_id from others o order by o.page_id limit 100) c
+        join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = c.page_id
+), best as materialized (
+    select r.page_id, r.rank from ranked r
+    where (-r.rank, r.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+    order by -r.rank, r.page_id
     limit sqlc.arg(page_size)
+), listed as (
+    select b.page_id, b.rank from best b
+    union all
+    (select o.page_id, 0::real from others o
+     where (select count(*) from best) < sqlc.arg(page_size) and (0::real, o.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+       and o.page_id not in (select r.page_id from ranked r)
+     order by o.page_id
+     limit sqlc.arg(page_size))
 )
-select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank
+select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
-order by -l.rank, p.page_id;
+order by -l.rank, p.page_id
+limit sqlc.arg(page_size);
 
 -- name: SearchSpaces :many
 -- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
--- space, ranks are of at most 100 pages with the words at their top, and of 50 others.
--- No index gives an order by rank: search_pages_words finds the matches, and they are sorted after it.
+-- space, ranks are of at most 100 pages that have all words at their top, and of 50 others.
+-- Index: search_pages_words.
+-- Sorts: by rank, of which no index knows.
 with scopes as (
     select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
            unnest(sqlc.arg(exacts)::text[])::tsquery as exact
@@ -204,20 +231,27 @@ with scopes as (
            row_number() over (partition by s.space_id order by f.rank desc, f.page_id) as place,
            max(f.rank) over (partition by s.space_id) as best
     from scopes s cross join lateral (
-        select p.page_id, p.title, p.path,
-               (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.words, s.exact)
-                + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end
-            + 0.02 / (1 + char_length(p.title)))::real as rank
+        select c.page_id, c.title, c.path, c.rank
         from (
-            (select t.page_id from search_pages t where t.space_id = s.space_id and t.top @@ s.query limit 100)
-            union
-            (select t.page_id from search_pages t where t.space_id = s.space_id and t.words @@ s.query limit 50)
-        ) c join search_pages p on p.space_id = s.space_id and p.page_id = c.page_id
-        order by rank desc, p.page_id limit 10) f
+            (select p.page_id, p.title, p.path,
+                    (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+                     + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+             from search_pages p
+             where p.top @@ s.query
+             order by p.page_id limit 100)
+            union all
+            (select p.page_id, p.title, p.path,
+                    (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+                     + 0.02 / (1 + char_length(p.title)))::real
+             from (
+                select o.page_id from search_pages o where o.words @@ s.query and not o.top @@ s.query order by o.page_id limit 50
+             ) m join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id)
+        ) c
+        order by c.rank desc, c.page_id limit 10) f
 ), found as (
-    select space_id, best from ranked
-    where place = 1 and (-best, space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-    order by -best, space_id
+    select r.space_id, r.best from ranked r
+    where r.place = 1 and (-r.best, r.space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+    order by -r.best, r.space_id
     limit sqlc.arg(page_size)
 )
 select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
