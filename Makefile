@@ -80,6 +80,11 @@ BENCH_QUERY_FLAGS ?= --rounds 3
 bench-query: engines ## a dashboard's questions over 1, 10 and 100 million events, which stay in bench/.data, into bench/results/ (as root, to empty the kernel's page cache)
 	go run ./bench/run --rows query $(BENCH_QUERY_FLAGS)
 
+BENCH_CONTENT_FLAGS ?=
+.PHONY: bench-content
+bench-content: engines ## import, merge, paths and search in spaces of up to 50,000 pages, into bench/results/
+	go run ./bench/run --rows content $(BENCH_CONTENT_FLAGS)
+
 DIFFERENTIAL_REQUESTS ?= 5000
 DIFFERENTIAL_ROUNDS ?= 20
 .PHONY: differential

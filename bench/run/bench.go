@@ -45,6 +45,7 @@ var parts = []part{
 	{"sink", "api", true, false, (*bench).sinkRow},
 	{"catchup", "api", true, false, (*bench).catchupRow},
 	{"layouts", allRoles, true, true, (*bench).layoutRows},
+	{contentPart, allRoles, true, true, (*bench).contentRows},
 	{queryPart, "", true, true, (*bench).queryRows},
 }
 
