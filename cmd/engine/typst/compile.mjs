@@ -1,0 +1,81 @@
+// Compiles the project that comes on stdin and writes the PDF to stdout. The compiler is WebAssembly that is given no file
+// system, no network and no packages: it sees what was sent, and nothing else.
+//
+// stdin is a sequence of files: the length of the name and of the content, each a little-endian uint32, then both. The one
+// without a name ends it. On failure, stderr has one line of JSON, {"error": …, "memory": …}, and the exit code is 1.
+import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
+
+const { compiler: compilerDir, fonts, maxInput } = JSON.parse(process.argv[1]);
+
+function fail(message, memory = false) {
+  writeSync(2, JSON.stringify({ error: String(message).slice(0, 2000), memory }) + "\n");
+  process.exit(1);
+}
+
+process.on("uncaughtException", (e) => fail(e?.message ?? e, e instanceof WebAssembly.RuntimeError || e instanceof RangeError));
+
+const stdin = (() => {
+  let total = 0;
+  return (length) => {
+    if ((total += length) > maxInput) fail("the input is too large");
+    const into = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      const n = readSync(0, into, at, length - at);
+      if (n === 0) fail("the input ended early");
+      at += n;
+    }
+    return into;
+  };
+})();
+
+function* files() {
+  for (;;) {
+    const header = new DataView(stdin(8).buffer);
+    const name = new TextDecoder().decode(stdin(header.getUint32(0, true)));
+    if (name === "") return;
+    yield { name, content: stdin(header.getUint32(4, true)) };
+  }
+}
+
+const glue = await import("file://" + compilerDir + "/pkg/typst_ts_web_compiler.mjs");
+glue.initSync({ module: new WebAssembly.Module(readFileSync(compilerDir + "/pkg/typst_ts_web_compiler_bg.wasm")) });
+
+const builder = new glue.TypstCompilerBuilder();
+builder.set_dummy_access_model();
+const compiler = await builder.build();
+const resolver = new glue.TypstFontResolverBuilder();
+for (const path of fonts) {
+  // A font stays in memory only if the text needs it.
+  const read = () => new Uint8Array(readFileSync(path));
+  resolver.add_lazy_font(resolver.get_font_info(read()), read);
+}
+compiler.set_fonts(await resolver.build());
+
+// An image that the compiler cannot read would fail the whole document.
+const images = [];
+for (const { name, content } of files()) {
+  compiler.map_shadow("/" + name, content);
+  if (name.startsWith("images/")) images.push(name);
+}
+const readable = [];
+for (const name of images) {
+  compiler.add_source("/try.typ", `#set page(width: 10pt, height: 10pt)\n#image("/${name}", width: 5pt)`);
+  try {
+    if (compiler.compile("/try.typ", null, "pdf", 1)?.result) readable.push(name);
+  } catch {}
+}
+compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
+
+let made;
+try {
+  made = compiler.compile("/main.typ", null, "pdf", 1);
+} catch (e) {
+  // A trap in the compiler is how it ends when it gets no more memory.
+  fail(typeof e === "string" ? e : e?.message ?? e, e instanceof WebAssembly.RuntimeError);
+}
+if (!made?.result) fail("the compiler gave no result");
+for (let at = 0; at < made.result.length; ) {
+  at += writeSync(1, made.result, at, Math.min(1 << 16, made.result.length - at));
+}
+closeSync(1);
+process.exit(0);

@@ -1,0 +1,246 @@
+package typst
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/cmd/engine/packages"
+)
+
+//go:embed compile.mjs
+var program string
+
+// Config has the settings of a Renderer. The zero value is complete.
+type Config struct {
+	// EnginesDir is the folder in which npm installed the engines: see package packages.
+	EnginesDir string
+	// MemoryBytes bounds the child's memory; 0 means 1 GiB.
+	MemoryBytes uint64
+}
+
+const (
+	defaultMemory = 1 << 30
+	// maxInput bounds what one document is made of. The compiler holds it all.
+	maxInput = 256 << 20
+)
+
+// Renderer makes PDFs, each in a process of its own.
+type Renderer struct{ cfg Config }
+
+// New builds a Renderer. Whether one is installed shows when it is asked to render.
+func New(cfg Config) *Renderer {
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = defaultMemory
+	}
+	return &Renderer{cfg: cfg}
+}
+
+type kind int
+
+const (
+	missing kind = iota + 1 // nothing is installed that renders
+	refused                 // the compiler refused the input
+	memory                  // the document needs more than it may have
+)
+
+// Error says why there is no PDF, in words that users may read.
+type Error struct {
+	Message string
+	kind    kind
+	cause   error
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return e.Message + ": " + e.cause.Error()
+	}
+	return e.Message
+}
+
+// Unwrap gives the cause, which is not for users.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Public is the part of the error that users may read.
+func (e *Error) Public() string { return e.Message }
+
+// Missing reports whether this machine has no renderer.
+func (e *Error) Missing() bool { return e.kind == missing }
+
+// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
+// is held here. It ends soon after ctx.
+func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
+	command, err := r.command()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Env = "/", []string{"LANG=C.UTF-8"}
+	cmd.WaitDelay = waitDelay
+	cmd.Stdout = out
+	said := &tail{most: maxSaid}
+	cmd.Stderr = said
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	// The child is killed when the thread that started it ends, so this goroutine keeps its thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := start(cmd); err != nil {
+		return &Error{Message: "the renderer does not start", kind: missing, cause: err}
+	}
+	limit := &unix.Rlimit{Cur: r.cfg.MemoryBytes, Max: r.cfg.MemoryBytes}
+	err = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, limit, nil)
+	if err == nil {
+		err = send(stdin, input)
+	}
+	err = errors.Join(err, stdin.Close())
+	if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+		cancel()
+		_ = cmd.Wait() // It was killed.
+		return err
+	}
+	// A broken pipe is the effect: why the child ended is the cause.
+	ended := cmd.Wait()
+	if ended == nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return verdict(ended, said.String())
+}
+
+const (
+	// waitDelay is how long after its end a child's pipes may stay open.
+	waitDelay = 5 * time.Second
+	maxSaid   = 16 << 10
+)
+
+// verdict turns the child's end into an error.
+func verdict(ended error, said string) error {
+	exit, ok := errors.AsType[*exec.ExitError](ended)
+	if !ok {
+		return ended // out refused the PDF.
+	}
+	var report struct {
+		Error  string `json:"error"`
+		Memory bool   `json:"memory"`
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	_ = json.Unmarshal([]byte(lines[len(lines)-1]), &report) // Something else is not a report.
+	cause := fmt.Errorf("%w: %s", exit, said)
+	// The runtime itself aborts if it cannot have memory.
+	if report.Memory || report.Error == "" && exit.Sys().(syscall.WaitStatus).Signaled() {
+		return &Error{Message: "the document needs more memory than the renderer may use", kind: memory, cause: cause}
+	}
+	return &Error{Message: "the renderer refused the document", kind: refused, cause: cause}
+}
+
+// command is what to run.
+func (r *Renderer) command() ([]string, error) {
+	found, err := packages.Find(packages.Config{Dir: r.cfg.EnginesDir})
+	if err != nil {
+		return nil, &Error{Message: "this machine has no PDF renderer", kind: missing, cause: err}
+	}
+	node, compiler, err := found.Typst()
+	if err != nil {
+		return nil, &Error{Message: "the PDF renderer is not installed here: run `make engines`", kind: missing, cause: err}
+	}
+	modules := filepath.Join(found.Dir(), "node_modules")
+	files, err := fonts(modules)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := json.Marshal(map[string]any{"compiler": compiler, "fonts": files, "maxInput": maxInput})
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
+		// The optimizing compiler would take more memory than it saves time.
+		"--liftoff-only", "--max-old-space-size=256", "--no-warnings", "--input-type=module", "-e", program, string(settings),
+	}, nil
+}
+
+// start starts the child in namespaces of its own, or without them where the system has none for us.
+func start(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if namespaces() {
+		apart(cmd.SysProcAttr)
+	}
+	return cmd.Start()
+}
+
+func apart(attributes *syscall.SysProcAttr) {
+	attributes.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWPID
+	attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getuid(), Size: 1}}
+	attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: nobody, HostID: os.Getgid(), Size: 1}}
+}
+
+// namespaces reports whether the system lets this process make namespaces. It is tried once, with a program
+// that does not exist: the namespaces are made before it is looked for.
+var namespaces = sync.OnceValue(func() bool {
+	cmd := exec.Command("/proc/self/exe/none")
+	cmd.Path, cmd.Err = "/proc/self/exe/none", nil
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	apart(cmd.SysProcAttr)
+	err := cmd.Start()
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOENT)
+})
+
+// nobody is who the child is in its own eyes.
+const nobody = 65534
+
+// send writes the frames that compile.mjs reads.
+func send(to io.Writer, input func(send func(name string, content []byte) error) error) error {
+	err := input(func(name string, content []byte) error {
+		if name == "" || uint64(len(content)) > maxInput {
+			return fmt.Errorf("cannot send the file %q of %d bytes to the renderer", name, len(content))
+		}
+		header := binary.LittleEndian.AppendUint32(nil, uint32(len(name)))
+		header = binary.LittleEndian.AppendUint32(header, uint32(len(content)))
+		if _, err := to.Write(append(header, name...)); err != nil {
+			return err
+		}
+		_, err := to.Write(content)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(make([]byte, 8))
+	return err
+}
+
+// tail keeps the last of what is written.
+type tail struct {
+	bytes.Buffer
+	most int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	n, err := t.Buffer.Write(p)
+	if over := t.Len() - t.most; over > 0 {
+		t.Next(over)
+	}
+	return n, err
+}
