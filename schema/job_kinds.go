@@ -68,3 +68,27 @@ func (j SyncGit) JobKind() JobKind {
 func (j SyncGit) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}
 }
+
+// RenderPDF makes a PDF that was asked for.
+type RenderPDF struct {
+	Organization string `json:"organization"`
+	Space        string `json:"space"`
+	// Key names the PDF within the space.
+	Key string `json:"key"`
+}
+
+// Kind is the name of the kind.
+func (RenderPDF) Kind() string { return "render_pdf" }
+
+// JobKind is the kind's row. The renderer may take a gigabyte, so a node runs one at a time.
+func (j RenderPDF) JobKind() JobKind {
+	return JobKind{
+		Name: j.Kind(), Doc: "Renders pages of a space or of a change request as a PDF.",
+		Order: JobsInOrder, Workers: 1, Attempts: 3, Timeout: 10 * time.Minute,
+	}
+}
+
+// Subject is what the job is about.
+func (j RenderPDF) Subject() JobSubject {
+	return JobSubject{Organization: j.Organization, Space: j.Space}
+}

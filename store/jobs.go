@@ -39,9 +39,15 @@ func Enqueue(ctx context.Context, tx pgx.Tx, args schema.JobArgs) error {
 }
 
 func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
+	_, err := enqueueNew(ctx, q, args)
+	return err
+}
+
+// enqueueNew returns the id of the job, or 0 if one that waits does for it.
+func enqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
 	tx, ok := q.Tx()
 	if !ok {
-		return schema.Internal(errors.New("a job is asked for outside of a transaction"))
+		return 0, schema.Internal(errors.New("a job is asked for outside of a transaction"))
 	}
 	kind, subject := args.JobKind(), args.Subject()
 	about := jobAbout{
@@ -49,25 +55,28 @@ func enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 		Sequence: kind.Name + " " + cmp.Or(subject.Space, subject.Organization),
 	}
 	if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
-		return interpret(err, "jobs")
+		return 0, interpret(err, "jobs")
 	}
 	there, err := q.WaitingJobs(ctx, db.WaitingJobsParams{Newest: kind.Order == schema.NewestJob, Sequence: about.Sequence})
 	if err != nil || there.Waiting {
 		// The one that waits starts after this transaction, so it sees what the transaction changes.
-		return interpret(err, "jobs")
+		return 0, interpret(err, "jobs")
 	}
 	metadata, err := json.Marshal(about)
 	if err != nil {
-		return schema.Internal(err)
+		return 0, schema.Internal(err)
 	}
 	client, err := inserter()
 	if err != nil {
-		return schema.Internal(err)
+		return 0, schema.Internal(err)
 	}
-	_, err = client.InsertTx(ctx, tx, args, &river.InsertOpts{
+	made, err := client.InsertTx(ctx, tx, args, &river.InsertOpts{
 		Queue: kind.Name, MaxAttempts: kind.Attempts, Metadata: metadata, Pending: there.Open,
 	})
-	return interpret(err, "jobs")
+	if err != nil {
+		return 0, interpret(err, "jobs")
+	}
+	return made.Job.ID, nil
 }
 
 // PromoteJobs lets the next job of each sequence start whose turn has come.
@@ -166,6 +175,8 @@ func beforeJob(after string) (int64, error) {
 	return id, nil
 }
 
+func jobText(id int64) string { return strconv.FormatInt(id, 10) }
+
 func jobID(text string) (int64, bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text
@@ -217,6 +228,19 @@ func (s *Store) RetryJob(ctx context.Context, organizationID, id string) (schema
 	return job, err
 }
 
+// Job reads a job.
+func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
+	number, ok := jobID(id)
+	if !ok {
+		return schema.Job{}, schema.NotFound("job")
+	}
+	row, err := s.queries.JobByID(ctx, number)
+	if err != nil {
+		return schema.Job{}, interpret(err, "job")
+	}
+	return readJob(row)
+}
+
 // FailedJobs gives the ids of jobs that failed for good, after one of them or "", the oldest first.
 func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := jobID(after)
@@ -226,7 +250,7 @@ func (s *Store) FailedJobs(ctx context.Context, after string, size int) ([]strin
 	}
 	texts := make([]string, len(ids))
 	for i, id := range ids {
-		texts[i] = strconv.FormatInt(id, 10)
+		texts[i] = jobText(id)
 	}
 	return texts, nil
 }

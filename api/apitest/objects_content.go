@@ -164,6 +164,7 @@ func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	} else {
 		a := h.Do("GET", "/v1/spaces/"+tenant.Space.ID+"/change-requests/1/pdf", token, nil)
 		address = Decode[schema.ExportURL](h, a).URL
+		h.RunJobs()
 	}
 	_, query, _ := strings.Cut(address, "?")
 	return query

@@ -416,7 +416,9 @@ func TestExports(t *testing.T) {
 	page := revision.Pages[0].ID
 	sizes := map[string]int{}
 	for _, query := range []string{"", "?page=" + page, "?only=true&page=" + page, "?only=false"} {
-		a := fetch(apitest.Ask[schema.ExportURL](h, schema.RoleRead, "GET", path+"/pdf"+query, nil, 200).URL)
+		address := apitest.Ask[schema.ExportURL](h, schema.RoleRead, "GET", path+"/pdf"+query, nil, 200).URL
+		h.RunJobs()
+		a := fetch(address)
 		if a.Status != 200 || a.Header.Get("Content-Type") != "application/pdf" || !strings.HasPrefix(string(a.Body), "%PDF-") {
 			t.Errorf("%s: %d %v", query, a.Status, a.Header)
 		}

@@ -1,42 +1,116 @@
 package content
 
 import (
-	"context"
+	"bytes"
 	"encoding/base64"
+	"io"
+	"strconv"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/jobs/jobstest"
 	"github.com/octavo-docs/octavo/api/view"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFRenderersAreFew: a request that finds no free slot waits for a while, is refused, and keeps no slot.
-func TestPDFRenderersAreFew(t *testing.T) {
+// TestPDFsAreWaitedFor asks for a PDF before its job has run, while it runs and after it failed.
+func TestPDFsAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newExports(nil, view.Presenter{})
-		for range maxRenderers {
-			if err := h.takeRenderer(t.Context()); err != nil {
-				t.Fatal(err)
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "ours")
+	h := newExports(st, view.Presenter{})
+	h.patience = 10 * time.Millisecond
+	e := export{space: tenant.Space.ID, revision: tenant.Space.Revision}
+	_, key, job, err := h.ask(t.Context(), e)
+	if err != nil || job == "" {
+		t.Fatal(job, err)
+	}
+	if _, _, again, err := h.ask(t.Context(), e); err != nil || again != job {
+		t.Errorf("the same PDF has the jobs %s and %s: %v", job, again, err)
+	}
+	_, err = h.wait(t.Context(), e.space, key, job)
+	if e := schema.AsError(err); e == nil || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
+		t.Errorf("before it is made: %v", err)
+	}
+	for range maxWaiting {
+		h.waiting <- struct{}{}
+	}
+	_, err = h.wait(t.Context(), e.space, key, job)
+	if e := schema.AsError(err); e == nil || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
+		t.Errorf("without a slot: %v", err)
+	}
+	for range maxWaiting {
+		<-h.waiting
+	}
+	// It is made while somebody waits.
+	h.patience = time.Minute
+	made := make(chan error, 1)
+	go func() {
+		found, err := h.wait(t.Context(), e.space, key, job)
+		if err == nil {
+			var body []byte
+			if body, err = io.ReadAll(st.ReadPDF(t.Context(), found)); int64(len(body)) != found.Size || !bytes.HasPrefix(body, []byte("%PDF-")) {
+				t.Errorf("%q of %d: %v", body, found.Size, err)
 			}
 		}
-		err := h.takeRenderer(t.Context())
-		if e := schema.AsError(err); e == nil || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
-			t.Errorf("%v", err)
+		made <- err
+	}()
+	jobstest.Drain(t, st)
+	if err := <-made; err != nil {
+		t.Error(err)
+	}
+	if found, _, job, err := h.ask(t.Context(), e); err != nil || job != "" || found.Content == "" {
+		t.Errorf("it is not kept: %v %s %v", found, job, err)
+	}
+}
+
+// TestFailedPDFsSayWhy: the reason is that of the job, which one call lets run again.
+func TestFailedPDFsSayWhy(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "ours")
+	h := newExports(st, view.Presenter{})
+	e := export{space: tenant.Space.ID, revision: tenant.Space.Revision}
+	_, key, job, err := h.ask(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobstest.Fail(t, st, jobstest.Broken{})
+	_, err = h.wait(t.Context(), e.space, key, job)
+	if e := schema.AsError(err); e == nil || e.Code != schema.CodeConflict || !strings.Contains(e.Message, "no ink") || !strings.Contains(e.Message, job) {
+		t.Fatalf("%v", err)
+	}
+	if got, err := st.Job(t.Context(), job); err != nil || got.State != schema.JobFailed || got.Reason != "there is no ink" {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := st.RetryJob(t.Context(), tenant.Organization.ID, job); err != nil {
+		t.Fatal(err)
+	}
+	jobstest.Drain(t, st)
+	if found, err := h.wait(t.Context(), e.space, key, job); err != nil || found.Content == "" {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+// TestPDFsOfASpaceAreBounded asks for more than may wait.
+func TestPDFsOfASpaceAreBounded(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "ours")
+	h := newExports(st, view.Presenter{})
+	for i := range 100 {
+		_, _, _, err := h.ask(t.Context(), export{space: tenant.Space.ID, revision: tenant.Space.Revision, page: strconv.Itoa(i)})
+		if e := schema.AsError(err); e != nil {
+			if i < 10 || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
+				t.Errorf("the PDF %d: %v", i, err)
+			}
+			return
 		}
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := h.takeRenderer(gone); err == nil {
-			t.Error("a caller who has gone got a renderer")
-		}
-		<-h.renderers
-		if err := h.takeRenderer(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
+	}
+	t.Error("there is no bound")
 }
 
 // TestSignedAddressesEnd checks a signed URL against a later clock.

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -41,7 +42,10 @@ type Statused interface {
 
 // File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
-	Body      []byte
+	Body []byte
+	// Stream is sent instead of Body, if it is not nil: Size bytes, read while they are sent. It is closed afterwards.
+	Stream    io.ReadCloser
+	Size      int64
 	MediaType string
 	Name      string
 	// Shown lets a browser display the file itself; users' uploads are only ever saved.
@@ -165,5 +169,9 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
+	if file.Stream != nil {
+		ctx.Response.SetBodyStream(file.Stream, int(file.Size))
+		return
+	}
 	ctx.Response.SetBodyRaw(file.Body)
 }

@@ -16,6 +16,7 @@ func Kinds() []Kind {
 		kind(indexSpace),
 		kind(clusterConversations),
 		kind(syncGit),
+		kind(renderPDF),
 	}
 }
 
@@ -24,6 +25,8 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
+	// Renderer makes PDFs; nil if there is none.
+	Renderer Renderer
 }
 
 // Kind is a row of the table: what holds for all jobs of the kind, and how one is done.

@@ -37,6 +37,8 @@ type Settings struct {
 	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster. With it, tables are replicated and distributed."`
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory in which npm installed the embedded engines. Default: deploy/engines next to the program or in the working directory."`
 
+	PDFMemory uint64 `name:"pdf-memory" env:"OCTAVO_PDF_MEMORY" default:"1073741824" help:"Memory in bytes that the renderer of one PDF may use. A document that needs more fails with that reason."`
+
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic. Used only to create it."`
 	KafkaReplicas   int    `env:"OCTAVO_KAFKA_REPLICAS" default:"1" help:"Replicas of the topic. Used only to create it; use 3 on a cluster."`

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/api/jobs"
+	"github.com/octavo-docs/octavo/cmd/engine/typst"
 	"github.com/octavo-docs/octavo/ingest/gitsync"
 	"github.com/octavo-docs/octavo/ingest/outbound"
 	"github.com/octavo-docs/octavo/schema"
@@ -64,7 +65,7 @@ func (n *node) startJobs(ctx context.Context) error {
 	}
 	git := gitsync.New(gitsync.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: packs})
 	runner, err := jobs.New(jobs.Config{
-		Deps: jobs.Deps{Store: work, Git: git}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
+		Deps: jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer()}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
 		Grace: n.settings.StopTimeout / 3,
 	})
 	if err != nil {
@@ -107,6 +108,11 @@ func sweepPacks(dir string, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// renderer makes PDFs in processes of their own. A node without it says so in the reason of the job.
+func (s *Settings) renderer() *typst.Renderer {
+	return typst.New(typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: s.PDFMemory})
 }
 
 // JobsCmd groups the operator's commands for background jobs.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The sweep deletes old idempotency keys, expired invites and the data of
-// deleted organizations and spaces, in batches of bounded size. It runs about once a
+// The sweep deletes old idempotency keys, expired invites, PDFs that nobody has
+// used for a while and the data of deleted organizations and spaces, in batches of bounded size. It runs about once a
 // minute, and without a pause while more is left. Expired rows are ignored
 // whether or not they have been deleted.
 const (
@@ -63,6 +63,9 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {
+		return more, err
+	}
+	if more, err := n.store.DeleteOldPDFs(ctx); more || err != nil {
 		return more, err
 	}
 	if err := n.store.PurgeOrganizations(ctx); err != nil {

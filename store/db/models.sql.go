@@ -357,6 +357,19 @@ type Organization struct {
 	DeletedAt    *time.Time
 }
 
+type Pdf struct {
+	SpaceID  string
+	Key      string
+	Revision string
+	Page     string
+	Alone    bool
+	JobID    *int64
+	AskedAt  time.Time
+	Content  *string
+	Size     *int64
+	UsedAt   time.Time
+}
+
 type Revision struct {
 	ID              string
 	SpaceID         string

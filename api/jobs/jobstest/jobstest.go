@@ -3,6 +3,7 @@ package jobstest
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"slices"
 	"testing"
@@ -16,11 +17,32 @@ import (
 )
 
 // patience is how long to wait for jobs to end. It only delays failures.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason. Jobs for Git
-// stay: the repositories of examples do not exist, and tests that have one use RunAll.
+// stay: the repositories of examples do not exist, and tests that have one use RunAll. PDFs are made by a renderer that only reads
+// its input: see DrainWith.
 func Drain(t testing.TB, st *store.Store) {
+	t.Helper()
+	DrainWith(t, st, Paper{})
+}
+
+// Paper is a renderer whose PDFs are the names of what it was sent.
+type Paper struct{}
+
+// Render writes the names.
+func (Paper) Render(_ context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
+	if _, err := io.WriteString(out, "%PDF-1.7"); err != nil {
+		return err
+	}
+	return input(func(name string, _ []byte) error {
+		_, err := io.WriteString(out, "\n% "+name)
+		return err
+	})
+}
+
+// DrainWith is Drain with a renderer.
+func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
 	if open(t, st, git) == 0 {
@@ -28,6 +50,7 @@ func Drain(t testing.TB, st *store.Store) {
 	}
 	defer start(t, st, func(cfg *jobs.Config) {
 		cfg.Kinds = slices.DeleteFunc(jobs.Kinds(), func(k jobs.Kind) bool { return k.Name == git })
+		cfg.Deps.Renderer = renderer
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
 	late := time.After(patience)
@@ -46,6 +69,43 @@ func Drain(t testing.TB, st *store.Store) {
 		case <-late:
 			page, err := st.ListAllJobs(t.Context(), nil, nil, "", 10)
 			t.Fatalf("jobs do not end: %+v %v", page.Rows, err)
+		}
+	}
+}
+
+// Broken is a renderer without ink.
+type Broken struct{}
+
+// Render fails.
+func (Broken) Render(context.Context, func(send func(name string, content []byte) error) error, io.Writer) error {
+	return noInk{}
+}
+
+type noInk struct{}
+
+func (noInk) Error() string { return "secret cause" }
+
+// Public is what users may know.
+func (noInk) Public() string { return "there is no ink" }
+
+// Fail runs jobs, without pauses, until one has failed for good.
+func Fail(t testing.TB, st *store.Store, renderer jobs.Renderer) {
+	t.Helper()
+	ended := make(chan schema.JobState, 1000)
+	defer start(t, st, func(cfg *jobs.Config) {
+		cfg.Deps.Renderer = renderer
+		cfg.Pause = func(int) time.Duration { return time.Millisecond }
+		cfg.Ended = func(state schema.JobState) { ended <- state }
+	})()
+	late := time.After(patience)
+	for {
+		select {
+		case state := <-ended:
+			if state == schema.JobFailed {
+				return
+			}
+		case <-late:
+			t.Fatal("no job fails")
 		}
 	}
 }

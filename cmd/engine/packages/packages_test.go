@@ -50,7 +50,8 @@ func TestMissingPackageSaysWhatToRun(t *testing.T) {
 	found := find(t, t.TempDir())
 	_, library := found.ClickHouseLibrary()
 	_, postgres := found.PostgresBin()
-	for _, err := range []error{library, postgres} {
+	_, _, typst := found.Typst()
+	for _, err := range []error{library, postgres, typst} {
 		var missing *packages.MissingError
 		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "make engines") ||
 			!strings.Contains(err.Error(), "npm ci --prefix deploy/engines") {

@@ -3,8 +3,8 @@
 //
 // The child is Node.js with its permission model: it may read the compiler and the fonts, and nothing else; it has no network,
 // writes no files and starts no processes. The compiler within it is WebAssembly that is given no way out at all. Where the
-// system allows it, the child also has network and process namespaces of its own. Its memory is limited by the kernel, and it
-// is killed when the context ends or this process dies.
+// system allows it, the child also has network and process namespaces of its own. Its memory is watched and limited,
+// and it is killed when the context ends or this process dies.
 //
 // It must not import what is above cmd/engine.
 package typst

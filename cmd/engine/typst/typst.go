@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -107,19 +108,31 @@ func (r *Renderer) Render(ctx context.Context, input func(send func(name string,
 	if err := start(cmd); err != nil {
 		return &Error{Message: "the renderer does not start", kind: missing, cause: err}
 	}
-	limit := &unix.Rlimit{Cur: r.cfg.MemoryBytes, Max: r.cfg.MemoryBytes}
-	err = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, limit, nil)
+	most := r.cfg.MemoryBytes + untouched
+	err = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
+	var large atomic.Bool
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	go func() {
+		if exceeds(watching, cmd.Process.Pid, r.cfg.MemoryBytes) {
+			large.Store(true)
+			cancel()
+		}
+	}()
 	if err == nil {
 		err = send(stdin, input)
 	}
 	err = errors.Join(err, stdin.Close())
-	if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+	if err != nil && !large.Load() && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
 		cancel()
 		_ = cmd.Wait() // It was killed.
 		return err
 	}
 	// A broken pipe is the effect: why the child ended is the cause.
 	ended := cmd.Wait()
+	if large.Load() {
+		return tooLarge(ended)
+	}
 	if ended == nil {
 		return err
 	}
@@ -150,9 +163,41 @@ func verdict(ended error, said string) error {
 	cause := fmt.Errorf("%w: %s", exit, said)
 	// The runtime itself aborts if it cannot have memory.
 	if report.Memory || report.Error == "" && exit.Sys().(syscall.WaitStatus).Signaled() {
-		return &Error{Message: "the document needs more memory than the renderer may use", kind: memory, cause: cause}
+		return tooLarge(cause)
 	}
 	return &Error{Message: "the renderer refused the document", kind: refused, cause: cause}
+}
+
+func tooLarge(cause error) error {
+	return &Error{Message: "the document needs more memory than the renderer may use", kind: memory, cause: cause}
+}
+
+const (
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit counts it, so it is coarse: the size of
+	// what is used is watched beside it.
+	untouched  = 768 << 20
+	watchPause = 100 * time.Millisecond
+)
+
+// exceeds watches how much memory a process uses, until it is more than most or ctx ends.
+func exceeds(ctx context.Context, pid int, most uint64) bool {
+	tick := time.NewTicker(watchPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		if err != nil {
+			return false // It has ended.
+		}
+		var all, resident uint64
+		if _, err := fmt.Sscan(string(text), &all, &resident); err == nil && resident*uint64(os.Getpagesize()) > most {
+			return true
+		}
+	}
 }
 
 // command is what to run.

@@ -56,7 +56,7 @@ func TestNothingElseIsReadable(t *testing.T) {
 // TestMemoryIsBounded renders what takes all memory that there is.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	err := render(t.Context(), typst.Config{MemoryBytes: 400 << 20}, io.Discard, `#let s = "abcdefgh" * 1000000
+	err := render(t.Context(), typst.Config{MemoryBytes: 200 << 20}, io.Discard, `#let s = "abcdefgh" * 1000000
 #for i in range(200) [#(s + str(i))]`)
 	e, ok := errors.AsType[*typst.Error](err)
 	if !ok || !strings.Contains(e.Public(), "more memory") {

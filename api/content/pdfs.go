@@ -1,0 +1,178 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/octavo-docs/octavo/api/access"
+	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/frame/rules"
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/pdf"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+const (
+	// pdfWait is how long a request waits for a PDF that is not made yet: clients of the published contract fetch it at once.
+	pdfWait = 25 * time.Second
+	// pdfPoll is how often a waiting request looks. The job may run on any node.
+	pdfPoll = 250 * time.Millisecond
+	// pdfReading is the time for everything but the wait.
+	pdfReading = 10 * time.Second
+	// pdfRetry is when a client may try again.
+	pdfRetry = 5 * time.Second
+	// pdfSending bounds how long the bytes may take to be sent.
+	pdfSending = 2 * time.Minute
+	// maxWaiting is how many requests may wait at once. Anybody with a signed URL can send them, without a token whose rate limits
+	// would apply.
+	maxWaiting = 64
+)
+
+type pdfAddressRequest struct {
+	Only *bool   `query:"only" rules:"default=false"`
+	Page *string `query:"page"`
+}
+
+func (r *pdfAddressRequest) Validate() []schema.Detail {
+	var c rules.Checker
+	if schema.Or(r.Only, false) && r.Page == nil {
+		c.Add("page", "is required with only")
+	}
+	return c.Details
+}
+
+// address signs an address, and asks for the PDF so that it may be there when somebody fetches it.
+func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
+	wanted := export{space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	if wanted.page != "" {
+		if _, err := h.store.Page(ctx, wanted.space, wanted.revision, wanted.page); err != nil {
+			return schema.ExportURL{}, err
+		}
+	}
+	if _, _, _, err := h.ask(ctx, wanted); err != nil {
+		return schema.ExportURL{}, err
+	}
+	address, err := h.sign(ctx, pdfPath, wanted, c.Now.Add(pdfLifetime))
+	return schema.ExportURL{URL: address}, err
+}
+
+// ask returns the PDF, or the id of the job that makes it.
+func (h *exports) ask(ctx context.Context, e export) (p store.PDF, key, job string, err error) {
+	space, err := h.store.SpaceByID(ctx, e.space)
+	if err != nil {
+		return store.PDF{}, "", "", err
+	}
+	if _, err := h.store.Revision(ctx, e.space, e.revision); err != nil {
+		return store.PDF{}, "", "", err
+	}
+	key = pdfKey(e, space.Title, space.Emoji, schema.Or(space.Language, ""))
+	wanted := store.PDF{SpaceID: e.space, Revision: e.revision, Page: e.page, Only: e.only}
+	p, job, err = h.store.AskPDF(ctx, space.OrganizationID, wanted, key)
+	return p, key, job, err
+}
+
+// pdfKey names all that a PDF depends on. The cover shows what no revision has.
+func pdfKey(e export, cover ...string) string {
+	sum := fnv.New64a()
+	for _, text := range cover {
+		_, _ = fmt.Fprintf(sum, "%q", text) // A hash never fails.
+	}
+	selection := cmp.Or(e.page, "all")
+	if e.only {
+		selection += " only"
+	}
+	return strings.Join([]string{e.revision, selection, strconv.FormatUint(sum.Sum64(), 16), "v" + strconv.Itoa(pdf.Version)}, " ")
+}
+
+type pdfRequest struct {
+	signedRequest
+	Page *string `query:"page"`
+	Only *bool   `query:"only"`
+}
+
+func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (frame.File, error) {
+	e := export{space: *r.Space, revision: *r.Revision, page: schema.Or(r.Page, ""), only: schema.Or(r.Only, false)}
+	if err := h.check(ctx, c, pdfPath, &r.signedRequest, e); err != nil {
+		return frame.File{}, err
+	}
+	space, err := h.store.SpaceByID(ctx, e.space)
+	if err != nil {
+		return frame.File{}, err
+	}
+	found, key, job, err := h.ask(ctx, e)
+	if err != nil {
+		return frame.File{}, err
+	}
+	if found.Content == "" {
+		waiting, stop := c.UntilGone(ctx)
+		defer stop()
+		if found, err = h.wait(waiting, e.space, key, job); err != nil {
+			return frame.File{}, err
+		}
+	}
+	// The bytes are read when the request is over.
+	reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), pdfSending)
+	return frame.File{
+		Stream: closing{h.store.ReadPDF(reading, found), cancel}, Size: found.Size, MediaType: mediaPDF,
+		Name: tree.Slugify(space.Title) + ".pdf", Shown: true,
+	}, nil
+}
+
+// closing is a reader that ends its context when it is closed.
+type closing struct {
+	io.Reader
+	cancel context.CancelFunc
+}
+
+// Close ends the context.
+func (c closing) Close() error {
+	c.cancel()
+	return nil
+}
+
+// errNotMade is the cause of a 503 for a PDF that is being made.
+var errNotMade = errors.New("the PDF is not made yet")
+
+// wait waits for the job, for a bounded time.
+func (h *exports) wait(ctx context.Context, space, key, job string) (store.PDF, error) {
+	select {
+	case h.waiting <- struct{}{}:
+		defer func() { <-h.waiting }()
+	default:
+		return store.PDF{}, schema.Unavailable(errors.New("too many requests wait for PDFs"), pdfRetry)
+	}
+	late := time.NewTimer(h.patience)
+	defer late.Stop()
+	poll := time.NewTicker(pdfPoll)
+	defer poll.Stop()
+	for {
+		found, err := h.store.PDF(ctx, space, key)
+		if err != nil || found.Content != "" {
+			return found, err
+		}
+		at, err := h.store.Job(ctx, job)
+		if err == nil && at.State == schema.JobFailed {
+			return found, schema.Conflict("the PDF could not be made: " + at.Reason + " (job " + job + ", which retryJob lets run again)")
+		}
+		if err != nil && !schema.IsCode(err, schema.CodeNotFound) {
+			return found, err
+		}
+		select {
+		case <-poll.C:
+		case <-late.C:
+			return found, &schema.Error{
+				Code: schema.CodeUnavailable, Message: "the PDF is not made yet: try again", RetryAfter: pdfRetry, Cause: errNotMade,
+			}
+		case <-ctx.Done():
+			return found, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/pdf"
+	"github.com/octavo-docs/octavo/store/content/tree"
+)
+
+// Renderer makes a PDF of the files that input sends, and writes it to out. Nothing of either is held in this process. An error
+// with a method Public says in it what users may know.
+type Renderer interface {
+	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
+}
+
+func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
+	wanted, err := d.Store.PDF(ctx, args.Space, args.Key)
+	if schema.IsCode(err, schema.CodeNotFound) {
+		return nil // The space is gone, or nobody has wanted it for a day.
+	}
+	if err != nil || wanted.Content != "" {
+		return err
+	}
+	if d.Renderer == nil {
+		return &schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no PDF renderer"}
+	}
+	source, err := pdfSource(ctx, d.Store, wanted)
+	if err != nil {
+		return err
+	}
+	input := func(send func(name string, content []byte) error) error {
+		for file, err := range pdf.Files(source) {
+			if err == nil {
+				err = send(file.Name, file.Content)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error { return d.Renderer.Render(ctx, input, out) })
+	var public interface{ Public() string }
+	if errors.As(err, &public) {
+		return &schema.Error{Code: schema.CodeUnavailable, Message: public.Public(), Cause: err}
+	}
+	return err
+}
+
+// pdfSource reads what a PDF is made of; its texts and images are read when the renderer gets them. Hidden pages are in it: they
+// are hidden from a site's readers, not from users who may read the space. Links have no text and are skipped.
+func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF) (pdf.Source, error) {
+	space, err := st.SpaceByID(ctx, wanted.SpaceID)
+	if err != nil {
+		return pdf.Source{}, err
+	}
+	revision, err := st.Revision(ctx, wanted.SpaceID, wanted.Revision)
+	if err != nil {
+		return pdf.Source{}, err
+	}
+	pages, err := st.Pages(ctx, wanted.SpaceID, wanted.Revision)
+	if err != nil {
+		return pdf.Source{}, err
+	}
+	files, err := st.Files(ctx, wanted.SpaceID, wanted.Revision)
+	if err != nil {
+		return pdf.Source{}, err
+	}
+	byID := make(map[string]store.File, len(files))
+	for _, file := range files {
+		byID[file.ID] = file
+	}
+	titles := map[string]string{}
+	tree.Walk(pages, func(p tree.Placed) bool {
+		titles[p.ID] = p.Title
+		return true
+	})
+	if wanted.Page != "" {
+		found, ok := tree.Find(pages, wanted.Page)
+		if !ok {
+			return pdf.Source{}, schema.NotFound("page")
+		}
+		pages = []tree.Page{*found.Page}
+		if wanted.Only {
+			pages[0].Pages = nil
+		}
+	}
+	source := pdf.Source{
+		Title: space.Title, Emoji: space.Emoji, Language: schema.Or(space.Language, ""), Date: revision.CreatedAt.UTC().Format(time.DateOnly),
+		PageTitle: func(id string) (string, bool) { title, ok := titles[id]; return title, ok },
+		FileName:  func(id string) (string, bool) { file, ok := byID[id]; return file.Name, ok },
+		Image: func(id string) ([]byte, error) {
+			file, ok := byID[id]
+			if !ok || file.Size > pdf.MaxImage {
+				return nil, nil
+			}
+			return st.FileContent(ctx, wanted.SpaceID, file.Hash)
+		},
+	}
+	if wanted.Page != "" {
+		source.Subtitle = pages[0].Title
+	}
+	var documents []string
+	addPages(&source, &documents, pages, 0)
+	source.Document = func(i int) (schema.Document, error) {
+		if err := ctx.Err(); err != nil || documents[i] == "" {
+			return schema.Document{}, err
+		}
+		found, err := st.Documents(ctx, wanted.SpaceID, documents[i:i+1])
+		return found[documents[i]].Document, err
+	}
+	return source, nil
+}
+
+func addPages(s *pdf.Source, documents *[]string, pages []tree.Page, level int) {
+	for _, page := range pages {
+		if page.Kind == tree.KindLink {
+			continue
+		}
+		s.Pages = append(s.Pages, pdf.Page{ID: page.ID, Title: page.Title, Emoji: page.Emoji, Description: page.Description, Level: level})
+		*documents = append(*documents, page.Document)
+		addPages(s, documents, page.Pages, level+1)
+	}
+}

@@ -1,0 +1,247 @@
+package pdf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
+	"github.com/octavo-docs/octavo/store/content/contenttest"
+	"github.com/octavo-docs/octavo/store/content/markdown"
+	"github.com/octavo-docs/octavo/store/content/pdf"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func read(tb testing.TB, text string) schema.Document {
+	tb.Helper()
+	d, err := markdown.Read(text)
+	if err != nil {
+		tb.Fatalf("%q: %v", text, err)
+	}
+	return d
+}
+
+// picture is a PNG of a few pixels.
+func picture(tb testing.TB) []byte {
+	tb.Helper()
+	drawn := image.NewRGBA(image.Rect(0, 0, 40, 20))
+	for x := range 40 {
+		drawn.Set(x, 10, color.RGBA{R: 200, A: 255})
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, drawn); err != nil {
+		tb.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// source has a page for each document: p0, p1 and so on.
+func source(tb testing.TB, documents ...schema.Document) pdf.Source {
+	tb.Helper()
+	s := pdf.Source{
+		Title: "The guide", Date: "2026-11-23",
+		Document:  func(i int) (schema.Document, error) { return documents[i], nil },
+		PageTitle: func(id string) (string, bool) { return "Elsewhere", id == "gone" },
+		FileName:  func(id string) (string, bool) { return "name of " + id, strings.HasPrefix(id, "f") },
+		Image: func(id string) ([]byte, error) {
+			switch id {
+			case "f1":
+				return picture(tb), nil
+			case "broken":
+				return []byte("\x89PNG\r\n\x1a\nxx"), nil
+			case "svg":
+				return []byte(`<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg`), nil
+			}
+			return nil, nil
+		},
+	}
+	for i := range documents {
+		s.Pages = append(s.Pages, pdf.Page{ID: fmt.Sprintf("p%d", i), Title: fmt.Sprintf("Page %d", i), Level: i % 3})
+	}
+	return s
+}
+
+func files(tb testing.TB, s pdf.Source) map[string]string {
+	tb.Helper()
+	all := map[string]string{}
+	for f, err := range pdf.Files(s) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if _, twice := all[f.Name]; twice {
+			tb.Errorf("%s is sent twice", f.Name)
+		}
+		all[f.Name] = string(f.Content)
+	}
+	return all
+}
+
+// TestCases compares what is written for Markdown with testdata/golden.txt, which -update writes.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	cases, err := os.ReadFile("testdata/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for part := range strings.SplitSeq(strings.TrimPrefix(string(cases), "== "), "\n== ") {
+		title, text, _ := strings.Cut(part, "\n")
+		made := files(t, source(t, read(t, text), read(t, "## Here <a href=\"#here\" id=\"here\"></a>")))
+		var page struct {
+			Blocks []json.RawMessage `json:"c"`
+			Dir    string            `json:"dir"`
+			Lang   string            `json:"lang"`
+		}
+		if err := json.Unmarshal([]byte(made["pages/0.json"]), &page); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "== %s (%s, %s)\n", title, page.Lang, page.Dir)
+		for _, block := range page.Blocks {
+			fmt.Fprintf(&got, "%s\n", block)
+		}
+	}
+	const golden = "testdata/golden.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("what is written has changed; look at it, then run go test -update:\n%s", got.String())
+	}
+}
+
+var ours = regexp.MustCompile(`^(main\.typ|info\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
+
+// checkInput finds text of users outside of JSON, and names of files that are not ours.
+func checkInput(tb testing.TB, made map[string]string) {
+	tb.Helper()
+	layout, err := os.ReadFile("main.typ")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if made[pdf.Main] != string(layout) {
+		tb.Error("the layout depends on the content")
+	}
+	for name, text := range made {
+		if !ours.MatchString(name) {
+			tb.Errorf("a file is called %q", name)
+		}
+		if strings.HasSuffix(name, ".json") && !json.Valid([]byte(text)) {
+			tb.Errorf("%s is no JSON: %s", name, text)
+		}
+	}
+}
+
+// FuzzFiles: whatever users write stays data, and the same pages give the same bytes.
+func FuzzFiles(f *testing.F) {
+	for _, list := range [][]struct{ In, Outline, Out string }{contenttest.Markdown, contenttest.Dialect} {
+		for _, c := range list {
+			f.Add(c.In, c.In)
+		}
+	}
+	f.Add("\"}, #eval(\"panic()\")", "a\x00\xff\u202e</script>")
+	f.Fuzz(func(t *testing.T, title, text string) {
+		d, err := markdown.Read(text)
+		if err != nil {
+			return
+		}
+		s := source(t, d)
+		s.Title, s.Pages[0].Title, s.Pages[0].Emoji, s.Pages[0].Description = title, title, title, title
+		made := files(t, s)
+		checkInput(t, made)
+		var page struct {
+			Title string `json:"title"`
+		}
+		if err := json.Unmarshal([]byte(made["pages/0.json"]), &page); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.TrimSpace(strings.Map(visible, content.Clean(title))); strings.TrimSpace(strings.Map(visible, page.Title)) != want {
+			t.Errorf("the title %q became %q", title, page.Title)
+		}
+		again := files(t, s)
+		for name := range made {
+			if made[name] != again[name] {
+				t.Errorf("%s differs between two runs", name)
+			}
+		}
+	})
+}
+
+// visible drops what a title on one line does not show.
+func visible(r rune) rune {
+	if r <= ' ' || r >= 0x7f && r < 0xa0 {
+		return -1
+	}
+	return r
+}
+
+func TestEveryKindIsShown(t *testing.T) {
+	t.Parallel()
+	checkInput(t, files(t, source(t, contenttest.EveryKind(t))))
+}
+
+func TestImagesAreBounded(t *testing.T) {
+	t.Parallel()
+	made := files(t, source(t, read(t, "![a](ref:file/f1)\n\n![a](ref:file/broken)\n\n![a](ref:file/none)\n\n![again](ref:file/f1)")))
+	sent := 0
+	for name := range made {
+		if strings.HasPrefix(name, "images/") {
+			sent++
+		}
+	}
+	if sent != 1 {
+		t.Errorf("%d images are sent", sent)
+	}
+}
+
+func TestFilesStop(t *testing.T) {
+	t.Parallel()
+	s := source(t, read(t, "one"), read(t, "two"))
+	n := 0
+	for _, err := range pdf.Files(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		break
+	}
+	if n != 1 {
+		t.Errorf("%d files", n)
+	}
+	failed := errors.New("no document")
+	s.Document = func(int) (schema.Document, error) { return schema.Document{}, failed }
+	for _, err := range pdf.Files(s) {
+		if !errors.Is(err, failed) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestDeepBlocks nests deeper than the renderer can follow: nothing of the text is lost.
+func TestDeepBlocks(t *testing.T) {
+	t.Parallel()
+	deepest := schema.Block("blockquote", schema.Block("paragraph", schema.Text("the deepest words")))
+	for range 60 {
+		deepest = schema.Block("blockquote", deepest)
+	}
+	made := files(t, source(t, schema.NewDocument(deepest)))["pages/0.json"]
+	if !strings.Contains(made, "the deepest words") || strings.Count(made, `"quote"`) > 20 {
+		t.Error(made)
+	}
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/db"
+)
+
+// PDF is a selection of a revision's pages as a PDF, which a job makes and whose bytes are then kept for a while.
+type PDF struct {
+	SpaceID  string
+	Revision string
+	// Page with the pages below it, or it alone, instead of all.
+	Page string
+	Only bool
+	// Content names the bytes; "" until they are there.
+	Content string
+	Size    int64
+}
+
+const (
+	// maxOpenPDFs is how many of a space may wait to be made.
+	maxOpenPDFs = 20
+	pdfsWait    = 30 * time.Second
+	// pdfKept is how long a PDF is kept after its last use.
+	pdfKept = 24 * time.Hour
+	// pdfBegun is longer than a job writes.
+	pdfBegun = 2 * time.Hour
+	// pdfChunk is how many bytes are in memory at a time.
+	pdfChunk = 1 << 20
+	// MaxPDF bounds a PDF.
+	MaxPDF = 512 << 20
+)
+
+// AskPDF returns the PDF, or asks for the job that makes it. Whoever asks for the same PDF shares one job; the job's id is ""
+// once the PDF is there.
+func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
+	id := ""
+	err := s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		ask := db.AskPDFParams{SpaceID: p.SpaceID, Key: key, Revision: p.Revision, Page: p.Page, Alone: p.Only}
+		row, err := q.AskPDF(ctx, ask)
+		if err != nil {
+			return interpret(err, "space")
+		}
+		if row.Content != nil {
+			p.Content, p.Size = *row.Content, *row.Size
+			return nil
+		}
+		if row.JobID != nil {
+			if _, err := q.JobByID(ctx, *row.JobID); err == nil {
+				id = jobText(*row.JobID)
+				return nil
+			} else if err = interpret(err, "job"); !schema.IsCode(err, schema.CodeNotFound) {
+				return err
+			} // Jobs are deleted some time after their end.
+		}
+		open, err := q.OpenPDFs(ctx, p.SpaceID)
+		if err != nil {
+			return interpret(err, "PDF")
+		}
+		if open > maxOpenPDFs {
+			return schema.Unavailable(errors.New("too many PDFs of the space wait to be made"), pdfsWait)
+		}
+		number, err := enqueueNew(ctx, q, schema.RenderPDF{Organization: organizationID, Space: p.SpaceID, Key: key})
+		if err != nil {
+			return err
+		}
+		id = jobText(number)
+		return interpret(q.SetPDFJob(ctx, db.SetPDFJobParams{JobID: number, SpaceID: p.SpaceID, Key: key}), "PDF")
+	})
+	return p, id, err
+}
+
+// PDF reads what is known of a PDF that was asked for.
+func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
+	row, err := s.queries.PDFByKey(ctx, db.PDFByKeyParams{SpaceID: spaceID, Key: key})
+	if err != nil {
+		return PDF{}, interpret(err, "PDF")
+	}
+	p := PDF{SpaceID: row.SpaceID, Revision: row.Revision, Page: row.Page, Only: row.Alone}
+	if row.Content != nil {
+		p.Content, p.Size = *row.Content, *row.Size
+	}
+	return p, nil
+}
+
+// WritePDF keeps what make writes, chunk by chunk. If another attempt was faster, its bytes are kept: they are the same.
+func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
+	w := &pdfWriter{ctx: ctx, queries: s.queries, content: schema.NewID()}
+	if err := s.queries.BeginPDFContent(ctx, w.content); err != nil {
+		return interpret(err, "PDF")
+	}
+	finished := int64(0)
+	err := make(w)
+	if err == nil {
+		err = w.flush()
+	}
+	if err == nil {
+		finish := db.FinishPDFParams{Content: w.content, Size: w.size, SpaceID: spaceID, Key: key}
+		finished, err = s.queries.FinishPDF(ctx, finish)
+		err = interpret(err, "PDF")
+	}
+	if finished == 0 {
+		// The sweep deletes it if this does not.
+		_ = s.queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
+	}
+	return err
+}
+
+type pdfWriter struct {
+	ctx     context.Context
+	queries *db.Queries
+	content string
+	number  int32
+	pending []byte
+	size    int64
+}
+
+// Write keeps p in chunks.
+func (w *pdfWriter) Write(p []byte) (int, error) {
+	if w.size += int64(len(p)); w.size > MaxPDF {
+		return 0, &schema.Error{Code: schema.CodeTooLarge, Message: "the PDF would have more than 512 MiB: fetch a part of the pages"}
+	}
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), pdfChunk-len(w.pending))
+		w.pending, rest = append(w.pending, rest[:n]...), rest[n:]
+		if len(w.pending) == pdfChunk {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+func (w *pdfWriter) flush() error {
+	if len(w.pending) == 0 {
+		return nil
+	}
+	err := w.queries.AddPDFChunk(w.ctx, db.AddPDFChunkParams{Content: w.content, Number: w.number, Bytes: w.pending})
+	w.number, w.pending = w.number+1, w.pending[:0]
+	return interpret(err, "PDF")
+}
+
+// ReadPDF reads the bytes, a chunk at a time.
+func (s *Store) ReadPDF(ctx context.Context, p PDF) io.Reader {
+	return &pdfReader{ctx: ctx, queries: s.queries, content: p.Content, left: p.Size}
+}
+
+type pdfReader struct {
+	ctx     context.Context
+	queries *db.Queries
+	content string
+	number  int32
+	chunk   []byte
+	left    int64
+}
+
+// Read reads on.
+func (r *pdfReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, io.EOF
+	}
+	if len(r.chunk) == 0 {
+		chunk, err := r.queries.PDFChunk(r.ctx, db.PDFChunkParams{Content: r.content, Number: r.number})
+		if err != nil {
+			return 0, interpret(err, "PDF")
+		}
+		r.chunk, r.number = chunk, r.number+1
+	}
+	n := copy(p, r.chunk)
+	r.chunk, r.left = r.chunk[n:], r.left-int64(n)
+	return n, nil
+}
+
+// DeleteOldPDFs deletes PDFs that nobody has used for a while, and what attempts left behind, a bounded number at a time. more
+// reports whether something may be left.
+func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
+	now := time.Now()
+	pdfs, err := s.queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{Before: now.Add(-pdfKept), Size: purgeLarge})
+	if err != nil {
+		return false, interpret(err, "PDFs")
+	}
+	contents, err := s.queries.DeleteOldPDFContents(ctx, db.DeleteOldPDFContentsParams{Before: now.Add(-pdfBegun), Size: purgeLarge})
+	return pdfs == purgeLarge || contents == purgeLarge, interpret(err, "PDFs")
+}

@@ -1,0 +1,49 @@
+-- name: AskPDF :one
+-- The row is locked until the transaction ends, so that one job is asked for.
+insert into pdfs as p (space_id, key, revision, page, alone)
+values (sqlc.arg(space_id), sqlc.arg(key), sqlc.arg(revision), sqlc.arg(page), sqlc.arg(alone))
+on conflict (space_id, key) do update set used_at = now()
+returning p.content, p.size, p.job_id;
+
+-- name: OpenPDFs :one
+-- Index: pdfs_open.
+select count(*) from pdfs where space_id = sqlc.arg(space_id) and content is null and asked_at > now() - interval '10 minutes';
+
+-- name: SetPDFJob :exec
+update pdfs set job_id = sqlc.arg(job_id)::bigint, asked_at = now() where space_id = sqlc.arg(space_id) and key = sqlc.arg(key);
+
+-- name: PDFByKey :one
+-- Index: pdfs_pkey.
+select * from pdfs where space_id = $1 and key = $2;
+
+-- name: BeginPDFContent :exec
+insert into pdf_contents (content) values ($1);
+
+-- name: AddPDFChunk :exec
+insert into pdf_chunks (content, number, bytes) values ($1, $2, $3);
+
+-- name: PDFChunk :one
+-- Index: pdf_chunks_pkey.
+select bytes from pdf_chunks where content = $1 and number = $2;
+
+-- name: FinishPDF :execrows
+update pdfs set content = sqlc.arg(content)::text, size = sqlc.arg(size)::bigint, used_at = now()
+where space_id = sqlc.arg(space_id) and key = sqlc.arg(key) and content is null;
+
+-- name: DropPDFContent :exec
+delete from pdf_contents where content = $1;
+
+-- name: DeleteOldPDFs :execrows
+-- Index: pdfs_used.
+delete from pdfs where ctid = any(array(
+    select o.ctid from pdfs o where o.used_at < sqlc.arg(before) order by o.used_at limit sqlc.arg(size)
+));
+
+-- name: DeleteOldPDFContents :execrows
+-- Those that no PDF names. One that an attempt is still writing is younger.
+-- Index: pdf_contents_begun.
+delete from pdf_contents where content = any(array(
+    select c.content from pdf_contents c
+    where c.begun_at < sqlc.arg(before) and not exists (select from pdfs p where p.content = c.content)
+    order by c.begun_at limit sqlc.arg(size)
+));
