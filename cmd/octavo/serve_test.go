@@ -25,24 +25,8 @@ import (
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := regexp.MustCompile("(?s)```sh\n(\\. data/quickstart.env.*?)```").FindSubmatch(readme)
-	if session == nil {
-		t.Fatal("the README has no session that begins with `. data/quickstart.env`")
-	}
-	run := func() string {
-		// Run it in a folder whose data directory is the server's.
-		cmd := exec.Command("bash", "-euo", "pipefail", "-c", string(session[1]))
-		cmd.Dir = filepath.Dir(i.dir)
-		output, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("the README's session fails: %v\n%s", err, output)
-		}
-		return string(output)
-	}
+	session := readmeSession(t, ". data/quickstart.env     #")
+	run := func() string { return i.shell(session) }
 	if first := run(); !strings.Contains(first, `"object":"user"`) || !strings.Contains(first, "\n204\n") {
 		t.Fatalf("the README's session shows no user or no 204:\n%s", first)
 	}
@@ -55,7 +39,7 @@ func TestReadmeSession(t *testing.T) {
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}
-	commands := strings.Split(strings.TrimSpace(string(session[1])), "\n\n")[1:]
+	commands := strings.Split(strings.TrimSpace(session), "\n\n")[1:]
 	for _, command := range commands {
 		if !strings.Contains(i.output.String(), "\n"+command+"\n") {
 			t.Errorf("the server did not print\n%s\nbut\n%s", command, i.output)
@@ -64,6 +48,32 @@ func TestReadmeSession(t *testing.T) {
 	if len(commands) != 3 {
 		t.Errorf("the README's session has %d commands, want 3", len(commands))
 	}
+}
+
+// readmeSession is the block of commands in the README that begins with a text.
+func readmeSession(t *testing.T, begin string) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := regexp.MustCompile("(?s)```sh\n(" + regexp.QuoteMeta(begin) + ".*?)```").FindSubmatch(readme)
+	if session == nil {
+		t.Fatalf("the README has no session that begins with %q", begin)
+	}
+	return string(session[1])
+}
+
+// shell runs commands in a folder whose data directory is the server's.
+func (i *instance) shell(commands string, env ...string) string {
+	i.t.Helper()
+	cmd := exec.CommandContext(i.t.Context(), "bash", "-euo", "pipefail", "-c", commands)
+	cmd.Dir, cmd.Env = filepath.Dir(i.dir), append(os.Environ(), env...)
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		i.t.Fatalf("the README's session fails: %v\n%s", err, output)
+	}
+	return string(output)
 }
 
 // TestRestartKeepsEverything: a restart keeps organizations, tokens and events,
