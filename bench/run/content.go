@@ -26,6 +26,7 @@ type importer struct {
 
 // importers are measured one after the other; the first also makes the spaces of the other rows.
 var importers = []importer{
+	{"Git", (*bench).importByGit},
 	{"changes of a request, merged", (*bench).importByChanges},
 }
 
@@ -40,6 +41,9 @@ func (b *bench) contentRows(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+	if err := b.pdfRow(ctx); err != nil {
+		return err
 	}
 	if err := b.mergeRows(ctx); err != nil {
 		return err

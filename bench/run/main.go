@@ -55,6 +55,7 @@ type scale struct {
 	calls        int           // calls of a resource operation per round
 	comments     int           // comments in the measured discussion
 	imports      []int         // pages of the spaces that are imported
+	pdfPages     int           // pages of the space that is rendered as a PDF
 	mergeSpace   int           // pages of the space that edits are merged into
 	largeSpace   int           // pages of the space in which pages are read and searched
 	layoutEvents int           // events in each table of the row layouts
@@ -72,12 +73,12 @@ var (
 	fullScale = scale{
 		rounds: 5, catchups: 5, layoutEvents: 10_000_000, intake: 2 * time.Second, warmup: 500 * time.Millisecond, decode: time.Second, dataset: 500_000,
 		asks: 8, calls: 100, comments: 100_000, backlog: 400_000, fresh: 15 * time.Second, settle: 10 * time.Second, crowd: time.Minute, every: 1, colds: 1000, bodies: 24, connection: 256,
-		imports: []int{2_000, 20_000}, mergeSpace: 10_000, largeSpace: 50_000,
+		imports: []int{2_000, 20_000}, pdfPages: 300, mergeSpace: 10_000, largeSpace: 50_000,
 	}
 	quickScale = scale{
 		rounds: 2, catchups: 1, layoutEvents: 50_000, intake: 400 * time.Millisecond, warmup: 100 * time.Millisecond, decode: 100 * time.Millisecond, dataset: 20_000,
 		asks: 3, calls: 5, comments: 2_000, backlog: 250_000, fresh: 2 * time.Second, settle: 0, crowd: time.Second, every: 17, colds: 2, bodies: 2, connection: 32,
-		imports: []int{200, 1000}, mergeSpace: 500, largeSpace: 2_000,
+		imports: []int{200, 1000}, pdfPages: 20, mergeSpace: 500, largeSpace: 2_000,
 	}
 )
 

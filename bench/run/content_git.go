@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// importByGit imports a repository with a file for each page, from a server beside the node.
+func (b *bench) importByGit(ctx context.Context, space string, pages int) (err error) {
+	root, err := os.MkdirTemp(b.rig.dir, "git-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	if err := makeRepository(ctx, root, pages); err != nil {
+		return err
+	}
+	address, stop, err := serveGit(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	body, err := json.Marshal(map[string]string{"url": address + "/docs", "ref": "refs/heads/main"})
+	if err != nil {
+		return err
+	}
+	if err := b.rig.Call(ctx, http.MethodPost, spacePath(space)+"/git/import", body, http.StatusNoContent, nil); err != nil {
+		return err
+	}
+	for {
+		var operations struct {
+			Items []struct{ State, Reason string }
+		}
+		if err := b.rig.Call(ctx, http.MethodGet, spacePath(space)+"/git/operations?limit=1", nil, http.StatusOK, &operations); err != nil {
+			return err
+		}
+		switch last := operations.Items[0]; last.State {
+		case "done":
+			return nil
+		case "failed":
+			return fmt.Errorf("the import failed: %s", last.Reason)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// makeRepository writes a bare repository whose folders are the pages.
+func makeRepository(ctx context.Context, root string, pages int) error {
+	bare := filepath.Join(root, "docs")
+	if err := git(ctx, nil, "init", "--quiet", "--bare", "--initial-branch=main", bare); err != nil {
+		return err
+	}
+	var stream bytes.Buffer
+	stream.WriteString("commit refs/heads/main\ncommitter b <b@example> 1700000000 +0000\ndata 1\nm\n")
+	for i := range pages {
+		path := pagePath(i) + ".md"
+		if (i+1)*siblings < pages { // It has pages below it.
+			path = pagePath(i) + "/README.md"
+		}
+		text := fmt.Sprintf("# %s\n\n%s", pageTitle(i), pageText(i))
+		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+	}
+	return git(ctx, &stream, "-C", bare, "fast-import", "--quiet")
+}
+
+func git(ctx context.Context, input io.Reader, args ...string) error {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Stdin = input
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, output)
+	}
+	return nil
+}
+
+// serveGit serves the repositories below a folder.
+func serveGit(ctx context.Context, root string) (address string, stop func(), err error) {
+	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
+	if err != nil {
+		return "", nil, fmt.Errorf("git: %w", err)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Stderr: io.Discard,
+		Env: []string{"HOME=" + root, "GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1"},
+	}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // It ends when it is closed; requests fail if it does so before.
+	}()
+	return "http://" + listener.Addr().String(), func() {
+		_ = server.Close() // nothing is left to do if it cannot
+		<-done
+	}, nil
+}
+
+// pdfRow renders spaces as PDFs.
+func (b *bench) pdfRow(ctx context.Context) error {
+	space, err := b.filledSpace(ctx, b.pdfPages)
+	if err != nil {
+		return err
+	}
+	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
+		return err
+	}
+	request, err := b.newRequest(ctx, space)
+	if err != nil {
+		return err
+	}
+	var pdf struct{ URL string }
+	began := time.Now()
+	if err := b.rig.Call(ctx, http.MethodGet, request+"/pdf", nil, http.StatusOK, &pdf); err != nil {
+		return err
+	}
+	size, err := b.download(ctx, pdf.URL)
+	if err != nil {
+		return err
+	}
+	b.report.add(row{What: fmt.Sprintf("PDF of %d pages", b.pdfPages), Unit: "s", Ours: spreadOf([]float64{time.Since(began).Seconds()})})
+	b.report.note(fmt.Sprintf("%.1f MB; the node's memory was %.0f MB at most, without the renderer", float64(size)/1e6, b.rig.nodeProcess().Memory("VmHWM")))
+	return nil
+}
+
+// download reads what is at a signed address, as soon as it is there.
+func (b *bench) download(ctx context.Context, address string) (size int64, err error) {
+	signed, err := url.Parse(address)
+	if err != nil {
+		return 0, err
+	}
+	signed.Scheme, signed.Host = "http", b.rig.Address
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, signed.String(), nil)
+		if err != nil {
+			return 0, err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, err
+		}
+		size, err := io.Copy(io.Discard, res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil {
+			return 0, err
+		}
+		switch res.StatusCode {
+		case http.StatusOK:
+			return size, nil
+		case http.StatusServiceUnavailable: // not yet
+		default:
+			return 0, fmt.Errorf("the PDF's address answers %s", res.Status)
+		}
+	}
+}
