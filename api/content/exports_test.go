@@ -3,6 +3,7 @@ package content
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -67,8 +68,17 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestFailedPDFsSayWhy: the reason is that of the job, which one call lets run again.
+// TestFailedPDFsSayWhy: the reason is that of the job, which one call lets run again. It is not tried again by itself if that
+// would be in vain.
 func TestFailedPDFsSayWhy(t *testing.T) {
+	t.Parallel()
+	for renderer, attempts := range map[jobstest.Broken]int{{}: 3, {Final: true}: 1} {
+		t.Run(fmt.Sprint(attempts), func(t *testing.T) { failedPDF(t, renderer, attempts) })
+	}
+}
+
+func failedPDF(t *testing.T, renderer jobstest.Broken, attempts int) {
+	t.Helper()
 	t.Parallel()
 	st := storetest.New(t)
 	tenant := storetest.NewTenant(t, st, "ours")
@@ -78,12 +88,12 @@ func TestFailedPDFsSayWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobstest.Fail(t, st, jobstest.Broken{})
+	jobstest.Fail(t, st, renderer)
 	_, err = h.wait(t.Context(), e.space, key, job)
 	if e := schema.AsError(err); e == nil || e.Code != schema.CodeConflict || !strings.Contains(e.Message, "no ink") || !strings.Contains(e.Message, job) {
 		t.Fatalf("%v", err)
 	}
-	if got, err := st.Job(t.Context(), job); err != nil || got.State != schema.JobFailed || got.Reason != "there is no ink" {
+	if got, err := st.Job(t.Context(), job); err != nil || got.State != schema.JobFailed || got.Reason != "there is no ink" || got.Attempt != attempts {
 		t.Errorf("%+v %v", got, err)
 	}
 	if _, err := st.RetryJob(t.Context(), tenant.Organization.ID, job); err != nil {

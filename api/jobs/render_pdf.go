@@ -13,7 +13,7 @@ import (
 )
 
 // Renderer makes a PDF of the files that input sends, and writes it to out. Nothing of either is held in this process. An error
-// with a method Public says in it what users may know.
+// with a method Public says in it what users may know, and one with a method Final whether it would be the same again.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -47,7 +47,11 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	err = d.Store.WritePDF(ctx, args.Space, args.Key, func(out io.Writer) error { return d.Renderer.Render(ctx, input, out) })
 	var public interface{ Public() string }
 	if errors.As(err, &public) {
-		return &schema.Error{Code: schema.CodeUnavailable, Message: public.Public(), Cause: err}
+		err = &schema.Error{Code: schema.CodeUnavailable, Message: public.Public(), Cause: err}
+	}
+	var final interface{ Final() bool }
+	if errors.As(err, &final) && final.Final() {
+		return GiveUp(err)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ type Settings struct {
 	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster. With it, tables are replicated and distributed."`
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory in which npm installed the embedded engines. Default: deploy/engines next to the program or in the working directory."`
 
-	PDFMemory uint64 `name:"pdf-memory" env:"OCTAVO_PDF_MEMORY" default:"1073741824" help:"Memory in bytes that the renderer of one PDF may use. A document that needs more fails with that reason."`
+	PDFMemory uint64 `name:"pdf-memory" env:"OCTAVO_PDF_MEMORY" default:"2147483648" help:"Memory in bytes that the renderer of one PDF may use. A document that needs more fails with that reason."`
 
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`
 	KafkaPartitions int    `env:"OCTAVO_KAFKA_PARTITIONS" default:"4" help:"Partitions of the topic. Used only to create it."`
@@ -49,7 +49,7 @@ type Settings struct {
 	ClickHouseInsertQuorum string `name:"clickhouse-insert-quorum" env:"OCTAVO_CLICKHOUSE_INSERT_QUORUM" default:"auto" help:"On a ClickHouse cluster, how many replicas must have an insert before it succeeds: auto (a majority), a number, or off."`
 
 	KafkaMaxBytes     int64 `env:"OCTAVO_KAFKA_MAX_BYTES" default:"17179869184" help:"Maximum size of the embedded broker's log in bytes. When events that are not stored yet fill it, event posts are answered 503."`
-	KafkaRetainBytes  int64 `env:"OCTAVO_KAFKA_RETAIN_BYTES" default:"1073741824" help:"Bytes of already stored events that the embedded broker's log keeps."`
+	KafkaRetainBytes  int64 `env:"OCTAVO_KAFKA_RETAIN_BYTES" default:"2147483648" help:"Bytes of already stored events that the embedded broker's log keeps."`
 	KafkaMinFreeBytes int64 `env:"OCTAVO_KAFKA_MIN_FREE_BYTES" default:"0" help:"Disk space in bytes that the embedded broker leaves free: with less, event posts are answered 503. 0: 512 MiB, or 5 % of the disk if that is less."`
 
 	SinkSessionTimeout time.Duration `env:"OCTAVO_SINK_SESSION_TIMEOUT" default:"10s" help:"How long a sink may be silent before its partitions go to other sinks. Brokers refuse less than their group.min.session.timeout.ms, 6 s by default."`

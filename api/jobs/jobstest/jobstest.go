@@ -73,15 +73,18 @@ func DrainWith(t testing.TB, st *store.Store, renderer jobs.Renderer) {
 	}
 }
 
-// Broken is a renderer without ink.
-type Broken struct{}
+// Broken is a renderer without ink; if it is Final, it will never have any.
+type Broken struct{ Final bool }
 
 // Render fails.
-func (Broken) Render(context.Context, func(send func(name string, content []byte) error) error, io.Writer) error {
-	return noInk{}
+func (b Broken) Render(context.Context, func(send func(name string, content []byte) error) error, io.Writer) error {
+	return noInk{b.Final}
 }
 
-type noInk struct{}
+type noInk struct{ final bool }
+
+// Final reports whether another attempt would fail, too.
+func (e noInk) Final() bool { return e.final }
 
 func (noInk) Error() string { return "secret cause" }
 

@@ -31,12 +31,12 @@ var program string
 type Config struct {
 	// EnginesDir is the folder in which npm installed the engines: see package packages.
 	EnginesDir string
-	// MemoryBytes bounds the child's memory; 0 means 1 GiB.
+	// MemoryBytes bounds the child's memory; 0 means 2 GiB.
 	MemoryBytes uint64
 }
 
 const (
-	defaultMemory = 1 << 30
+	defaultMemory = 2 << 30
 	// maxInput bounds what one document is made of. The compiler holds it all.
 	maxInput = 256 << 20
 )
@@ -79,6 +79,9 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Public is the part of the error that users may read.
 func (e *Error) Public() string { return e.Message }
+
+// Final reports whether the same input will fail again.
+func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 
 // Missing reports whether this machine has no renderer.
 func (e *Error) Missing() bool { return e.kind == missing }

@@ -4,21 +4,28 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/gif"  // known to image.DecodeConfig
-	_ "image/jpeg" // known to image.DecodeConfig
-	_ "image/png"  // known to image.DecodeConfig
+	_ "image/gif" // known to image.Decode
+	"image/jpeg"
+	"image/png"
+	"math"
 
-	_ "golang.org/x/image/webp" // known to image.DecodeConfig
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp" // known to image.Decode
 )
 
 // MaxImage bounds the bytes of an image.
 const MaxImage = 16 << 20
 
-// Bounds of images, which the renderer holds decoded. What is beyond them is shown as its alternative text.
+// Bounds of images, which the renderer holds decoded, all of them at once. What is beyond them is shown as its alternative text.
 const (
-	maxPixels = 24 << 20
-	maxImages = 128 << 20
-	maxSVG    = 2 << 20
+	// maxPixels is what this process decodes of one image.
+	maxPixels = 15 << 20
+	// largePixels is what the renderer gets of one image, and allPixels of all: images with more are made smaller. A large one has
+	// about 200 dots per inch on the whole width of a sheet.
+	largePixels = 3 << 19
+	allPixels   = 32 << 20
+	maxImages   = 96 << 20 // bytes
+	maxSVG      = 2 << 20
 	// svgStart is where an SVG's first element begins at the latest.
 	svgStart = 4 << 10
 )
@@ -39,13 +46,65 @@ func (b *builder) image(ref any) string {
 	return name
 }
 
-// drawable reports whether the renderer may decode a file. The sizes that the file announces are what decoding costs.
-func drawable(body []byte) bool {
+// sendImages yields the images that pages have named; false if yield wants no more. The more there are, the smaller they are.
+func (b *builder) sendImages(read func(id string) ([]byte, error), yield func(File, error) bool) (bool, error) {
+	most := min(largePixels, allPixels/max(1, len(b.wanted)))
+	size := 0
+	for _, id := range b.wanted {
+		body, err := read(id)
+		if err != nil {
+			return false, err
+		}
+		body = drawable(body, most)
+		if body == nil || size+len(body) > maxImages {
+			continue
+		}
+		size += len(body)
+		if !yield(File{b.images[id], body}, nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// drawable returns a file as the renderer may decode it: of an image with more pixels than most a smaller copy, and nil for what
+// is no image.
+func drawable(body []byte, most int) []byte {
 	if len(body) == 0 || len(body) > MaxImage {
-		return false
+		return nil
 	}
-	if config, _, err := image.DecodeConfig(bytes.NewReader(body)); err == nil {
-		return config.Width > 0 && config.Height > 0 && config.Width <= maxPixels/config.Height
+	config, _, err := image.DecodeConfig(bytes.NewReader(body))
+	switch {
+	case err != nil:
+		if len(body) > maxSVG || !bytes.Contains(body[:min(len(body), svgStart)], []byte("<svg")) {
+			return nil
+		}
+		return body
+	case config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height:
+		return nil
+	case config.Width*config.Height <= most:
+		return body
 	}
-	return len(body) <= maxSVG && bytes.Contains(body[:min(len(body), svgStart)], []byte("<svg"))
+	return smaller(body, math.Sqrt(float64(most)/float64(config.Width*config.Height)))
+}
+
+// smaller returns a copy of an image that is scaled by a factor below 1.
+func smaller(body []byte, scale float64) []byte {
+	from, _, err := image.Decode(bytes.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	size := from.Bounds().Size()
+	to := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale))))
+	draw.ApproxBiLinear.Scale(to, to.Bounds(), from, from.Bounds(), draw.Src, nil)
+	var out bytes.Buffer
+	if to.Opaque() {
+		err = jpeg.Encode(&out, to, &jpeg.Options{Quality: 85})
+	} else {
+		err = png.Encode(&out, to)
+	}
+	if err != nil {
+		return nil
+	}
+	return out.Bytes()
 }

@@ -67,10 +67,9 @@ type builder struct {
 	lang, dir string
 	depth     int
 	anchors   []string
-	wanted    []string // images that were not named before
 	// Of all pages.
-	images     map[string]string // names in the renderer's input, by the file's id
-	imageBytes int
+	images map[string]string // names in the renderer's input, by the file's id
+	wanted []string          // the files of images, in the order of their names
 }
 
 func newBuilder(s Source) *builder {
@@ -85,7 +84,7 @@ func newBuilder(s Source) *builder {
 
 // begin forgets the last page.
 func (b *builder) begin(page int, d schema.Document) {
-	b.page, b.depth, b.anchors, b.wanted = page, 0, []string{}, nil
+	b.page, b.depth, b.anchors = page, 0, []string{}
 	sample := sampleOf(b.Pages[page].Title, d)
 	b.lang = languageIn(sample, b.language)
 	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"os"
 	"regexp"
@@ -207,6 +208,49 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 	if sent != 1 {
 		t.Errorf("%d images are sent", sent)
+	}
+}
+
+// TestImagesAreMadeSmaller: the renderer holds all images decoded, so that together they are bounded.
+func TestImagesAreMadeSmaller(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		images int
+		at     color.NRGBA
+		format string
+	}{
+		"one": {1, color.NRGBA{R: 200, A: 255}, "jpeg"}, "many": {100, color.NRGBA{G: 200, A: 255}, "jpeg"},
+		"see-through": {1, color.NRGBA{B: 200, A: 9}, "png"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			drawn := image.NewNRGBA(image.Rect(0, 0, 3000, 1000))
+			draw.Draw(drawn, drawn.Bounds(), image.NewUniform(c.at), image.Point{}, draw.Src)
+			var large bytes.Buffer
+			if err := png.Encode(&large, drawn); err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			for i := range c.images {
+				fmt.Fprintf(&text, "![a](ref:file/f%d)\n\n", i)
+			}
+			s := source(t, read(t, text.String()))
+			s.Image = func(string) ([]byte, error) { return large.Bytes(), nil }
+			pixels, sent := 0, 0
+			for name, content := range files(t, s) {
+				if !strings.HasPrefix(name, "images/") {
+					continue
+				}
+				config, format, err := image.DecodeConfig(strings.NewReader(content))
+				if err != nil || format != c.format || config.Width/config.Height != 3 {
+					t.Fatalf("%s is a %s of %d × %d, %v", name, format, config.Width, config.Height, err)
+				}
+				pixels, sent = pixels+config.Width*config.Height, sent+1
+			}
+			if most := min(c.images*3<<19, 32<<20); sent != c.images || pixels > most || pixels < most*9/10 {
+				t.Errorf("%d images of %d pixels, at most %d", sent, pixels, most)
+			}
+		})
 	}
 }
 

@@ -18,7 +18,7 @@ const Main = "main.typ"
 var layout []byte
 
 // Version changes with what is rendered for the same pages, so that kept results of another one are not served.
-const Version = 1
+const Version = 2
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
 type Page struct {
@@ -114,19 +114,9 @@ func write(s Source, yield func(File, error) bool) error {
 		if !more || err != nil {
 			return err
 		}
-		for _, id := range b.wanted {
-			body, err := s.Image(id)
-			if err != nil {
-				return err
-			}
-			if !drawable(body) || b.imageBytes+len(body) > maxImages {
-				continue
-			}
-			b.imageBytes += len(body)
-			if !yield(File{b.images[id], body}, nil) {
-				return nil
-			}
-		}
+	}
+	if more, err := b.sendImages(s.Image, yield); !more || err != nil {
+		return err
 	}
 	more, err := send("info.json", about)
 	if more && err == nil {
