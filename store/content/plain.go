@@ -13,7 +13,7 @@ import (
 
 // labels has a row per kind of node that shows text other than its children.
 var labels = map[string]func(data schema.Data) string{
-	"emoji":             func(d schema.Data) string { return emoji(Member(d, "code")) },
+	"emoji":             func(d schema.Data) string { return emojiText(Member(d, "code")) },
 	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
 	"expression":        func(d schema.Data) string { return "{{" + Member(d, "expression") + "}}" },
 	"inline-math":       func(d schema.Data) string { return Member(d, "formula") },
@@ -75,17 +75,24 @@ func RefLabel(value any) string {
 	return Clean(strings.TrimPrefix(Link(value), refScheme+":"))
 }
 
-// emoji turns a code ("1f468-200d-1f4bb") into its characters.
-func emoji(code string) string {
+// Emoji turns a code ("1f468-200d-1f4bb") into its characters; not ok if it is none.
+func Emoji(code string) (characters string, ok bool) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(code, "-") {
 		point, err := strconv.ParseUint(part, 16, 32)
 		if err != nil || point < ' ' || point > unicode.MaxRune || (point >= 0xD800 && point < 0xE000) {
-			return ":" + code + ":"
+			return "", false
 		}
 		b.WriteRune(rune(point))
 	}
-	return b.String()
+	return b.String(), true
+}
+
+func emojiText(code string) string {
+	if characters, ok := Emoji(code); ok {
+		return characters
+	}
+	return ":" + code + ":"
 }
 
 // Plain returns the text of a document without formatting, a line per block, for search and for counting.

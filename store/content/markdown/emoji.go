@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/content"
 )
 
 // shortcode matches what could be the name of an emoji. The longest names have about 40 characters.
@@ -28,15 +29,8 @@ func emojiCode(characters string) string {
 
 // emojiCharacters is the text of a code such as 1f468-200d-1f4bb; "" if it is none.
 func emojiCharacters(code string) string {
-	var b strings.Builder
-	for part := range strings.SplitSeq(code, "-") {
-		point, err := strconv.ParseUint(part, 16, 21)
-		if err != nil {
-			return ""
-		}
-		b.WriteRune(rune(point))
-	}
-	return b.String()
+	characters, _ := content.Emoji(code)
+	return characters
 }
 
 // emojiNode makes the inline of a name. A name that Markdown does not get for the code is kept beside it.

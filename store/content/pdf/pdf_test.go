@@ -211,6 +211,17 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 }
 
+// TestEmojisAreShown: the API takes both forms.
+func TestEmojisAreShown(t *testing.T) {
+	t.Parallel()
+	s := source(t, read(t, "text"))
+	s.Emoji, s.Pages[0].Emoji = "1f468-200d-1f4bb", "📖"
+	made := files(t, s)
+	if !strings.Contains(made["info.json"], `"emoji":"👨‍💻"`) || !strings.Contains(made["pages/0.json"], `"emoji":"📖"`) {
+		t.Errorf("%s\n%s", made["info.json"], made["pages/0.json"])
+	}
+}
+
 // TestImagesAreMadeSmaller: the renderer holds all images decoded, so that together they are bounded.
 func TestImagesAreMadeSmaller(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,7 @@ func write(s Source, yield func(File, error) bool) error {
 	}
 	b := newBuilder(s)
 	about := info{
-		Title: b.plain(s.Title), Emoji: b.plain(s.Emoji), Subtitle: b.plain(s.Subtitle), Date: b.plain(s.Date), Pages: len(s.Pages),
+		Title: b.plain(s.Title), Emoji: b.emoji(s.Emoji), Subtitle: b.plain(s.Subtitle), Date: b.plain(s.Date), Pages: len(s.Pages),
 		Anchors: make([][]string, len(s.Pages)),
 	}
 	about.Lang, about.Dir = b.language, directionOf(about.Title, b.dir)
@@ -106,7 +106,7 @@ func write(s Source, yield func(File, error) bool) error {
 		}
 		b.begin(i, document)
 		made := sheet{
-			Title: b.plain(page.Title), Emoji: b.plain(page.Emoji), Description: b.plain(page.Description),
+			Title: b.plain(page.Title), Emoji: b.emoji(page.Emoji), Description: b.plain(page.Description),
 			Level: max(0, min(page.Level, maxLevel)), Lang: b.lang, Dir: b.dir, Blocks: b.blocks(document.Nodes),
 		}
 		about.Anchors[i] = b.anchors
@@ -123,6 +123,14 @@ func write(s Source, yield func(File, error) bool) error {
 		yield(File{Main, layout}, nil)
 	}
 	return err
+}
+
+// emoji is an emoji that is given by its characters or their code.
+func (b *builder) emoji(text string) string {
+	if characters, ok := content.Emoji(text); ok {
+		text = characters
+	}
+	return b.plain(text)
 }
 
 // plain is text on one line that can be shown.
