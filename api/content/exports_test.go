@@ -25,11 +25,11 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	h := newExports(st, view.Presenter{})
 	h.patience = 10 * time.Millisecond
 	e := export{space: tenant.Space.ID, revision: tenant.Space.Revision}
-	_, key, job, err := h.ask(t.Context(), e)
+	_, key, job, err := h.ask(t.Context(), tenant.Space, e)
 	if err != nil || job == "" {
 		t.Fatal(job, err)
 	}
-	if _, _, again, err := h.ask(t.Context(), e); err != nil || again != job {
+	if _, _, again, err := h.ask(t.Context(), tenant.Space, e); err != nil || again != job {
 		t.Errorf("the same PDF has the jobs %s and %s: %v", job, again, err)
 	}
 	_, err = h.wait(t.Context(), e.space, key, job)
@@ -63,7 +63,7 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	if err := <-made; err != nil {
 		t.Error(err)
 	}
-	if found, _, job, err := h.ask(t.Context(), e); err != nil || job != "" || found.Content == "" {
+	if found, _, job, err := h.ask(t.Context(), tenant.Space, e); err != nil || job != "" || found.Content == "" {
 		t.Errorf("it is not kept: %v %s %v", found, job, err)
 	}
 }
@@ -84,7 +84,7 @@ func failedPDF(t *testing.T, renderer jobstest.Broken, attempts int) {
 	tenant := storetest.NewTenant(t, st, "ours")
 	h := newExports(st, view.Presenter{})
 	e := export{space: tenant.Space.ID, revision: tenant.Space.Revision}
-	_, key, job, err := h.ask(t.Context(), e)
+	_, key, job, err := h.ask(t.Context(), tenant.Space, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestPDFsOfASpaceAreBounded(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "ours")
 	h := newExports(st, view.Presenter{})
 	for i := range 100 {
-		_, _, _, err := h.ask(t.Context(), export{space: tenant.Space.ID, revision: tenant.Space.Revision, page: strconv.Itoa(i)})
+		_, _, _, err := h.ask(t.Context(), tenant.Space, export{space: tenant.Space.ID, revision: tenant.Space.Revision, page: strconv.Itoa(i)})
 		if e := schema.AsError(err); e != nil {
 			if i < 10 || e.Code != schema.CodeUnavailable || e.RetryAfterSeconds() == 0 {
 				t.Errorf("the PDF %d: %v", i, err)

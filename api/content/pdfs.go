@@ -57,19 +57,15 @@ func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRe
 			return schema.ExportURL{}, err
 		}
 	}
-	if _, _, _, err := h.ask(ctx, wanted); err != nil {
+	if _, _, _, err := h.ask(ctx, c.Space.Space, wanted); err != nil {
 		return schema.ExportURL{}, err
 	}
 	address, err := h.sign(ctx, pdfPath, wanted, c.Now.Add(pdfLifetime))
 	return schema.ExportURL{URL: address}, err
 }
 
-// ask returns the PDF, or the id of the job that makes it.
-func (h *exports) ask(ctx context.Context, e export) (p store.PDF, key, job string, err error) {
-	space, err := h.store.SpaceByID(ctx, e.space)
-	if err != nil {
-		return store.PDF{}, "", "", err
-	}
+// ask returns the PDF of a space, or the id of the job that makes it.
+func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store.PDF, key, job string, err error) {
 	if _, err := h.store.Revision(ctx, e.space, e.revision); err != nil {
 		return store.PDF{}, "", "", err
 	}
@@ -107,7 +103,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 	if err != nil {
 		return frame.File{}, err
 	}
-	found, key, job, err := h.ask(ctx, e)
+	found, key, job, err := h.ask(ctx, space, e)
 	if err != nil {
 		return frame.File{}, err
 	}

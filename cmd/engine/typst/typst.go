@@ -83,9 +83,6 @@ func (e *Error) Public() string { return e.Message }
 // Final reports whether the same input will fail again.
 func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 
-// Missing reports whether this machine has no renderer.
-func (e *Error) Missing() bool { return e.kind == missing }
-
 // Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Neither the input nor the output
 // is held here. It ends soon after ctx.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {

@@ -47,7 +47,7 @@ func TestNothingElseIsReadable(t *testing.T) {
 		var out bytes.Buffer
 		err := render(t.Context(), typst.Config{}, &out, main)
 		e, ok := errors.AsType[*typst.Error](err)
-		if !ok || out.Len() > 0 || e.Missing() || e.Public() != "the renderer refused the document" {
+		if !ok || out.Len() > 0 || !e.Final() || e.Public() != "the renderer refused the document" {
 			t.Errorf("%s: %v, %d bytes", main, err, out.Len())
 		}
 	}
@@ -110,7 +110,7 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	err := render(t.Context(), typst.Config{EnginesDir: t.TempDir()}, io.Discard, "text")
 	e, ok := errors.AsType[*typst.Error](err)
-	if !ok || !e.Missing() || !strings.Contains(e.Public(), "make engines") {
+	if !ok || e.Final() || !strings.Contains(e.Public(), "make engines") {
 		t.Errorf("%v", err)
 	}
 }

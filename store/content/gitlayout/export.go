@@ -4,6 +4,7 @@ import (
 	"crypto/sha1" //nolint:gosec // Git names its objects by it.
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,16 +119,7 @@ func (x *exporter) moved(entries []*Entry) []string {
 			}
 		}
 	})
-	return sortedKeys(moved)
-}
-
-func sortedKeys[T any](m map[string]T) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(moved))
 }
 
 func eachEntry(entries []*Entry, visit func(e *Entry)) {
@@ -160,7 +152,7 @@ func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) err
 			}
 		}
 	}
-	for _, name := range sortedKeys(x.base.Files) {
+	for _, name := range slices.Sorted(maps.Keys(x.base.Files)) {
 		synced := x.base.Files[name]
 		if know(name, synced.Page); synced.File != "" {
 			x.assets[synced.File] = name

@@ -1,7 +1,9 @@
 package gitlayout
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/tree"
@@ -20,7 +22,7 @@ func (x *exporter) after() (*Layout, error) {
 			r.Files = append(r.Files, file)
 		}
 	}
-	for _, name := range sortedKeys(x.changes) {
+	for _, name := range slices.Sorted(maps.Keys(x.changes)) {
 		if change := x.changes[name]; !change.Delete {
 			r.Files = append(r.Files, File{name, BlobOf(change.Content)})
 		}
@@ -64,7 +66,7 @@ func (x *exporter) result(moved []string) (Export, error) {
 			out.Synced[name] = Synced{Blob: file.Blob}
 		}
 	}
-	for _, name := range sortedKeys(x.changes) {
+	for _, name := range slices.Sorted(maps.Keys(x.changes)) {
 		out.Changes = append(out.Changes, x.changes[name])
 	}
 	return out, nil

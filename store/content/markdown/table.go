@@ -3,6 +3,7 @@ package markdown
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,7 +187,7 @@ func columnOrder(view, definition map[string]any) []columnName {
 		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
 	}
 	sorted := slices.IsSortedFunc(order, byName)
-	for _, name := range sortedNames(definition) {
+	for _, name := range slices.Sorted(maps.Keys(definition)) {
 		if _, ok := definition[name].(map[string]any); ok && !shown[name] {
 			order = append(order, columnName{name, true})
 		}

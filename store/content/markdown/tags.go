@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -363,7 +364,7 @@ var attributeName = regexp.MustCompile(`^[a-zA-Z][\w-]*$`)
 // otherAttributes writes attributes that no row knows, in the order of their names.
 func otherAttributes(others map[string]any, known attributes) attributes {
 	var attrs attributes
-	for _, name := range sortedNames(others) {
+	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if !attributeName.MatchString(name) || known.has(name) {
 			continue
 		}

@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -10,8 +8,6 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content"
 )
-
-func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // tagBlock reads a tag with its content. A tag that does not make a node is kept, before what it held.
 func (r *reader) tagBlock(block ast.Node) []schema.Node {
