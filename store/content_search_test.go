@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -222,5 +223,49 @@ func TestSearchCases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSearchListsAllOfMany finds more pages than get a rank: the list has each once, the ones with the word in their titles first.
+func TestSearchListsAllOfMany(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	s := newSearched(t, st, storetest.NewTenant(t, st, "t"))
+	for i := range 600 {
+		s.do(fmt.Sprintf("page Wombat %d", i), "About it.")
+	}
+	for i := range 150 {
+		s.do(fmt.Sprintf("page Other %d", i), "A wombat is here.")
+	}
+	s.merge()
+	s.index()
+	var after *store.Cursor[float32]
+	seen := map[string]bool{}
+	for {
+		page, err := st.SearchSpace(t.Context(), s.space, "wombat", after, 70)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Total != 750 {
+			t.Fatalf("the total is %d, want 750", page.Total)
+		}
+		for _, row := range page.Rows {
+			if after != nil && row.Rank > after.Key {
+				t.Fatalf("%s has rank %g and comes after one of rank %g", row.Title, row.Rank, after.Key)
+			}
+			if strings.HasPrefix(row.Title, "Other") && len(seen) < 500 {
+				t.Fatalf("%s is at place %d", row.Title, len(seen))
+			}
+			if seen[row.PageID] {
+				t.Fatalf("%s is there twice", row.Title)
+			}
+			seen[row.PageID], after = true, &store.Cursor[float32]{Key: row.Rank, ID: row.PageID}
+		}
+		if !page.More {
+			break
+		}
+	}
+	if len(seen) != 750 {
+		t.Errorf("the list has %d pages, want 750", len(seen))
 	}
 }

@@ -300,8 +300,9 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 			return b.rig.Call(ctx, http.MethodGet, spacePath(space)+"/content/path/"+url.PathEscape(pagePath(i)), nil, http.StatusOK, nil)
 		}
 	}
-	// Pages from siblings on are below others; the last ones have none below them.
-	c, err := b.alternateAt([]float64{0.5}, b.calls, read(large, 2*siblings, min(siblings*(siblings+1), b.largeSpace)), read(small, siblings, 2*siblings))
+	// In both, pages that are below one other and have none below them: an answer has the list of those.
+	c, err := b.alternateAt([]float64{0.5}, b.calls,
+		read(large, max(2*siblings, b.largeSpace/siblings), min(siblings*(siblings+1), b.largeSpace)), read(small, siblings, 2*siblings))
 	if err != nil {
 		return err
 	}

@@ -174,31 +174,31 @@ order by sum(pages) desc, word limit 1000;
 
 -- name: SearchSpace :many
 -- The pages of a space, the best first. Every row says how many there are. Ranks are of at most 500 pages that have all words at
--- their top, and of 100 others: of more than that, the rest has rank 0, and is only put in order if the list gets there.
+-- their top, and of 100 others: of more than that, the rest has rank 0. Those at whose top the words are come first, so the others
+-- are only looked for if the list gets there. Which 500 and 100 does not matter, so they are not sorted: Postgres stops there.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
-with matches as materialized (
-    select p.page_id from search_pages p where p.words @@ (sqlc.arg(query)::text)::tsquery
-), top as materialized (
+with top as materialized (
     select p.page_id,
            (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(query)::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
             + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
     where p.top @@ (sqlc.arg(query)::text)::tsquery
-    order by p.page_id
     limit 500
 ), others as materialized (
-    -- Postgres looks them up in a hash table, however many it expects. It would not, were this a join.
-    select m.page_id from matches m where m.page_id not in (select t.page_id from top t)
+    -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
+    select p.page_id from search_pages p
+    where (select count(*) from top t where (-t.rank, t.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")) < sqlc.arg(page_size)
+      and p.words @@ (sqlc.arg(query)::text)::tsquery and p.page_id not in (select t.page_id from top t)
+    limit 100
 ), ranked as materialized (
     select t.page_id, t.rank from top t
     union all
     select p.page_id,
-           (ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(query)::text)::tsquery)
+           least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, (sqlc.arg(query)::text)::tsquery)
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery) + 0.02 / (1 + char_length(p.title)))::real
-    from (select o.page_id from others o order by o.page_id limit 100) c
-        join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = c.page_id
+    from others o join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = o.page_id
 ), best as materialized (
     select r.page_id, r.rank from ranked r
     where (-r.rank, r.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
@@ -207,47 +207,50 @@ with matches as materialized (
 ), listed as (
     select b.page_id, b.rank from best b
     union all
-    (select o.page_id, 0::real from others o
-     where (select count(*) from best) < sqlc.arg(page_size) and (0::real, o.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
-       and o.page_id not in (select r.page_id from ranked r)
-     order by o.page_id
+    (select p.page_id, 0::real from search_pages p
+     where (select count(*) from best) < sqlc.arg(page_size) and p.words @@ (sqlc.arg(query)::text)::tsquery
+       and (0::real, p.page_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
+       and p.page_id not in (select r.page_id from ranked r)
+     order by p.page_id
      limit sqlc.arg(page_size))
 )
-select (select count(*) from matches)::bigint as total, p.page_id, p.title, p.path, l.rank::real as rank
+select (select count(*) from search_pages m where m.words @@ (sqlc.arg(query)::text)::tsquery)::bigint as total,
+       p.page_id, p.title, p.path, l.rank::real as rank
 from listed l join search_pages p on p.space_id = sqlc.arg(space_id)::text and p.page_id = l.page_id
 order by -l.rank, p.page_id
 limit sqlc.arg(page_size);
 
 -- name: SearchSpaces :many
 -- The spaces with a match, by their best one, and their ten best pages each. Every row says how many spaces there are. In each
--- space, ranks are of at most 100 pages that have all words at their top, and of 50 others.
+-- space, ranks are of at most 100 pages that have all words at their top, and of 50 others if those are not ten.
 -- Index: search_pages_words.
 -- Sorts: by rank, of which no index knows.
 with scopes as (
     select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
            unnest(sqlc.arg(exacts)::text[])::tsquery as exact
-), ranked as materialized (
-    select s.space_id, f.page_id, f.title, f.path, f.rank,
-           row_number() over (partition by s.space_id order by f.rank desc, f.page_id) as place,
-           max(f.rank) over (partition by s.space_id) as best
+), top as materialized (
+    select s.space_id, t.page_id, t.title, t.path, t.rank
     from scopes s cross join lateral (
-        select c.page_id, c.title, c.path, c.rank
-        from (
-            (select p.page_id, p.title, p.path,
-                    (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
-                     + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
-             from search_pages p
-             where p.top @@ s.query
-             order by p.page_id limit 100)
-            union all
-            (select p.page_id, p.title, p.path,
-                    (ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
-                     + 0.02 / (1 + char_length(p.title)))::real
-             from (
-                select o.page_id from search_pages o where o.words @@ s.query and not o.top @@ s.query order by o.page_id limit 50
-             ) m join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id)
-        ) c
-        order by c.rank desc, c.page_id limit 10) f
+        select p.page_id, p.title, p.path,
+               (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+                + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
+        from search_pages p
+        where p.top @@ s.query
+        limit 100) t
+), others as materialized (
+    select s.space_id, p.page_id, p.title, p.path,
+           least(1, ts_rank('{0.02,0.1,0.3,1}', p.words, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
+            + 0.02 / (1 + char_length(p.title)))::real as rank
+    from scopes s cross join lateral (
+        select o.page_id from search_pages o
+        where (select count(*) from top t where t.space_id = s.space_id) < 10 and o.words @@ s.query and not o.top @@ s.query
+        limit 50) m
+        join search_pages p on p.space_id = s.space_id and p.page_id = m.page_id
+), ranked as materialized (
+    select f.space_id, f.page_id, f.title, f.path, f.rank,
+           row_number() over (partition by f.space_id order by f.rank desc, f.page_id) as place,
+           max(f.rank) over (partition by f.space_id) as best
+    from (select * from top union all select * from others) f
 ), found as (
     select r.space_id, r.best from ranked r
     where r.place = 1 and (-r.best, r.space_id) > (sqlc.arg(after)::real, sqlc.arg(after_id)::text collate "C")
@@ -255,7 +258,7 @@ with scopes as (
     limit sqlc.arg(page_size)
 )
 select (select count(*) from ranked where place = 1)::bigint as total, r.space_id::text as space_id, r.page_id, r.title, r.path, r.best::real as best
-from found f join ranked r on r.space_id = f.space_id
+from found f join ranked r on r.space_id = f.space_id and r.place <= 10
 order by -r.best, r.space_id, r.place;
 
 -- name: PurgeSearchPages :execrows
