@@ -55,6 +55,11 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string) error {
 	return setGitOperation(ctx, s.queries, db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason})
 }
 
+// FailLostGitOperations fails the operations whose jobs ended without a word of it, such as those that river itself gave up.
+func (s *Store) FailLostGitOperations(ctx context.Context) error {
+	return interpret(s.queries.FailLostGitOperations(ctx, jobLost), "git operations")
+}
+
 func setGitOperation(ctx context.Context, q *db.Queries, set db.SetGitOperationParams) error {
 	return interpret(q.SetGitOperation(ctx, set), "git operation")
 }

@@ -104,10 +104,17 @@ func (s *Store) LostJobNodes(ctx context.Context) ([]string, error) {
 // jobLost is the reason of a job whose process ended.
 const jobLost = "the process that ran it ended"
 
-// RescueJobs lets the jobs of lost nodes run again, and returns how many there were.
-func (s *Store) RescueJobs(ctx context.Context, nodes []string) (int, error) {
-	ids, err := s.queries.RescueJobs(ctx, db.RescueJobsParams{Reason: jobLost, Nodes: nodes})
-	return len(ids), interpret(err, "jobs")
+// RescueJobs lets the jobs of lost nodes run again, and returns how many there were. What has a state besides its job's fails with
+// those that were at their last attempt.
+func (s *Store) RescueJobs(ctx context.Context, nodes []string) (n int, err error) {
+	err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: jobLost, Nodes: nodes})
+		if n = len(ids); n == 0 {
+			return interpret(err, "jobs")
+		}
+		return interpret(q.FailLostGitOperations(ctx, jobLost), "git operations")
+	})
+	return n, err
 }
 
 // JobFilter narrows a list of jobs; nil members let everything through.

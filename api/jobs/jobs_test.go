@@ -515,3 +515,55 @@ func TestTotals(t *testing.T) {
 		t.Errorf("open %v, failed %v, oldest %v", open, failed, oldest)
 	}
 }
+
+// TestKilledGitOperation: an import whose process dies on the last attempt fails with its job, by the runner that rescues the job or
+// by the sweep if river gave it up; one whose job can still run stays.
+func TestKilledGitOperation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	user, _ := storetest.User(t, b.st, "user")
+	tenant := storetest.NewTenant(t, b.st, "tenant")
+	spaces := storetest.Spaces(t, b.st, tenant.Organization.ID, nil, 4)
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := b.conn.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := func(space string) store.GitOperation {
+		t.Helper()
+		page, err := b.st.ListGitOperations(t.Context(), space, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Rows[0]
+	}
+	for _, space := range spaces {
+		o, err := b.st.QueueGitOperation(t.Context(), store.NewGitOperation{
+			OrganizationID: tenant.Organization.ID, SpaceID: space, Kind: schema.GitImport, URL: "https://git.example/a.git", Ref: "refs/heads/main", Timestamp: time.Now(), UserID: user.ID,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, run, err := b.st.StartGitOperation(t.Context(), o.ID); err != nil || !run {
+			t.Fatal(run, err)
+		}
+	}
+	const set = "update river_job set state = $2::text::river_job_state, attempt = max_attempts - $3::int, attempted_by = '{gone}', finalized_at = case when $2::text = 'discarded' then now() end, errors = case when $2::text = 'discarded' then array['{\"error\":\"given up\"}'::jsonb] end where metadata ->> 'space' = $1"
+	exec(set, spaces[0], "running", 0)
+	exec(set, spaces[1], "discarded", 0)
+	exec(set, spaces[2], "running", 1)
+	exec("delete from river_job where metadata ->> 'space' = $1", spaces[3])
+	b.run(func(context.Context, step) error { return nil })
+	for deadline := time.Now().Add(patience); state(spaces[0]).State == schema.GitRunning && time.Now().Before(deadline); {
+	}
+	if err := b.st.FailLostGitOperations(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"failed: the process that ran it ended", "failed: given up", "running: ", "failed: the process that ran it ended"} {
+		o := state(spaces[i])
+		if got := o.State + ": " + o.Reason; got != want || (o.FinishedAt == nil) != (i == 2) {
+			t.Errorf("%d: %s", i, got)
+		}
+	}
+}

@@ -36,6 +36,28 @@ func (q *Queries) DeleteGitSyncFiles(ctx context.Context, arg DeleteGitSyncFiles
 	return err
 }
 
+const failLostGitOperations = `-- name: FailLostGitOperations :exec
+update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
+    select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
+    where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
+    order by j.id desc limit 1
+), $1::text)
+where o.state in ('queued', 'running') and not exists (
+    select from river_job j
+    where j.metadata ->> 'sequence' = 'sync_git ' || o.space_id and j.args ->> 'operation' = o.id
+      and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+)
+`
+
+// Those whose job is over although they are not: the process of its last attempt ended, or could not reach the database. They get
+// the reason of the job, while there is one.
+// Index: git_operations_open.
+// Sorts: the jobs of an operation.
+func (q *Queries) FailLostGitOperations(ctx context.Context, reason string) error {
+	_, err := q.db.Exec(ctx, failLostGitOperations, reason)
+	return err
+}
+
 const forgetGitCredentials = `-- name: ForgetGitCredentials :exec
 update git_operations set credentials = null where credentials is not null and finished_at is not null and finished_at < $1::timestamptz
 `

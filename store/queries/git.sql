@@ -40,6 +40,22 @@ update git_operations set
     credentials = case when sqlc.arg(state)::text not in ('done', 'skipped') then credentials end
 where id = sqlc.arg(id);
 
+-- name: FailLostGitOperations :exec
+-- Those whose job is over although they are not: the process of its last attempt ended, or could not reach the database. They get
+-- the reason of the job, while there is one.
+-- Index: git_operations_open.
+-- Sorts: the jobs of an operation.
+update git_operations o set state = 'failed', finished_at = now(), reason = coalesce((
+    select j.errors[array_upper(j.errors, 1)] ->> 'error' from river_job j
+    where j.state in ('cancelled', 'discarded') and j.kind = 'sync_git' and j.args ->> 'operation' = o.id
+    order by j.id desc limit 1
+), sqlc.arg(reason)::text)
+where o.state in ('queued', 'running') and not exists (
+    select from river_job j
+    where j.metadata ->> 'sequence' = 'sync_git ' || o.space_id and j.args ->> 'operation' = o.id
+      and j.state in ('available', 'pending', 'retryable', 'running', 'scheduled')
+);
+
 -- name: ForgetGitCredentials :exec
 -- Those of operations that failed so long ago that their jobs are gone.
 -- Index: git_operations_credentials.
