@@ -74,6 +74,8 @@ type GitBase struct {
 	gitlayout.Base
 	// Commit is the one that was synchronized; "" before the first time.
 	Commit string
+	// Organization is whose space it is.
+	Organization string
 	// Head is the space's revision, Pages its pages.
 	Head  string
 	Pages []tree.Node
@@ -97,7 +99,7 @@ func (s *Store) GitBase(ctx context.Context, o GitOperation) (b GitBase, err err
 		if err != nil {
 			return interpret(err, "space")
 		}
-		b.Head = space.Revision
+		b.Head, b.Organization = space.Revision, space.OrganizationID
 		if b.Pages, err = pagesOf(ctx, q, o.SpaceID, b.Head); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -443,6 +444,47 @@ func TestGitQueuedBefore(t *testing.T) {
 			}
 		} else if o.State != schema.GitFailed || !strings.HasPrefix(o.Reason, "cannot resolve: the server cannot be reached") {
 			t.Errorf("%+v", o)
+		}
+	}
+}
+
+// TestGitCache: with a repoCacheID, an import or export receives what is new; without, everything.
+func TestGitCache(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	files := map[string]string{}
+	for i := range 100 {
+		files[fmt.Sprintf("page-%d.md", i)] = fmt.Sprintf("# Page %d\n\n%x\n", i, sha256.Sum256([]byte{byte(i)}))
+	}
+	b.commit(files)
+	cached := map[string]any{"repoCacheID": "docs"}
+	sent := func(kind string, more map[string]any) int64 {
+		t.Helper()
+		before := b.forge.Sent.Load()
+		b.done(kind, more)
+		return b.forge.Sent.Load() - before
+	}
+	whole := sent("import", cached)
+	if n := sent("export", cached); n != 0 {
+		t.Errorf("an export received %d bytes of what is known", n)
+	}
+	files["page-7.md"] = "# Page 7\n\nChanged.\n"
+	b.commit(files)
+	if n := sent("import", cached); n > whole/10 {
+		t.Errorf("%d bytes for one page, %d for all", n, whole)
+	}
+	if page := b.page("page-7"); *page.Markdown != "Changed." {
+		t.Errorf("%q", *page.Markdown)
+	}
+	b.edit("page-7", "Changed.", "Changed by us.")
+	b.done("export", cached)
+	files["page-7.md"] = "# Page 7\n\nChanged by us.\n"
+	if diff := cmp.Diff(files, b.files()); diff != "" {
+		t.Error(diff)
+	}
+	for name, more := range map[string]map[string]any{"no": nil, "another": {"repoCacheID": "other"}} {
+		if n := sent("import", more); n < whole/2 {
+			t.Errorf("%d bytes with %s repoCacheID, %d for all", n, name, whole)
 		}
 	}
 }

@@ -28,8 +28,8 @@ import (
 //
 // A branch that was pushed by force is compared like any other: histories do not matter. Operations run in the order in which
 // they were asked for; one whose timestamp is before that of a later one that is done is skipped. An import that stands alone
-// makes a revision and is no synchronization. Nothing of a repository is kept between two runs: each fetches the newest commit
-// alone, so `repoCacheID` is stored with the operation and has no effect.
+// makes a revision and is no synchronization. Each run fetches the newest commit alone; with a `repoCacheID` the node keeps it, and
+// runs of the organization with the same id and address receive only what is new.
 func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
@@ -84,6 +84,7 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 	if g.base, err = g.deps.Store.GitBase(ctx, o); err != nil {
 		return err
 	}
+	g.remote.Cache = gitsync.CacheKey{Owner: g.base.Organization, ID: schema.Or(g.parameters.RepoCacheID, "")}
 	if o.Kind == schema.GitImport {
 		return g.importRepository(ctx)
 	}

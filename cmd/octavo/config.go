@@ -37,6 +37,7 @@ type Settings struct {
 	ClickHouseCluster string   `name:"clickhouse-cluster" env:"OCTAVO_CLICKHOUSE_CLUSTER" help:"Name of the ClickHouse cluster. With it, tables are replicated and distributed."`
 	EnginesDir        string   `env:"OCTAVO_ENGINES_DIR" type:"path" help:"Directory in which npm installed the embedded engines. Default: deploy/engines next to the program or in the working directory."`
 
+	GitCache  int64  `env:"OCTAVO_GIT_CACHE" default:"2147483648" help:"Disk in bytes for what imports and exports with a repoCacheID fetched, on each node with the role jobs. What was not used for a week is deleted. 0: nothing is kept."`
 	PDFMemory uint64 `name:"pdf-memory" env:"OCTAVO_PDF_MEMORY" default:"2147483648" help:"Memory in bytes that the renderer of one PDF may use. A document that needs more fails with that reason."`
 
 	KafkaTopic      string `env:"OCTAVO_KAFKA_TOPIC" default:"octavo.events" help:"Topic of the event log."`

@@ -63,7 +63,11 @@ func (n *node) startJobs(ctx context.Context) error {
 	if err := sweepPacks(packs, time.Now()); err != nil {
 		return err
 	}
-	git := gitsync.New(gitsync.Config{Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: packs})
+	git := gitsync.New(gitsync.Config{
+		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: packs,
+		CacheDir: gitCacheDir(n.settings), CacheBytes: n.settings.GitCache,
+		Warn: func(err error) { n.log.Warn("Cannot keep what was fetched of a Git repository.", "error", err) },
+	})
 	runner, err := jobs.New(jobs.Config{
 		Deps: jobs.Deps{Store: work, Git: git, Renderer: n.settings.renderer()}, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
 		Grace: n.settings.StopTimeout / 3,
@@ -81,6 +85,10 @@ func (n *node) startJobs(ctx context.Context) error {
 // packsDir is where jobs keep what they fetch from repositories while they
 // read it.
 func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
+
+// gitCacheDir is where jobs keep what imports and exports with a repoCacheID
+// fetched.
+func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
 
 // packsKept is longer than any job runs. Nodes may share the directory, so
 // nothing younger is deleted.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/octavo-docs/octavo/ingest/gitsync"
 )
 
 // The sweep deletes old idempotency keys, expired invites, PDFs that nobody has
@@ -63,6 +65,9 @@ func (n *node) sweepStep(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if err := sweepPacks(packsDir(n.settings), time.Now()); err != nil {
+		return false, err
+	}
+	if err := gitsync.SweepCache(gitCacheDir(n.settings), n.settings.GitCache, time.Now()); err != nil {
 		return false, err
 	}
 	if more, err := n.store.DeleteOldEventKeys(ctx); more || err != nil {

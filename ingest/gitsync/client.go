@@ -23,6 +23,8 @@ type Remote struct {
 	// Username and Password are sent to the repository's own origin only. Forges take a token as password, with a user name
 	// that they choose.
 	Username, Password string
+	// Cache says what is kept of a fetch for the next one.
+	Cache CacheKey
 }
 
 // Config is what a Client needs.
@@ -30,13 +32,21 @@ type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
 	TempDir string // packs are stored below; "" means the system's
+	// CacheDir keeps what Remote.Cache asks for, within CacheBytes. Without them nothing is kept.
+	CacheDir   string
+	CacheBytes int64
+	// Warn hears of what could not be kept; fetches go on without it. It may be nil.
+	Warn func(error)
 }
 
 // Client fetches and pushes. Many goroutines may use it.
 type Client struct {
-	transport transport.Transport
-	limits    Limits
-	tempDir   string
+	transport  transport.Transport
+	limits     Limits
+	tempDir    string
+	cacheDir   string
+	cacheBytes int64
+	warn       func(error)
 }
 
 const (
@@ -54,7 +64,9 @@ func New(cfg Config) *Client {
 		TLS: handshakeTimeout, Headers: headersTimeout, Whole: l.Time, Redirects: maxRedirects, WireBytes: body, Bytes: body,
 	})
 	client.Transport = &answers{client.Transport, l.RefsBytes}
-	return &Client{transport: githttp.NewClient(client), limits: l, tempDir: cfg.TempDir}
+	return &Client{
+		transport: githttp.NewClient(client), limits: l, tempDir: cfg.TempDir, cacheDir: cfg.CacheDir, cacheBytes: cfg.CacheBytes, warn: cfg.Warn,
+	}
 }
 
 // open reads a Remote.

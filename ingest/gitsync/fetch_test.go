@@ -62,7 +62,7 @@ func TestFetch(t *testing.T) {
 			if s.Files[2].Path != "run.sh" || !s.Files[2].Executable || s.Files[0].Executable || s.Files[3].Blob != page {
 				t.Errorf("%+v", s.Files)
 			}
-			if _, ok := s.pack.find(plumbingHash(first)); ok {
+			if _, ok := s.packs.find(plumbingHash(first)); ok {
 				t.Error("the history was fetched too")
 			}
 		})

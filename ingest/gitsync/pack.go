@@ -20,29 +20,31 @@ import (
 // cacheBytes bounds the objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack in a folder of its own, which close removes. It is for one goroutine at a time.
+// pack is a pack in a folder of its own, which close removes, or one of the cache. It is for one goroutine at a time.
 type pack struct {
-	dir     string
+	dir     string // "" for one of the cache
 	file    billy.File
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo
+	count   uint32
+	bases   map[plumbing.Hash]bool // objects that deltas name by their hashes
 }
 
 // receive stores a pack, measures it, and only then lets go-git put its objects together: until the sizes are known to be
-// within the limits, a few bytes could make it allocate a gigabyte.
-func receive(ctx context.Context, parent string, from io.Reader, limits Limits) (*pack, error) {
+// within the limits, a few bytes could make it allocate a gigabyte. The pack may build on the objects of a known one.
+func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {
 		return nil, &Error{Step: StepFetch, Reason: NoSpace, cause: err}
 	}
 	p := &pack{dir: dir, infos: map[plumbing.Hash]objectInfo{}}
-	if err := p.fill(ctx, from, limits); err != nil {
+	if err := p.fill(ctx, from, limits, known); err != nil {
 		return nil, afterClose(err, p.close())
 	}
 	return p, nil
 }
 
-func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits) error {
+func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits, known *pack) error {
 	var err error
 	if p.file, err = osfs.New(p.dir).OpenFile("pack", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return &Error{Step: StepFetch, Reason: NoSpace, cause: err}
@@ -56,6 +58,11 @@ func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits) error {
 	}
 	if err := p.measure(ctx, limits); err != nil {
 		return explain(StepRead, err)
+	}
+	if known != nil {
+		if err := p.complete(known); err != nil {
+			return explain(StepRead, err)
+		}
 	}
 	if err := p.index(ctx); err != nil {
 		return explain(StepRead, err)
@@ -98,6 +105,7 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 	if count > limits.Objects {
 		return tooLarge("more than %d objects", limits.Objects)
 	}
+	p.count, p.bases = count, map[plumbing.Hash]bool{}
 	var total int64
 	for range count {
 		if err := ctx.Err(); err != nil {
@@ -132,6 +140,9 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 				return tooLarge("an object of more than %d bytes", limits.ObjectBytes)
 			}
 			total += header.Length
+		}
+		if header.Type == plumbing.REFDeltaObject {
+			p.bases[header.Reference] = true
 		}
 		if total += size; total > limits.InflatedBytes {
 			return tooLarge("more than %d bytes", limits.InflatedBytes)
@@ -240,6 +251,9 @@ func (p *pack) close() error {
 	var err error
 	if p.file != nil {
 		err = p.file.Close()
+	}
+	if p.dir == "" {
+		return err
 	}
 	return errors.Join(err, os.RemoveAll(p.dir))
 }

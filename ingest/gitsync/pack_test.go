@@ -87,7 +87,7 @@ func TestHostilePacks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			p, err := receive(t.Context(), dir, bytes.NewReader(test.pack), testLimits)
+			p, err := receive(t.Context(), dir, bytes.NewReader(test.pack), testLimits, nil)
 			if test.reason != nil {
 				wantError(t, err, test.step, test.reason)
 			} else if err != nil {
@@ -103,7 +103,7 @@ func TestHostilePacks(t *testing.T) {
 			}
 		})
 	}
-	if _, err := receive(t.Context(), "/nonexistent", bytes.NewReader(rawPack(0)), testLimits); !errors.Is(err, NoSpace) {
+	if _, err := receive(t.Context(), "/nonexistent", bytes.NewReader(rawPack(0)), testLimits, nil); !errors.Is(err, NoSpace) {
 		t.Errorf("without a folder: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func FuzzReceive(f *testing.F) {
 	limits.Objects, limits.ObjectBytes, limits.InflatedBytes, limits.PackBytes = 100, 10_000, 20_000, 100_000
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := receive(context.Background(), dir, bytes.NewReader(data), limits)
+		p, err := receive(context.Background(), dir, bytes.NewReader(data), limits, nil)
 		if err != nil {
 			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Fatalf("%T: %v", err, err)

@@ -89,7 +89,7 @@ func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, 
 	commit := &object.Commit{Message: c.Message, Author: object.Signature{Name: plainName(c.Name), Email: plainName(c.Email), When: c.At}}
 	commit.Committer = commit.Author
 	if c.Parent != nil {
-		e.from, before = c.Parent.pack, c.Parent.tree
+		e.from, before = c.Parent.packs, c.Parent.tree
 		parent, _ := parseHash(c.Parent.Commit)
 		commit.ParentHashes = []plumbing.Hash{parent}
 	}

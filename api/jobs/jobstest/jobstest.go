@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,8 +140,21 @@ func Git(t testing.TB) *gitsync.Client {
 		t.Fatal(err)
 	}
 	return gitsync.New(gitsync.Config{
-		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(),
+		Guard: outbound.New(outbound.Config{Policy: policy}), Limits: gitsync.DefaultLimits, TempDir: t.TempDir(), CacheDir: cacheDir(t), CacheBytes: 1 << 30,
+		Warn: func(err error) { t.Error(err) },
 	})
+}
+
+// cacheDirs are the folders of Git caches by their tests: all runs of a test share one.
+var cacheDirs sync.Map
+
+func cacheDir(t testing.TB) string {
+	dir, known := cacheDirs.LoadOrStore(t, t.TempDir())
+	if !known {
+		t.Cleanup(func() { cacheDirs.Delete(t) })
+	}
+	text, _ := dir.(string)
+	return text
 }
 
 // RunAll runs jobs until each is done or failed, and gives the failed ones. A job that waits for its next attempt is retried at once.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -26,6 +27,19 @@ type Forge struct {
 	Before func(http.ResponseWriter, *http.Request) bool
 	// After runs when the backend has answered.
 	After func(*http.Request)
+	// Sent counts the bytes of packs.
+	Sent atomic.Int64
+}
+
+// counter counts the bytes of an answer.
+type counter struct {
+	http.ResponseWriter
+	sent *atomic.Int64
+}
+
+func (c counter) Write(data []byte) (int, error) {
+	c.sent.Add(int64(len(data)))
+	return c.ResponseWriter.Write(data)
 }
 
 // New starts a server that lasts until the test ends.
@@ -36,6 +50,9 @@ func New(t testing.TB) *Forge {
 	f.HTTP = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f.Before != nil && f.Before(w, r) {
 			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/git-upload-pack") {
+			w = counter{w, &f.Sent}
 		}
 		backend.ServeHTTP(w, r)
 		if f.After != nil {

@@ -1,0 +1,212 @@
+package gitsync
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// The cache has a pack for each key: the last commit that was fetched with it, alone, with all its trees and files. The next fetch
+// with the key offers the commit to the server, which then sends what is new. A pack is trusted with nothing: the server says which
+// commit a branch is at, every object is found by the hash of its bytes, and if anything is missing or damaged all is fetched. It
+// is a file of the node, and not in Postgres, which would write, replicate and back up what any server can send again.
+
+// CacheKey names objects that are kept between fetches, and whose they are. Only fetches of the same owner from the same address
+// see them: a server may advertise the commit of somebody else's repository, and ask to be told what is in it. Without an ID
+// nothing is kept.
+type CacheKey struct{ Owner, ID string }
+
+const (
+	// cacheKept is how long a pack is kept after its last use.
+	cacheKept = 7 * 24 * time.Hour
+	// cacheBegun is longer than a pack is written.
+	cacheBegun   = 2 * time.Hour
+	cacheSuffix  = ".pack"
+	cachePattern = "new-*"
+)
+
+// cachePath is the file of a key, or "" if nothing is kept. partial says that large files are left out by the server.
+func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
+	if c.cacheDir == "" || key.ID == "" || c.cacheBytes <= 0 {
+		return ""
+	}
+	of := fmt.Sprintf("%q %q %q", key.Owner, address, key.ID)
+	if partial {
+		of += fmt.Sprint(" ", c.limits.FileBytes)
+	}
+	return filepath.Join(c.cacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(of)))+cacheSuffix)
+}
+
+// cached opens what is kept, and gives its commit. nil means that there is nothing of use.
+func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash) {
+	if path == "" {
+		return nil, plumbing.ZeroHash
+	}
+	file, err := osfs.New(filepath.Dir(path)).OpenFile(filepath.Base(path), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, plumbing.ZeroHash
+	}
+	p := &pack{file: file, infos: map[plumbing.Hash]objectInfo{}}
+	var tips []plumbing.Hash
+	if err = p.verify(); err == nil {
+		if err = p.measure(ctx, c.limits); err == nil {
+			err = p.index(ctx)
+		}
+	}
+	for hash, info := range p.infos {
+		if info.kind == plumbing.CommitObject {
+			tips = append(tips, hash)
+		}
+	}
+	if err != nil || len(tips) != 1 {
+		_ = p.close() // It is replaced by what is fetched now.
+		return nil, plumbing.ZeroHash
+	}
+	return p, tips[0]
+}
+
+// keep makes a commit what is kept for a key. What is kept already is only marked as used.
+func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept plumbing.Hash, partial bool) {
+	if path == "" {
+		return
+	}
+	now := time.Now()
+	var err error
+	if tip == kept {
+		err = os.Chtimes(path, now, now)
+	} else {
+		err = c.write(ctx, path, from, tip, partial)
+	}
+	if err == nil {
+		err = SweepCache(c.cacheDir, c.cacheBytes, now)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil && c.warn != nil {
+		c.warn(err)
+	}
+}
+
+// write replaces a file of the cache by a new one.
+func (c *Client) write(ctx context.Context, path string, from layers, tip plumbing.Hash, partial bool) error {
+	hashes, err := reachable(ctx, from, tip, partial)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.cacheDir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(c.cacheDir, cachePattern)
+	if err != nil {
+		return err
+	}
+	fits, err := writePack(ctx, file, from, hashes, c.cacheBytes)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err == nil && fits {
+		return os.Rename(file.Name(), path)
+	}
+	return afterClose(err, os.Remove(file.Name()))
+}
+
+// reachable gives a commit and all objects of its tree, whatever their names: the server takes them for known from then on.
+func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial bool) ([]plumbing.Hash, error) {
+	root, err := treeOf(from, tip)
+	if err != nil {
+		return nil, err
+	}
+	hashes, seen := []plumbing.Hash{tip, root}, map[plumbing.Hash]bool{root: true}
+	for trees := []plumbing.Hash{root}; len(trees) > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		entries, err := readTree(from, trees[len(trees)-1])
+		if err != nil {
+			return nil, err
+		}
+		trees = trees[:len(trees)-1]
+		for _, entry := range entries {
+			if seen[entry.Hash] || entry.Mode == filemode.Submodule {
+				continue
+			}
+			seen[entry.Hash] = true
+			if _, there := from.find(entry.Hash); !there {
+				if partial && entry.Mode != filemode.Dir {
+					continue // It is too large.
+				}
+				return nil, fmt.Errorf("object %s is missing", entry.Hash)
+			}
+			hashes = append(hashes, entry.Hash)
+			if entry.Mode == filemode.Dir {
+				trees = append(trees, entry.Hash)
+			}
+		}
+	}
+	return hashes, nil
+}
+
+// treeOf reads which tree a commit has.
+func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
+	encoded, err := from.read(tip)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	var commit object.Commit
+	if err := commit.Decode(encoded); err != nil {
+		return plumbing.ZeroHash, fmt.Errorf("commit %s: %w", tip, err)
+	}
+	return commit.TreeHash, nil
+}
+
+// SweepCache deletes what has not been used for a week and, from the one that was not used for longest, what goes beyond a number
+// of bytes. Processes may share the folder.
+func SweepCache(dir string, bytes int64, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, info)
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, file := range files {
+		age, kept := now.Sub(file.ModTime()), cacheKept
+		if !strings.HasSuffix(file.Name(), cacheSuffix) {
+			kept = cacheBegun
+		} else if bytes -= file.Size(); bytes < 0 {
+			kept = 0
+		}
+		if kept > 0 && age < kept {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, file.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
