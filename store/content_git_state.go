@@ -180,6 +180,24 @@ func putGitSync(ctx context.Context, q *db.Queries, out GitOutcome, b GitBase, r
 	return interpret(q.PutGitSyncFiles(ctx, put), "git synchronization")
 }
 
+// putGitRedirects makes redirects those of the space.
+func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirects map[string]string) error {
+	put := db.PutGitRedirectsParams{SpaceID: spaceID, Sources: slices.Sorted(maps.Keys(redirects))}
+	for _, source := range put.Sources {
+		put.Pages = append(put.Pages, redirects[source])
+	}
+	if put.Sources == nil {
+		put.Sources = []string{} // null would delete nothing
+	}
+	if err := q.DeleteGitRedirects(ctx, db.DeleteGitRedirectsParams{SpaceID: spaceID, Sources: put.Sources}); err != nil {
+		return interpret(err, "redirects")
+	}
+	if len(redirects) == 0 {
+		return nil
+	}
+	return interpret(q.PutGitRedirects(ctx, put), "redirects")
+}
+
 // showGit sets what a space shows of its repository. An operation without a description leaves it, but for the time.
 func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) error {
 	o := out.Operation

@@ -22,6 +22,8 @@ type GitImport struct {
 	// Pages are those of the repository. Their documents are stored already: see KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
+	// Redirects give the pages that old paths lead to.
+	Redirects map[string]string
 	// Assets join the files of the space.
 	Assets []GitAsset
 	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
@@ -226,6 +228,9 @@ func (i *gitImporter) finish(head, synced string) error {
 		}
 	}
 	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, synced, i.in.Files); err != nil {
+		return err
+	}
+	if err := putGitRedirects(i.ctx, i.q, i.space.ID, i.in.Redirects); err != nil {
 		return err
 	}
 	if err := showGit(i.ctx, i.q, i.space, i.in.GitOutcome); err != nil {

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store/content/tree"
@@ -32,13 +35,21 @@ func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.
 	return s.withPagesBelow(ctx, spaceID, revisionID, node, path)
 }
 
-// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end.
+// PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. A path at which no
+// page is may be one that a redirect of the space's Git repository leads from: then the page has another path than the one asked for.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // Links have no slug, and no path.
 		return tree.Placed{}, schema.NotFound("page")
 	}
 	row, err := s.queries.PageByPath(ctx, db.PageByPathParams{SpaceID: spaceID, Revision: revisionID, Slugs: slugs})
+	if errors.Is(err, pgx.ErrNoRows) {
+		id, err := s.queries.GitRedirect(ctx, db.GitRedirectParams{SpaceID: spaceID, Source: strings.Join(slugs, "/")})
+		if err != nil {
+			return tree.Placed{}, interpret(err, "page")
+		}
+		return s.Page(ctx, spaceID, revisionID, id)
+	}
 	if err != nil {
 		return tree.Placed{}, interpret(err, "page")
 	}

@@ -488,3 +488,36 @@ func TestGitCache(t *testing.T) {
 		}
 	}
 }
+
+// TestGitRedirects: old paths lead to the page, wherever it is by now, until the repository has no such redirect. A page at the path
+// comes first, and an export leaves the file as it is.
+func TestGitRedirects(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	files := maps.Clone(gitBook)
+	files[".gitbook.yaml"] = "redirects: {old/setup: 'guide/setup.md',   last: guide/README.md, guide: last.md} # kept\n"
+	b.commit(files)
+	b.done("import", nil)
+	setup := b.page("guide/setup")
+	if page := b.page("old/setup/"); page.ID != setup.ID || page.Path != setup.Path || !strings.Contains(*page.Markdown, "Run it.") {
+		t.Errorf("%+v", page)
+	}
+	if page := b.page("guide"); page.Title != "Guide" || b.page("last").ID != page.ID {
+		t.Errorf("%+v", page)
+	}
+	b.change(map[string]any{"operation": "update_page", "page": setup.ID, "slug": "moved", "title": "Moved"})
+	if page := b.page("old/setup"); page.ID != setup.ID || page.Path != "guide/moved" {
+		t.Errorf("%+v", page)
+	}
+	b.done("export", nil)
+	if b.files()[".gitbook.yaml"] != files[".gitbook.yaml"] {
+		t.Error("the file is changed")
+	}
+	files = b.files()
+	delete(files, ".gitbook.yaml")
+	b.commit(files)
+	b.done("import", map[string]any{"standalone": true})
+	b.page("old/setup")
+	b.done("import", nil)
+	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/old/setup", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
+}

@@ -41,7 +41,7 @@ func pageOperations(h *pages) []frame.Operation {
 		},
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/content/path/{pagePath}", ID: "getPageByPath", Tag: tag, Tail: true,
-			Doc:   "Read a page of a space by its path.",
+			Doc:   "Read a page of a space by its path, or by one from which a redirect of its Git repository leads: then its path is another one.",
 			Scope: access.Having(access.RightAccess, access.OnSpace), Status: http.StatusOK, Handler: frame.Handle(h.pageByPath),
 		},
 		{

@@ -22,6 +22,20 @@ func (q *Queries) CountGitOperations(ctx context.Context, spaceID string) (int64
 	return count, err
 }
 
+const deleteGitRedirects = `-- name: DeleteGitRedirects :exec
+delete from git_redirects where space_id = $1 and source <> all($2::text[])
+`
+
+type DeleteGitRedirectsParams struct {
+	SpaceID string
+	Sources []string
+}
+
+func (q *Queries) DeleteGitRedirects(ctx context.Context, arg DeleteGitRedirectsParams) error {
+	_, err := q.db.Exec(ctx, deleteGitRedirects, arg.SpaceID, arg.Sources)
+	return err
+}
+
 const deleteGitSyncFiles = `-- name: DeleteGitSyncFiles :exec
 delete from git_sync_files where sync_id = $1 and path = any($2::text[])
 `
@@ -108,6 +122,23 @@ func (q *Queries) GitOperation(ctx context.Context, id string) (GitOperation, er
 		&i.FinishedAt,
 	)
 	return i, err
+}
+
+const gitRedirect = `-- name: GitRedirect :one
+select page_id from git_redirects where space_id = $1 and source = $2
+`
+
+type GitRedirectParams struct {
+	SpaceID string
+	Source  string
+}
+
+// Index: git_redirects_pkey.
+func (q *Queries) GitRedirect(ctx context.Context, arg GitRedirectParams) (string, error) {
+	row := q.db.QueryRow(ctx, gitRedirect, arg.SpaceID, arg.Source)
+	var page_id string
+	err := row.Scan(&page_id)
+	return page_id, err
 }
 
 const gitSync = `-- name: GitSync :one
@@ -341,6 +372,23 @@ func (q *Queries) NewerGitOperation(ctx context.Context, arg NewerGitOperationPa
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const putGitRedirects = `-- name: PutGitRedirects :exec
+insert into git_redirects as r (space_id, source, page_id)
+select $1, unnest($2::text[]), unnest($3::text[])
+on conflict (space_id, source) do update set page_id = excluded.page_id where r.page_id <> excluded.page_id
+`
+
+type PutGitRedirectsParams struct {
+	SpaceID string
+	Sources []string
+	Pages   []string
+}
+
+func (q *Queries) PutGitRedirects(ctx context.Context, arg PutGitRedirectsParams) error {
+	_, err := q.db.Exec(ctx, putGitRedirects, arg.SpaceID, arg.Sources, arg.Pages)
+	return err
 }
 
 const putGitSync = `-- name: PutGitSync :exec

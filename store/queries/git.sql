@@ -82,3 +82,15 @@ delete from git_sync_files where sync_id = sqlc.arg(sync_id) and path = any(sqlc
 
 -- name: SetGitInfo :exec
 update spaces set git_sync = $2 where id = $1;
+
+-- name: GitRedirect :one
+-- Index: git_redirects_pkey.
+select page_id from git_redirects where space_id = $1 and source = $2;
+
+-- name: DeleteGitRedirects :exec
+delete from git_redirects where space_id = sqlc.arg(space_id) and source <> all(sqlc.arg(sources)::text[]);
+
+-- name: PutGitRedirects :exec
+insert into git_redirects as r (space_id, source, page_id)
+select sqlc.arg(space_id), unnest(sqlc.arg(sources)::text[]), unnest(sqlc.arg(pages)::text[])
+on conflict (space_id, source) do update set page_id = excluded.page_id where r.page_id <> excluded.page_id;

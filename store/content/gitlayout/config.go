@@ -55,6 +55,9 @@ type Layout struct {
 	HasConfig, HasSummary   bool
 	Notes                   []Note
 
+	// redirects are paths of the space, and the files that they lead to, as the configuration writes both.
+	redirects map[string]string
+
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
@@ -104,9 +107,7 @@ func Open(r Repository, project string) (*Layout, error) {
 		return nil, fmt.Errorf("%w: structure names a file outside of the repository", ErrConfig)
 	}
 	_, l.HasSummary = l.files[l.Summary]
-	if len(c.Redirects) > 0 {
-		l.note(l.Config, "its redirects are kept in the file; redirects of a site are set on the site")
-	}
+	l.redirects = c.Redirects
 	return l, nil
 }
 

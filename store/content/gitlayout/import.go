@@ -48,7 +48,9 @@ type Content struct {
 	Assets []Asset
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
-	Notes  []Note
+	// Redirects give the pages that paths of the space, without slashes around them, lead to unless a page is there.
+	Redirects map[string]string
+	Notes     []Note
 }
 
 // importer reads the pages of a repository.
@@ -97,6 +99,7 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 			m.out.Synced[name] = Synced{Blob: file.Blob}
 		}
 	}
+	m.redirects()
 	m.out.Notes = l.Notes
 	return m.out, nil
 }

@@ -498,3 +498,37 @@ func pathOf(s *space, id string) string {
 	}
 	return ""
 }
+
+// TestRedirects: old paths lead to pages, however the configuration spells both; what leads nowhere is named.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	s := newSpace(map[string]string{
+		".gitbook.yaml": "root: ./docs/\nredirects:\n  old: new.md\n  /old/deep/: ./guide/setup.md#run\n  folder: guide\n  bare: new\n  'a%20b': /new.md\n  home: README.md\n  ' /': new.md\n" +
+			"  a//b: new.md\n  gone: gone.md\n  outside: ../x.md\n  empty:\n  image: pic.png\n",
+		"docs/README.md": "# Home\n", "docs/new.md": "# New\n", "docs/guide/README.md": "# Guide\n", "docs/guide/setup.md": "# Setup\n", "docs/pic.png": "x", "x.md": "# X\n",
+	})
+	content := s.pull(t, "")
+	titles := map[string]string{}
+	for _, n := range content.Pages {
+		titles[n.ID] = n.Title
+	}
+	got := map[string]string{}
+	for source, id := range content.Redirects {
+		got[source] = titles[id]
+	}
+	want := map[string]string{"old": "New", "old/deep": "Setup", "folder": "Guide", "bare": "New", "a b": "New", "home": "Home"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	var notes []string
+	for _, note := range content.Notes {
+		notes = append(notes, note.Text)
+	}
+	wantNotes := []string{
+		"a redirect leads from no path: /", "a redirect leads from no path: a//b", "a redirect leads to no page: ", "a redirect leads to no page: gone.md",
+		"a redirect leads to no page: pic.png", "a redirect leads to no page: ../x.md",
+	}
+	if diff := cmp.Diff(wantNotes, notes); diff != "" {
+		t.Error(diff)
+	}
+}
