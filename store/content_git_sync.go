@@ -26,6 +26,8 @@ type GitImport struct {
 	Redirects map[string]string
 	// Assets join the files of the space.
 	Assets []GitAsset
+	// Removed are files of the space that the repository no longer has. They leave it unless a page names them.
+	Removed []string
 	// Force makes the pages those of the space, whatever it has. Standalone makes a revision and nothing else.
 	Force, Standalone bool
 }
@@ -145,13 +147,19 @@ func (i *gitImporter) merge() error {
 	}
 	merged := tree.Changed{Put: result.Write, Gone: result.Delete, Size: result.Count}
 	if merged.None() && len(in.Assets) == 0 {
-		return i.finish(i.head.ID, id)
+		unnamed, err := i.unnamed(i.head.ID)
+		if err != nil {
+			return err
+		}
+		if len(unnamed) == 0 {
+			return i.finish(i.head.ID, id)
+		}
 	}
 	head, err := insertContent(ctx, q, after, merged)
 	if err != nil {
 		return err
 	}
-	if err := i.files(after); err != nil {
+	if err := i.files(after, head); err != nil {
 		return err
 	}
 	return i.finish(head, id)
@@ -179,14 +187,28 @@ func (i *gitImporter) write(after, before Revision, files bool) (string, error) 
 	}
 	changed := differences(was, i.in.Pages)
 	if changed.None() && before.Branch == i.space.ID && (!files || len(i.in.Assets) == 0) {
-		return before.ID, nil
+		if !files || i.in.Standalone {
+			return before.ID, nil
+		}
+		if unnamed, err := i.unnamed(before.ID); err != nil || len(unnamed) == 0 {
+			return before.ID, err
+		}
 	}
 	after.Type, after.CreatedBy = RevisionEdits, i.in.Operation.CreatedBy
 	id, err := insertContent(i.ctx, i.q, after, changed)
 	if err != nil || !files {
 		return id, err
 	}
-	return id, i.files(after)
+	return id, i.files(after, id)
+}
+
+// unnamed gives those of the removed files that a revision of the main content can do without.
+func (i *gitImporter) unnamed(revision string) ([]string, error) {
+	if len(i.in.Removed) == 0 {
+		return nil, nil
+	}
+	ids, err := i.q.UnnamedFiles(i.ctx, db.UnnamedFilesParams{Ids: i.in.Removed, SpaceID: i.space.ID, Revision: revision})
+	return ids, interpret(err, "files")
 }
 
 func differences(was, is []tree.Node) tree.Changed {
@@ -205,8 +227,20 @@ func differences(was, is []tree.Node) tree.Changed {
 	return changed
 }
 
-// files adds the files to the branch of a revision, one at a time: together they may be larger than memory.
-func (i *gitImporter) files(r Revision) error {
+// files adds the files to the branch of a revision, one at a time: together they may be larger than memory. The removed ones end with
+// the revision before, if it is of the main content: a branch beside it has what its base has.
+func (i *gitImporter) files(r Revision, id string) error {
+	if !i.in.Standalone {
+		unnamed, err := i.unnamed(id)
+		if err != nil {
+			return err
+		}
+		if len(unnamed) > 0 {
+			if err := i.q.EndFiles(i.ctx, db.EndFilesParams{Seq: r.Seq, Branch: r.Branch, Ids: unnamed}); err != nil {
+				return interpret(err, "files")
+			}
+		}
+	}
 	for _, asset := range i.in.Assets {
 		content, err := asset.Load()
 		if err != nil {

@@ -521,3 +521,67 @@ func TestGitRedirects(t *testing.T) {
 	b.done("import", nil)
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/old/setup", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
+
+// TestGitRemovedFiles: a file that Git has removed leaves the space once no page names it; older revisions, and pages that a change
+// request changes, keep it.
+func TestGitRemovedFiles(t *testing.T) {
+	t.Parallel()
+	b := newGitBench(t)
+	files := maps.Clone(gitBook)
+	files["README.md"] += "\n![b](b.png) ![c](c.png) ![d](d.png)\n"
+	for _, name := range []string{"b.png", "c.png", "d.png"} {
+		files[name] = "picture " + name
+	}
+	b.commit(files)
+	b.done("import", nil)
+	read := func(revision string) string {
+		t.Helper()
+		at := "/v1/spaces/" + b.Ours.Space.ID + "/content"
+		if revision != "" {
+			at = "/v1/spaces/" + b.Ours.Space.ID + "/revisions/" + revision
+		}
+		var names []string
+		for _, file := range apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", at, nil, 200).Files {
+			names = append(names, file.Name)
+		}
+		return strings.Join(slices.Sorted(slices.Values(names)), " ")
+	}
+	first := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID
+	if got := read(""); got != "b.png c.png d.png pic.png" {
+		t.Fatal(got)
+	}
+	// The space names d.png elsewhere, and a change request c.png.
+	picture := strings.Fields(strings.Split(*b.page("readme").Markdown, "![")[4])[0]
+	b.edit("more/last", "The end.", "The end: !["+picture)
+	request := b.ChangeRequest(b.Ours)
+	third := strings.Fields(strings.Split(*b.page("readme").Markdown, "![")[3])[0]
+	text, err := json.Marshal(map[string]any{"operation": "update_page", "page": b.page("guide").ID, "document": map[string]any{"markdown": "![" + third}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.ChangeContent(schema.RoleAdmin, request.ID, string(text))
+	files["README.md"] = gitBook["README.md"]
+	b.commit(files)
+	b.done("import", nil)
+	if got := read(""); got != "b.png c.png d.png pic.png" {
+		t.Errorf("files that are in Git: %s", got)
+	}
+	for _, name := range []string{"b.png", "c.png", "d.png"} {
+		delete(files, name)
+	}
+	b.commit(files)
+	o := b.done("import", nil)
+	if got := read(""); got != "c.png d.png pic.png" || read(o.Revision) != got {
+		t.Errorf("after the removal: %s", got)
+	}
+	if got := read(first); got != "b.png c.png d.png pic.png" {
+		t.Errorf("the first revision: %s", got)
+	}
+	// One that changes is a new one, and the old one goes.
+	files[".gitbook/assets/pic.png"] = "another picture"
+	b.commit(files)
+	b.done("import", nil)
+	if got := read(""); got != "c.png d.png pic.png" {
+		t.Errorf("after a change: %s", got)
+	}
+}

@@ -37,7 +37,7 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 		g.note(note.Path, note.Text)
 	}
 	in := store.GitImport{
-		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: content.Pages, Files: content.Synced, Redirects: content.Redirects,
+		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: content.Pages, Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
 		Force: force, Standalone: schema.Or(g.parameters.Standalone, false),
 	}
 	for _, asset := range content.Assets {

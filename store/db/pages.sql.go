@@ -129,6 +129,22 @@ func (q *Queries) EndBranch(ctx context.Context, arg EndBranchParams) error {
 	return err
 }
 
+const endFiles = `-- name: EndFiles :exec
+update branch_files set until = $1 where branch = $2 and file_id = any($3::text[]) and until = 2147483647
+`
+
+type EndFilesParams struct {
+	Seq    int32
+	Branch string
+	Ids    []string
+}
+
+// From a revision on, the branch no longer has them.
+func (q *Queries) EndFiles(ctx context.Context, arg EndFilesParams) error {
+	_, err := q.db.Exec(ctx, endFiles, arg.Seq, arg.Branch, arg.Ids)
+	return err
+}
+
 const endPages = `-- name: EndPages :exec
 update branch_pages set until = $1
 where branch = $2 and page_id = any($3::text[]) and until = 2147483647
@@ -151,7 +167,7 @@ select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
     join spaces s on s.id = r.space_id -- an address may be older than the end of its space
     join branch_files f on f.branch in (r.branch, r.base) and f.file_id = $1
-        and f.since <= case when f.branch = r.branch then r.seq else r.base_seq end
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
 where r.space_id = $2 and r.id = $3
 limit 1
 `
@@ -187,7 +203,8 @@ func (q *Queries) FileOfRevision(ctx context.Context, arg FileOfRevisionParams) 
 const filesOfRevision = `-- name: FilesOfRevision :many
 select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
-    join branch_files f on f.branch = r.branch and f.since <= r.seq or f.branch = r.base and f.since <= r.base_seq
+    join branch_files f on f.branch = r.branch and f.since <= r.seq and f.until > r.seq
+        or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
 where r.space_id = $1 and r.id = $2
 order by f.file_id
 `
@@ -775,6 +792,49 @@ func (q *Queries) SomeBranches(ctx context.Context, arg SomeBranchesParams) ([]s
 			return nil, err
 		}
 		items = append(items, branch)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unnamedFiles = `-- name: UnnamedFiles :many
+select f.id::text from unnest($1::text[]) as f(id)
+where not exists (
+    select from pages_of($2::text, $3::text) p
+        left join documents d on d.space_id = $2::text and d.hash = p.page ->> 'document'
+    where position(f.id in p.page::text) > 0 or position(convert_to(f.id, 'UTF8') in d.content) > 0
+) and not exists (
+    select from change_requests c join branch_pages p on p.branch = c.id and p.until = 2147483647
+        left join documents d on d.space_id = $2::text and d.hash = p.page ->> 'document'
+    where c.space_id = $2::text and c.status in ('draft', 'open')
+      and (position(f.id in p.page::text) > 0 or position(convert_to(f.id, 'UTF8') in d.content) > 0)
+)
+`
+
+type UnnamedFilesParams struct {
+	Ids      []string
+	SpaceID  string
+	Revision string
+}
+
+// Of some files those that no page names: none of a revision, and none that an open change request has changed. Ids are long enough
+// to be looked for as text.
+// Index: branch_pages_pkey.
+func (q *Queries) UnnamedFiles(ctx context.Context, arg UnnamedFilesParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, unnamedFiles, arg.Ids, arg.SpaceID, arg.Revision)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var f_id string
+		if err := rows.Scan(&f_id); err != nil {
+			return nil, err
+		}
+		items = append(items, f_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

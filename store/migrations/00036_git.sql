@@ -1,4 +1,4 @@
--- Git: operations whose process died on the last attempt, and the redirects of repositories.
+-- Git: operations whose process died on the last attempt, the redirects of repositories, and files that are gone.
 
 -- +goose Up
 
@@ -14,6 +14,10 @@ create table git_redirects (
     primary key (space_id, source)
 );
 
+-- A file that a repository no longer has, and no page names, is part of the revisions before `until`.
+alter table branch_files add column until integer not null default 2147483647;
+
 -- +goose Down
+alter table branch_files drop column until;
 drop table git_redirects;
 drop index git_operations_open;

@@ -114,7 +114,8 @@ from (
 -- Sorts: two branches' files, by their ids.
 select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
-    join branch_files f on f.branch = r.branch and f.since <= r.seq or f.branch = r.base and f.since <= r.base_seq
+    join branch_files f on f.branch = r.branch and f.since <= r.seq and f.until > r.seq
+        or f.branch = r.base and f.since <= r.base_seq and f.until > r.base_seq
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
 order by f.file_id;
 
@@ -124,7 +125,7 @@ select f.file_id, f.name, f.content_type, f.size, f.hash
 from revisions r
     join spaces s on s.id = r.space_id -- an address may be older than the end of its space
     join branch_files f on f.branch in (r.branch, r.base) and f.file_id = sqlc.arg(file_id)
-        and f.since <= case when f.branch = r.branch then r.seq else r.base_seq end
+        and case when f.branch = r.branch then r.seq else r.base_seq end between f.since and f.until - 1
 where r.space_id = sqlc.arg(space_id) and r.id = sqlc.arg(revision)
 limit 1;
 
@@ -138,6 +139,26 @@ select sqlc.arg(main)::text, sqlc.arg(since)::integer, f.file_id, f.name, f.cont
 from branch_files f
 where f.branch = sqlc.arg(branch)::text and f.since <= sqlc.arg(seq)::integer
 on conflict do nothing;
+
+-- name: UnnamedFiles :many
+-- Of some files those that no page names: none of a revision, and none that an open change request has changed. Ids are long enough
+-- to be looked for as text.
+-- Index: branch_pages_pkey.
+select f.id::text from unnest(sqlc.arg(ids)::text[]) as f(id)
+where not exists (
+    select from pages_of(sqlc.arg(space_id)::text, sqlc.arg(revision)::text) p
+        left join documents d on d.space_id = sqlc.arg(space_id)::text and d.hash = p.page ->> 'document'
+    where position(f.id in p.page::text) > 0 or position(convert_to(f.id, 'UTF8') in d.content) > 0
+) and not exists (
+    select from change_requests c join branch_pages p on p.branch = c.id and p.until = 2147483647
+        left join documents d on d.space_id = sqlc.arg(space_id)::text and d.hash = p.page ->> 'document'
+    where c.space_id = sqlc.arg(space_id)::text and c.status in ('draft', 'open')
+      and (position(f.id in p.page::text) > 0 or position(convert_to(f.id, 'UTF8') in d.content) > 0)
+);
+
+-- name: EndFiles :exec
+-- From a revision on, the branch no longer has them.
+update branch_files set until = sqlc.arg(seq) where branch = sqlc.arg(branch) and file_id = any(sqlc.arg(ids)::text[]) and until = 2147483647;
 
 -- name: BranchHasFiles :one
 -- Index: branch_files_pkey.

@@ -2,7 +2,9 @@ package gitlayout
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +48,8 @@ type Asset struct{ ID, Path string }
 type Content struct {
 	Pages  []tree.Node
 	Assets []Asset
+	// Removed are the files of the space whose files are gone, or others by now.
+	Removed []string
 	// Synced is the next Base's Files.
 	Synced map[string]Synced
 	// Redirects give the pages that paths of the space, without slashes around them, lead to unless a page is there.
@@ -99,6 +103,7 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 			m.out.Synced[name] = Synced{Blob: file.Blob}
 		}
 	}
+	m.remove()
 	m.redirects()
 	m.out.Notes = l.Notes
 	return m.out, nil
@@ -246,6 +251,15 @@ func (m *importer) keepAssets() {
 	for name, synced := range m.base.Files {
 		if synced.File != "" && m.same(name) {
 			m.out.Synced[name] = synced
+		}
+	}
+}
+
+// remove finds the files of the space that are not those of the repository anymore.
+func (m *importer) remove() {
+	for _, name := range slices.Sorted(maps.Keys(m.base.Files)) {
+		if id := m.base.Files[name].File; id != "" && m.out.Synced[name].File != id {
+			m.out.Removed = append(m.out.Removed, id)
 		}
 	}
 }
