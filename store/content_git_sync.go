@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,31 +47,92 @@ func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []D
 
 // ImportGit makes what an import found content of the space. If the space has not changed since the last synchronization, or
 // the import is forced, its pages are those of the repository. Otherwise both are merged, and conflicts refuse the import.
+//
+// Editors wait while the space is locked. So files are loaded and stored before, and the pages are those that were read for the
+// import: they are read again only if the space has changed since.
 func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
-	return s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		o := in.Operation
-		space, err := q.LockSpace(ctx, o.SpaceID)
+	i := gitImporter{store: s, ctx: ctx, in: in}
+	err := i.load()
+	if err == nil {
+		err = s.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error { return i.run(q) })
+	}
+	if err == nil || len(i.loaded) == 0 {
+		return err
+	}
+	// What was stored counts for the quota, and may never be asked for again.
+	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitCleaning)
+	defer cancel()
+	return errors.Join(err, i.unload(cleaning))
+}
+
+const (
+	gitCleaning = 10 * time.Second
+	// quotaEvery is how many bytes of files are stored before the quota, which reads the sizes of all, is looked at again.
+	quotaEvery = 16 << 20
+)
+
+// load stores the files, one at a time: together they may be larger than memory. Each is committed at once: who waited for the space
+// with an open transaction that has stored a file would deadlock with an editor who stores the same.
+func (i *gitImporter) load() error {
+	unchecked := 0
+	for _, asset := range i.in.Assets {
+		content, err := asset.Load()
 		if err != nil {
+			return err
+		}
+		row := db.InsertFileParams{FileID: asset.ID, Name: asset.Name, ContentType: asset.ContentType, Size: int64(len(content)), Hash: hashOf(content)}
+		put := db.InsertFileContentParams{SpaceID: i.in.Operation.SpaceID, Hash: row.Hash, Content: content}
+		if err := i.store.queries.InsertFileContent(i.ctx, put); err != nil {
+			return interpret(err, "file")
+		}
+		i.loaded = append(i.loaded, row)
+		if unchecked += len(content); unchecked >= quotaEvery {
+			unchecked = 0
+			if err := i.store.within(i.ctx, i.store.queries, quotaFileBytes, i.in.Base.Organization); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unload deletes what was stored for an import that failed, unless the space has it as another file. Whoever adds one has the lock.
+func (i *gitImporter) unload(ctx context.Context) error {
+	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
+	for _, row := range i.loaded {
+		drop.Hashes = append(drop.Hashes, row.Hash)
+	}
+	return i.store.inTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := q.LockSpace(ctx, drop.SpaceID); err != nil {
 			return interpret(err, "space")
 		}
-		head, err := revision(ctx, q, o.SpaceID, space.Revision)
-		if err != nil {
-			return err
-		}
-		i := gitImporter{store: s, ctx: ctx, q: q, in: in, space: space, head: head}
-		switch {
-		case in.Standalone:
-			err = i.alone()
-		case in.Force, in.Base.revision == head.ID, in.Base.revision == "" && head.PageCount == 0:
-			err = i.take()
-		default:
-			err = i.merge()
-		}
-		if err != nil {
-			return err
-		}
-		return s.within(ctx, q, quotaFileBytes, space.OrganizationID)
+		return interpret(q.DropUnnamedFiles(ctx, drop), "files")
 	})
+}
+
+func (i *gitImporter) run(q *db.Queries) error {
+	s, ctx, in := i.store, i.ctx, i.in
+	space, err := q.LockSpace(ctx, in.Operation.SpaceID)
+	if err != nil {
+		return interpret(err, "space")
+	}
+	head, err := revision(ctx, q, space.ID, space.Revision)
+	if err != nil {
+		return err
+	}
+	i.q, i.space, i.head = q, space, head
+	switch {
+	case in.Standalone:
+		err = i.alone()
+	case in.Force, in.Base.revision == head.ID, in.Base.revision == "" && head.PageCount == 0:
+		err = i.take()
+	default:
+		err = i.merge()
+	}
+	if err != nil {
+		return err
+	}
+	return s.within(ctx, q, quotaFileBytes, space.OrganizationID)
 }
 
 type gitImporter struct {
@@ -79,6 +142,8 @@ type gitImporter struct {
 	in    GitImport
 	space Space
 	head  Revision
+	// loaded are the files whose bytes are stored.
+	loaded []db.InsertFileParams
 }
 
 // alone makes a revision on a branch of its own. It is no synchronization.
@@ -181,7 +246,7 @@ func (i *gitImporter) base() (Revision, error) {
 // write stores the pages of the repository as a revision after another one, with the new files if it is to have them. It gives
 // the id of the revision, which is the one before if there is no difference.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
-	was, err := pagesOf(i.ctx, i.q, i.space.ID, before.ID)
+	was, err := i.pagesOf(before)
 	if err != nil {
 		return "", err
 	}
@@ -211,6 +276,19 @@ func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	return ids, interpret(err, "files")
 }
 
+// pagesOf gives the pages of a revision, which are known unless the space has changed since the import began.
+func (i *gitImporter) pagesOf(r Revision) ([]tree.Node, error) {
+	switch {
+	case r.PageCount == 0:
+		return nil, nil
+	case r.ID == i.in.Base.Head:
+		return i.in.Base.Pages, nil
+	case r.ID == i.in.Base.revision:
+		return i.in.Base.Base.Pages, nil
+	}
+	return pagesOf(i.ctx, i.q, i.space.ID, r.ID)
+}
+
 func differences(was, is []tree.Node) tree.Changed {
 	changed := tree.Changed{Size: len(is)}
 	now := make(map[string]tree.Node, len(is))
@@ -227,8 +305,7 @@ func differences(was, is []tree.Node) tree.Changed {
 	return changed
 }
 
-// files adds the files to the branch of a revision, one at a time: together they may be larger than memory. The removed ones end with
-// the revision before, if it is of the main content: a branch beside it has what its base has.
+// files adds the files to the branch of a revision. The removed ones end with the revision before, if it is of the main content: a branch beside it has what its base has.
 func (i *gitImporter) files(r Revision, id string) error {
 	if !i.in.Standalone {
 		unnamed, err := i.unnamed(id)
@@ -241,14 +318,10 @@ func (i *gitImporter) files(r Revision, id string) error {
 			}
 		}
 	}
-	for _, asset := range i.in.Assets {
-		content, err := asset.Load()
-		if err != nil {
-			return err
-		}
-		err = insertFile(i.ctx, i.q, r, asset.ID, NewFile{Name: asset.Name, ContentType: asset.ContentType, Content: content})
-		if err != nil {
-			return err
+	for _, row := range i.loaded {
+		row.Branch, row.Since = r.Branch, r.Seq
+		if err := i.q.InsertFile(i.ctx, row); err != nil {
+			return interpret(err, "file")
 		}
 	}
 	return nil

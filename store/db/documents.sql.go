@@ -45,6 +45,25 @@ func (q *Queries) DocumentsByHash(ctx context.Context, arg DocumentsByHashParams
 	return items, nil
 }
 
+const dropUnnamedFiles = `-- name: DropUnnamedFiles :exec
+delete from files f where f.space_id = $1 and f.hash = any($2::text[]) and not exists (
+    select from revisions r join branch_files b on b.branch = r.branch
+    where r.space_id = $1 and b.hash = f.hash
+)
+`
+
+type DropUnnamedFilesParams struct {
+	SpaceID string
+	Hashes  []string
+}
+
+// Of some contents those that no file of the space has.
+// Index: files_pkey.
+func (q *Queries) DropUnnamedFiles(ctx context.Context, arg DropUnnamedFilesParams) error {
+	_, err := q.db.Exec(ctx, dropUnnamedFiles, arg.SpaceID, arg.Hashes)
+	return err
+}
+
 const fileByHash = `-- name: FileByHash :one
 select content from files where space_id = $1 and hash = $2
 `

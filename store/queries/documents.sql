@@ -13,6 +13,14 @@ where space_id = sqlc.arg(space_id) and hash = any(sqlc.arg(hashes)::text[]);
 -- name: InsertFileContent :exec
 insert into files (space_id, hash, content) values ($1, $2, $3) on conflict do nothing;
 
+-- name: DropUnnamedFiles :exec
+-- Of some contents those that no file of the space has.
+-- Index: files_pkey.
+delete from files f where f.space_id = sqlc.arg(space_id) and f.hash = any(sqlc.arg(hashes)::text[]) and not exists (
+    select from revisions r join branch_files b on b.branch = r.branch
+    where r.space_id = sqlc.arg(space_id) and b.hash = f.hash
+);
+
 -- name: FileByHash :one
 -- Index: files_pkey.
 select content from files where space_id = $1 and hash = $2;

@@ -1,0 +1,114 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/content/tree"
+	"github.com/octavo-docs/octavo/store/storetest"
+)
+
+// TestImportGitLocksLate: while an import loads its files, others may change the space, and it merges what they made of it. What a
+// failed import stored is gone, unless the space has it.
+func TestImportGitLocksLate(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st := storetest.Open(t, url)
+	tenant := storetest.NewTenant(t, st, "tenant")
+	space := tenant.Space.ID
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	lock := func() error {
+		return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), "select from spaces where id = $1 for update nowait", space)
+			return err
+		})
+	}
+	files := func() (n int) {
+		t.Helper()
+		if err := conn.QueryRow(t.Context(), "select count(*) from files where space_id = $1", space).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	queue := func(branch string) store.GitImport {
+		t.Helper()
+		now = now.Add(time.Second)
+		o, err := st.QueueGitOperation(t.Context(), store.NewGitOperation{
+			OrganizationID: tenant.Organization.ID, SpaceID: space, Kind: schema.GitImport, URL: "https://git.example/a.git", Ref: "refs/heads/" + branch, Timestamp: now,
+			UserID: tenant.Users[schema.RoleAdmin].ID,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		base, err := st.GitBase(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Base: base}
+	}
+	page := func(id, position string) tree.Node {
+		return tree.Node{Page: tree.Page{ID: id, Kind: tree.KindDocument, Title: id, Slug: id, CreatedAt: now, UpdatedAt: now}, Position: position}
+	}
+	loads := 0
+	asset := func(id, content string, during func() error) store.GitAsset {
+		return store.GitAsset{ID: id, Name: id, ContentType: "text/plain", Load: func() ([]byte, error) {
+			loads++
+			return []byte(content), during()
+		}}
+	}
+	outer := queue("main")
+	outer.Pages = []tree.Node{page("outer", "a0")}
+	outer.Assets = []store.GitAsset{asset("one", "1", lock), asset("two", "2", func() error {
+		// Somebody else's change gets through in between.
+		inner := queue("other")
+		inner.Pages, inner.Force = []tree.Node{page("inner", "a1")}, true
+		return st.ImportGit(t.Context(), inner)
+	})}
+	outer.Force = true
+	if err := st.ImportGit(t.Context(), outer); err != nil {
+		t.Fatal(err)
+	}
+	revision := queue("main").Base.Head
+	pages, err := st.Pages(t.Context(), space, revision)
+	if err != nil || len(pages) != 1 || pages[0].ID != "outer" || loads != 2 {
+		t.Errorf("%+v %v, %d loads", pages, err, loads)
+	}
+	if got, err := st.Files(t.Context(), space, revision); err != nil || len(got) != 2 || files() != 2 {
+		t.Errorf("%+v %v", got, err)
+	}
+	failing := queue("main")
+	failing.Assets = []store.GitAsset{asset("three", "3", lock), asset("again", "1", lock), asset("four", "4", func() error { return fmt.Errorf("unreadable") })}
+	if err := st.ImportGit(t.Context(), failing); err == nil {
+		t.Error("a file that cannot be read is imported")
+	}
+	if n := files(); n != 2 {
+		t.Errorf("%d contents are stored", n)
+	}
+	small, err := store.New(store.Config{URL: url, MaxConns: 4, Quotas: store.Quotas{FileBytes: 6}})
+	if err == nil {
+		err = small.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(small.Stop)
+	large := queue("main")
+	large.Assets = []store.GitAsset{asset("five", "555", lock), asset("six", "666", lock)}
+	if err := small.ImportGit(t.Context(), large); !schema.IsCode(err, schema.CodeForbidden) {
+		t.Errorf("over the quota: %v", err)
+	}
+	if n := files(); n != 2 {
+		t.Errorf("%d contents are stored", n)
+	}
+}
